@@ -66,6 +66,9 @@ export interface IntervalJob {
   stop(): Promise<void>
 }
 
+/** What a service does at an interval. `stop` resolves when the round under way has ended. */
+export type Rounds = Pick<IntervalJob, 'start' | 'stop'>
+
 /**
  * `work` can ask whether the job is stopping, so that a long run ends early. `onFailure` is given what `work` throws.
  * `isFirstDone`: `start` waits an interval before the first run. `keepsAlive`: whether the timer keeps the process running;

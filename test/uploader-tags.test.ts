@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
-import { createUploaderTagger } from '../src/service/quota/uploader-tags.ts'
+import { createTagsOf } from '../src/service/quota/uploader-tags.ts'
 import { NETWORK_TAG_LENGTH } from '../src/stores/uploader-tags.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -93,7 +93,7 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
   const hour = 3_600_000
   const salts = new Map<string, Uint8Array>()
   let now = Date.parse('2026-07-31T00:00:00Z')
-  const tagger = createUploaderTagger({
+  const tagsOf = createTagsOf({
     ledger: {
       daySalt: async (day, purpose) => {
         const key = `${day} ${purpose}`
@@ -108,7 +108,7 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
   const tags = []
   for (let at = 0; at <= 96; at++) {
     now = start + at * hour
-    tags.push(await tagger.tagsOf('22222222222', clientOf(MINE)))
+    tags.push(await tagsOf('22222222222', clientOf(MINE)))
   }
   for (let a = 0; a < tags.length; a++) {
     for (let b = a; b < tags.length; b++) {
@@ -118,7 +118,7 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
     }
   }
   const [mine, other, far] = await Promise.all(
-    [MINE, OTHER, '198.51.100.77'].map((address) => tagger.tagsOf('22222222222', clientOf(address))),
+    [MINE, OTHER, '198.51.100.77'].map((address) => tagsOf('22222222222', clientOf(address))),
   )
   assert.notEqual(mine!.tagA, other!.tagA)
   assert.notEqual(mine!.tagA, mine!.tagB)

@@ -4,16 +4,10 @@
  * time carried on by the machine's steady clock.
  */
 
-import { createIntervalJob } from '../async.ts'
+import { createIntervalJob, type Rounds } from '../async.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import { UNSURE_MS } from './expiry-clock.ts'
 import { DAY_MS, HOUR_MS, utcDayOf } from './utc-day.ts'
-
-export interface Forgetting {
-  start(): void
-  /** Begins no round any more. Resolves when the one under way has ended. */
-  stop(): Promise<void>
-}
 
 const ROUND_MS = 5 * 60_000
 
@@ -46,7 +40,7 @@ export function createForgetting(parts: {
   /** Never jumps. Milliseconds. */
   steady?: () => number
   onFailure: (error: unknown) => void
-}): Forgetting & { round(): Promise<void> } {
+}): Rounds & { round(): Promise<void> } {
   const { ledger, now, steady = () => performance.now() } = parts
   const startedAt = steady()
   /** What the clock was ahead of the steady one, and when it was seen. */
@@ -62,6 +56,5 @@ export function createForgetting(parts: {
     await forget(ledger, { earliest, latest, nextMs: ROUND_MS })
   }
 
-  const job = createIntervalJob(round, ROUND_MS, parts.onFailure)
-  return { round, start: job.start, stop: job.stop }
+  return { round, ...createIntervalJob(round, ROUND_MS, parts.onFailure) }
 }

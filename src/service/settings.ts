@@ -3,7 +3,7 @@
  * change takes effect within a second. What was not changed is as the configuration says.
  */
 
-import { createIntervalJob } from '../async.ts'
+import { createIntervalJob, type Rounds } from '../async.ts'
 import type { Actor, Ledger } from '../stores/ledger.ts'
 
 export interface SettingValues {
@@ -30,7 +30,8 @@ export type ChallengeMode = 'off' | 'auto' | 'on'
 
 export type SettingName = keyof SettingValues
 
-export interface Settings {
+/** Looked up at an interval. */
+export interface Settings extends Rounds {
   /** As last looked up. */
   current(): SettingValues
   /** Which of them the operator changed. */
@@ -39,9 +40,6 @@ export interface Settings {
   refresh(): Promise<void>
   /** Each change by name, as text; `null`: as the configuration says. Throws `SettingError`. */
   change(changes: Record<string, string | null>, reason: string, by?: Actor): Promise<void>
-  /** Looks them up until `stop` is called. */
-  start(): void
-  stop(): Promise<void>
 }
 
 /** A setting or a value that there is none of. */
@@ -89,8 +87,6 @@ export function createSettings(parts: {
     if (current.images === 'private') current.uploads = 'paused'
   }
 
-  const job = createIntervalJob(refresh, ROUND_MS, onFailure, { isFirstDone: true })
-
   return {
     current: () => current,
     changed: () => changed,
@@ -114,8 +110,7 @@ export function createSettings(parts: {
       await ledger.changeSettings(changes, reason, new Date(now()), by)
       await refresh()
     },
-    start: job.start,
-    stop: job.stop,
+    ...createIntervalJob(refresh, ROUND_MS, onFailure, { isFirstDone: true }),
   }
 }
 

@@ -10,8 +10,7 @@ import { createNotices } from '../service/moderation/notices.ts'
 import { createScanning } from '../service/moderation/scanning.ts'
 import { createTakedown } from '../service/moderation/takedown.ts'
 import type { Tombstones } from '../service/recovery/tombstones.ts'
-import type { Wiring, wireUploads } from './uploads.ts'
-import { warning } from './warning.ts'
+import { type Wiring, warning, type wireUploads } from './uploads.ts'
 
 export function wireMoves(
   parts: Pick<Wiring, 'objects' | 'ledger' | 'purges' | 'now' | 'log'> & { mostTidied?: number },

@@ -15,15 +15,14 @@ import { createPurges, NO_PURGES, type Purges } from '../service/images/purges.t
 import type { Metrics } from '../service/metrics.ts'
 import type { Moves } from '../service/moderation/moves.ts'
 import { createReports } from '../service/moderation/reports.ts'
-import { createScanGate } from '../service/moderation/scan-gate.ts'
+import { createScanGate, type ScanRules } from '../service/moderation/scan-gate.ts'
 import { createCapacity } from '../service/quota/capacity.ts'
 import { createQuota } from '../service/quota/quota.ts'
-import { createUploaderTagger } from '../service/quota/uploader-tags.ts'
+import { createTagsOf } from '../service/quota/uploader-tags.ts'
 import { createSettings, type Settings } from '../service/settings.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
-import { defaultSettings, quotaLimits, scanRules } from './settings.ts'
-import { warning } from './warning.ts'
+import { defaultSettings } from './settings.ts'
 
 /** Parts that a host has once its stores are open. */
 export interface Wiring {
@@ -37,6 +36,11 @@ export interface Wiring {
   expiryClock: ExpiryClock
   now: () => number
   log: Log
+}
+
+/** A failure that stops nobody, as a line of the log. `id`: of the image that it is about, or `null` for a whole round. */
+export function warning(log: Log, message: string): (err: unknown, id?: string | null) => void {
+  return (err, id) => log.warn({ err, ...(id !== undefined && { id }) }, message)
 }
 
 export function wireSettings({
@@ -73,7 +77,7 @@ export function wireUploads(
   const { config, ledger, settings, hashes, now, log, moves } = parts
   const { maxUploadBytes, stripMetadata } = config
   const warn = (message: string) => warning(log, message)
-  const rules = scanRules(config)
+  const rules: ScanRules = { when: config.scan, fault: config.scanFault, limitMs: config.scanSeconds * 1000 }
   const scanner = config.scannerUrl === null ? null : httpScanner(config.scannerUrl)
   const isPrivate = () => settings.current().images === 'private'
 
@@ -97,11 +101,14 @@ export function wireUploads(
       }),
     quota: () =>
       createQuota(ledger, {
-        limits: quotaLimits(config),
+        limits: {
+          perDay: config.uploadsPerDay,
+          refusals: { count: config.refusalsPerDay, bytes: config.refusedBytesPerDay },
+        },
         hashes,
         now,
         networkLimit: () => settings.current()['network-uploads'],
-        tagger: config.uploaderLinks ? createUploaderTagger({ ledger, hashes, now }) : null,
+        tagsOf: config.uploaderLinks ? createTagsOf({ ledger, hashes, now }) : null,
       }),
     capacity: () =>
       createCapacity({

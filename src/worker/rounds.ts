@@ -2,7 +2,7 @@
 import type { Notifier } from '../notify/notifier.ts'
 import { forget } from '../service/forgetting.ts'
 import { wireModeration, wireMoves, wireNotices } from '../wiring/moderation.ts'
-import { warning } from '../wiring/warning.ts'
+import { warning } from '../wiring/uploads.ts'
 
 /** Each is a dozen requests, of which a trigger has a thousand. */
 const MOST_IN_ROUND = { decided: 20, expired: 64, scanned: 16 }

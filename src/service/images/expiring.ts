@@ -3,21 +3,15 @@
  * process dies is another's when its claim has ended. Until then nobody is shown the images: their own records say when
  * they expire.
  */
-import { createIntervalJob, forEachAtOnce } from '../../async.ts'
+import { createIntervalJob, forEachAtOnce, type Rounds } from '../../async.ts'
 import type { ClaimedExpiry } from '../../stores/expiries.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import { CORRECTION_MS, type ExpiryClock } from '../expiry-clock.ts'
 import { expiryOf } from './expiry.ts'
 import type { Images } from './images.ts'
 import type { Purges } from './purges.ts'
-
-export interface Expiring {
-  /** Removes what is due until `stop` is called. */
-  start(): void
-  /** Resolves when the batch under way has ended. */
-  stop(): Promise<void>
-}
+import { recordAnywhere } from './status.ts'
 
 const ROUND_MS = 5000
 
@@ -48,7 +42,7 @@ export function createExpiring(parts: {
   roundMs?: number
   /** Most images of one round. Default: all that are due. */
   mostInRound?: number
-}): Expiring {
+}): Rounds {
   const { objects, ledger, images, purges, clock, onFailure, mostInRound = Number.POSITIVE_INFINITY } = parts
 
   async function round(isStopping: () => boolean): Promise<void> {
@@ -82,7 +76,7 @@ export function createExpiring(parts: {
 
   async function removeOne({ id, expiresAt }: ClaimedExpiry, now: number): Promise<Outcome> {
     // Only the ledger knows about an image that can't be read any more.
-    const record = await find(id).catch((error) => {
+    const record = await recordAnywhere(objects, id).catch((error) => {
       if (error instanceof DamagedObject)
         return { expiresAt: new Date(expiresAt).toISOString(), type: undefined }
       throw error
@@ -104,13 +98,5 @@ export function createExpiring(parts: {
     return 'gone'
   }
 
-  async function find(id: string): Promise<Pick<ImageRecord, 'expiresAt' | 'type'> | null> {
-    return (await objects.head(id)) ?? objects.headHeld(id)
-  }
-
-  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
-  return {
-    start: job.start,
-    stop: job.stop,
-  }
+  return createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
 }

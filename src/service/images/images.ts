@@ -4,7 +4,6 @@ import { type ImageType, KEY_PATTERN } from '../../protocol.ts'
 import type { WhyAbsent } from '../../stores/holds.ts'
 import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
 import {
-  DamagedObject,
   dispose,
   type ImageRecord,
   type ObjectStore,
@@ -21,6 +20,7 @@ import { isExpired } from './expiry.ts'
 import { equalInConstantTime, idOfKey } from './ids.ts'
 import { createPublishing, type Publishing, takenDown } from './publish.ts'
 import type { Purges } from './purges.ts'
+import { damagedIsThere } from './status.ts'
 
 export interface Images extends Publishing {
   /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
@@ -72,17 +72,8 @@ export function createImages(parts: {
         ledgerFailedAt = parts.now()
       }
     }
-    return (await isHeld(id)) ? { state: 'held', rule: '' } : null
-  }
-
-  /** A damaged one too. */
-  async function isHeld(id: string): Promise<boolean> {
-    try {
-      return (await objects.headHeld(id)) !== null
-    } catch (error) {
-      if (error instanceof DamagedObject) return true
-      throw error
-    }
+    const held = await objects.headHeld(id).catch(damagedIsThere)
+    return held === null ? null : { state: 'held', rule: '' }
   }
 
   /** The answer for an image that is not there: 404, or the operator's reason. */

@@ -176,7 +176,7 @@ export function createPublishing(parts: {
       createdAt: new Date(parts.now()).toISOString(),
     }
     await beforeStored(storedSize(record)).catch(discarding(draft))
-    const admission = (await scans?.gate.admit(pictures, record).catch(discarding(draft))) ?? 'scanned'
+    const admission = (await scans?.gate(pictures, record).catch(discarding(draft))) ?? 'scanned'
     if (lifetimeSeconds !== null) {
       record.expiresAt = expiryAfter(expiryClock.latest(), lifetimeSeconds)
       // Before, so that no crash leaves bytes that nobody removes.

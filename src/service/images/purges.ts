@@ -4,7 +4,7 @@
  * cache that was purged at once.
  */
 
-import { backoffMs, createIntervalJob } from '../../async.ts'
+import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
 import { LONGEST_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
@@ -12,7 +12,8 @@ import type { ImageType } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { Purge } from '../../stores/purges.ts'
 
-export interface Purges {
+/** Works off what is due, also what earlier or other processes left. */
+export interface Purges extends Rounds {
   /**
    * Queues a purge of the image; by fewer addresses if its type is known. Call it before the object is removed, so that no
    * crash loses the purge, and again after: a purge in between may have been too early, and fills may end later.
@@ -22,10 +23,6 @@ export interface Purges {
   flush(): void
   /** How many are queued, and the age of the oldest in seconds. `null` if no cache is configured. */
   pending(): Promise<{ count: number; oldestSeconds: number } | null>
-  /** Works off what is due, also what earlier or other processes left, until `stop` is called. */
-  start(): void
-  /** Resolves when the round under way has ended. */
-  stop(): Promise<void>
 }
 
 /** Interval between checks for purges that are due. */

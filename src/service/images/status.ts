@@ -5,6 +5,20 @@ import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/
 /** `withheld`: its uploader deleted it while it was held, and the operator has not decided about its bytes. */
 export type ImageState = 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
 
+/** Its record, visible or held. `null` if it is in neither place. */
+export async function recordAnywhere(
+  { head, headHeld }: Pick<ObjectStore, 'head' | 'headHeld'>,
+  id: string,
+): Promise<ImageRecord | null> {
+  return (await head(id)) ?? headHeld(id)
+}
+
+/** An image that can't be read has no record, and is there all the same. */
+export function damagedIsThere(error: unknown): 'damaged' {
+  if (error instanceof DamagedObject) return 'damaged'
+  throw error
+}
+
 export interface ImageStatus {
   state: ImageState
   /** Without what proves who uploaded it. `null` if there is none, or it can't be read. */

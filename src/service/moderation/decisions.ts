@@ -3,14 +3,16 @@
  * and removed when the time is over. The ledger has what is due, so another process carries it out if one dies.
  */
 
-import { createIntervalJob, forEachAtOnce } from '../../async.ts'
+import { createIntervalJob, forEachAtOnce, type Rounds } from '../../async.ts'
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import type { ObjectStore } from '../../stores/object-store.ts'
+import { damagedIsThere } from '../images/status.ts'
 import type { Moves } from './moves.ts'
 import type { Takedown } from './takedown.ts'
 
-export interface Decisions {
+/** Carries out what is due, also of processes that died. */
+export interface Decisions extends Rounds {
   /** `missed`: there is nothing to do it to, or another decision on it can still be undone. */
   decide(
     ids: string[],
@@ -21,10 +23,6 @@ export interface Decisions {
   pending(): Promise<Decision[]>
   /** The ids of the batch; none if it is too late. */
   undo(batch: string, who: string): Promise<string[]>
-  /** Carries out what is due, also of processes that died, until `stop` is called. */
-  start(): void
-  /** Resolves when the round under way has ended. */
-  stop(): Promise<void>
 }
 
 /** How long a decision can be undone. */
@@ -140,10 +138,4 @@ export function createDecisions(parts: {
       await job.stop()
     },
   }
-}
-
-/** It has no record to read, and is there all the same. */
-function damagedIsThere(error: unknown): 'damaged' {
-  if (error instanceof DamagedObject) return 'damaged'
-  throw error
 }

@@ -3,7 +3,7 @@
  * that is unreachable, a disk that fills. Each raises one alert, whichever process notices it first.
  */
 
-import { createIntervalJob } from '../../async.ts'
+import { createIntervalJob, type Rounds } from '../../async.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -15,11 +15,7 @@ import type { Settings } from '../settings.ts'
 import { utcDayOf } from '../utc-day.ts'
 import { floodOn, URGENT } from './reports.ts'
 
-export interface Monitor {
-  /** Checks at an interval, until `stop` is called. */
-  start(): void
-  /** Resolves when the round under way has ended. */
-  stop(): Promise<void>
+export interface Monitor extends Rounds {
   /** Checks once. */
   check(): Promise<void>
 }
@@ -136,13 +132,7 @@ export function createMonitor(parts: {
     await ledger.resolveAlerts([...since.keys()].filter((name) => isOurs(name) && !names.has(name)))
   }
 
-  const job = createIntervalJob(check, ROUND_MS, parts.onFailure)
-
-  return {
-    check,
-    start: job.start,
-    stop: job.stop,
-  }
+  return { check, ...createIntervalJob(check, ROUND_MS, parts.onFailure) }
 }
 
 const PAUSE = {

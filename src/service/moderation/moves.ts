@@ -3,20 +3,17 @@
  * that dies in between leaves it to another; one process at a time moves an image, so that the last act wins.
  */
 
-import { createIntervalJob, sleep } from '../../async.ts'
+import { createIntervalJob, type Rounds, sleep } from '../../async.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { newId } from '../images/ids.ts'
 import type { Purges } from '../images/purges.ts'
 
-export interface Moves {
+/** Finishes what processes left that died. */
+export interface Moves extends Rounds {
   /** Moves the image to where the last act wants it. Resolves when it is there; `false` if it was there or is nowhere. */
   carryOut(id: string): Promise<boolean>
-  /** Finishes what processes left that died, until `stop` is called. */
-  start(): void
-  /** Resolves when the round under way has ended. */
-  stop(): Promise<void>
 }
 
 /** A process that dies gives back its claim after this time. A move takes less. */
@@ -120,8 +117,6 @@ export function createMoves(parts: {
     }
   }
 
-  const job = createIntervalJob(round, ROUND_MS, (error) => onFailure(error, null))
-
   return {
     async carryOut(id) {
       for (let moved = false; ; ) {
@@ -135,7 +130,6 @@ export function createMoves(parts: {
         }
       }
     },
-    start: job.start,
-    stop: job.stop,
+    ...createIntervalJob(round, ROUND_MS, (error) => onFailure(error, null)),
   }
 }

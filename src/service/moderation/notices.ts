@@ -1,17 +1,14 @@
 /** Tells the operator what wants a decision. What is raised stays in the ledger until every receiver has it. */
-import { backoffMs, createIntervalJob } from '../../async.ts'
+import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { Notice, NoticeKind, Notifier } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { PendingNotice } from '../../stores/notices.ts'
 
-export interface Notices {
+/** Tells what is due, also what earlier or other processes left. */
+export interface Notices extends Rounds {
   /** How many wait. `null` if there is nobody to tell. */
   pending(): Promise<number | null>
-  /** Tells what is due, also what earlier or other processes left, until `stop` is called. */
-  start(): void
-  /** Resolves when the round under way has ended. */
-  stop(): Promise<void>
 }
 
 interface Wording {

@@ -13,7 +13,6 @@ import type { Metrics } from '../metrics.ts'
 import type { ClientAddress } from '../quota/quota.ts'
 import { DAY_MS, HOUR_MS, secondsToNextDay, utcDayOf } from '../utc-day.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
-import { createTokenBuckets } from './token-buckets.ts'
 
 /** As somebody filled it in. Every member may be anything. */
 export interface GivenReport {
@@ -69,6 +68,13 @@ const ID_IN_LINK = /^(?:https?:\/\/[^/?#\s]+)?\/(?:raw\/)?([0-9A-Za-z]{11})(?:\.
 /** The condition that stands for a flood of reports on one day, told once however many servers see it. */
 export function floodOn(day: string): string {
   return `flood ${day}`
+}
+
+/** What a report opens a case with. `at`: epoch milliseconds. */
+export function newCase(category: ReportCategory, at: number) {
+  const { severity, dueHours } = CATEGORIES[category]
+  const raises: NoticeKind = severity <= URGENT ? 'case.urgent' : 'case.new'
+  return { category, severity, at, day: utcDayOf(at), dueAt: at + dueHours * HOUR_MS, raises }
 }
 
 /** The same for one that was never given and one that its key deleted: the view of an image tells no more. */
@@ -158,8 +164,7 @@ export function createReports(parts: {
     if ((await ledger.receipt(receiptSha256)) !== null) return receipt
     const found = await findImage(parts, id)
     if (!isOnRecord(found)) throw inVainBy(address, unknownImage())
-    const { severity, dueHours } = CATEGORIES[category]
-    const room = await spend(severity, client, day)
+    const room = await spend(CATEGORIES[category].severity, client, day)
     if (room === 0) {
       const detail =
         'Too many reports of this kind came from this address today. Write to the operator instead.'
@@ -171,19 +176,14 @@ export function createReports(parts: {
     const outcome = await ledger.fileReport(
       {
         id,
-        category,
         text,
         contact,
-        day,
+        ...newCase(category, at),
         receiptSha256,
         sharedReceiptSha256: hashes.sha256(shared),
         ...(found.record && { sha256: found.record.sha256 }),
         keepsWords: room === 3,
         isCrowded: room === 1,
-        at,
-        severity,
-        dueAt: at + dueHours * HOUR_MS,
-        raises: (severity <= URGENT ? 'case.urgent' : 'case.new') satisfies NoticeKind,
       },
       KEPT_OF_CATEGORY,
     )
@@ -246,4 +246,33 @@ function clean(text: string, isText = false): string {
 
 function bad(detail: string): never {
   throw new Refusal('bad-report', detail)
+}
+
+/** Names that are remembered. The one that took a token longest ago is forgotten first. */
+const MOST_NAMES = 10_000
+
+/**
+ * Token buckets in this process's memory, by name: for what anybody may try often, but not without end. `burst`: tokens of a
+ * full bucket. One comes back every `everyMs`.
+ */
+function createTokenBuckets(options: { burst: number; everyMs: number; now: () => number }) {
+  const { burst, everyMs, now } = options
+  /** When each bucket is full again. Epoch milliseconds. */
+  const fullAt = new Map<string, number>()
+
+  return {
+    /** Seconds until the bucket has a token again; 0 if it has one. */
+    secondsToNext(name: string): number {
+      const emptyForMs = (fullAt.get(name) ?? 0) - now() - (burst - 1) * everyMs
+      return Math.max(0, Math.ceil(emptyForMs / 1000))
+    },
+    take(name: string): void {
+      const at = Math.max(now(), fullAt.get(name) ?? 0) + everyMs
+      fullAt.delete(name)
+      fullAt.set(name, Math.min(at, now() + burst * everyMs))
+      if (fullAt.size <= MOST_NAMES) return
+      const [oldest] = fullAt.keys()
+      fullAt.delete(oldest!)
+    },
+  }
 }

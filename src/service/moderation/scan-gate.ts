@@ -18,10 +18,8 @@ export interface ScanRules {
 /** How an image that may be stored is stored. `later`: it is to be scanned. `hidden`: and shown to nobody before. */
 export type ScanDecision = 'scanned' | 'later' | 'hidden'
 
-export interface ScanGate {
-  /** Before an image is stored. Throws `Refusal`. */
-  admit(pictures: readonly Scanned[], record: ImageRecord): Promise<ScanDecision>
-}
+/** Before an image is stored. Throws `Refusal`. */
+export type ScanGate = (pictures: readonly Scanned[], record: ImageRecord) => Promise<ScanDecision>
 
 /** In the audit log. */
 export const SCANNER = 'scanner'
@@ -85,21 +83,19 @@ export function createScanGate(parts: {
     )
   }
 
-  return {
-    async admit(pictures, record) {
-      if (rules.when === 'off') return 'scanned'
-      if (rules.when === 'after') return 'later'
-      if (scanner === null) return 'hidden'
-      const said = await ask(pictures).catch(withoutVerdict)
-      if (typeof said === 'string') return said
-      const { verdict, category, finding } = said
-      if (verdict !== 'block') return ADMITTED[verdict]
-      if (isSevere(category)) {
-        const by = { who: SCANNER, rule: category }
-        await ledger.block([...new Set(digestsOf(record))], reasonOf(finding), new Date(parts.now()), by)
-      }
-      throw new Refusal('blocked-image', 'The scanner of this server refused this picture.')
-    },
+  return async (pictures, record) => {
+    if (rules.when === 'off') return 'scanned'
+    if (rules.when === 'after') return 'later'
+    if (scanner === null) return 'hidden'
+    const said = await ask(pictures).catch(withoutVerdict)
+    if (typeof said === 'string') return said
+    const { verdict, category, finding } = said
+    if (verdict !== 'block') return ADMITTED[verdict]
+    if (isSevere(category)) {
+      const by = { who: SCANNER, rule: category }
+      await ledger.block([...new Set(digestsOf(record))], reasonOf(finding), new Date(parts.now()), by)
+    }
+    throw new Refusal('blocked-image', 'The scanner of this server refused this picture.')
   }
 }
 

@@ -2,10 +2,9 @@
  * Scanners look at images in processes of their own: this one asks a scanner (push), or a scanner fetches what waits (pull). What
  * waits is in the ledger, so a scanner that is dead, slow or wrong loses nothing, and holds up nobody longer than its time.
  */
-import { backoffMs, createIntervalJob } from '../../async.ts'
+import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
 import { toHex } from '../../bytes.ts'
 import { RemoteFailure } from '../../errors.ts'
-import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
@@ -19,10 +18,9 @@ import type { ClaimedScan } from '../../stores/scans.ts'
 import type { Hashes } from '../hashes.ts'
 import { LOST_MS } from '../images/expiring.ts'
 import type { Images } from '../images/images.ts'
-import { HOUR_MS, utcDayOf } from '../utc-day.ts'
 import type { Moves } from './moves.ts'
-import { CATEGORIES, isCategory } from './report-categories.ts'
-import { KEPT_OF_CATEGORY, URGENT } from './reports.ts'
+import { isCategory } from './report-categories.ts'
+import { KEPT_OF_CATEGORY, newCase } from './reports.ts'
 import { isSevere, reasonOf, SCANNER, type ScanRules, scanAll } from './scan-gate.ts'
 import type { Takedown } from './takedown.ts'
 
@@ -35,20 +33,17 @@ export interface ScanTask {
   leaseEndsAt: number
 }
 
-export interface Scanning {
+/**
+ * Asks the scanner about what waits, and ends waits that are over. With scans off nothing comes to wait, so what does is looked
+ * for once, and then only as long as there is something to show or remove.
+ */
+export interface Scanning extends Rounds {
   /** Up to `limit` images for one scanner. */
   claim(limit: number): Promise<ScanTask[]>
   /** The image of a claim that still lasts. */
   isClaimed(id: string, claim: number): Promise<boolean>
   /** Carries out a verdict. `false` if the claim is over: then nothing is done. */
   decide(id: string, claim: number, verdict: Verdict): Promise<boolean>
-  /**
-   * Asks the scanner about what waits, and ends waits that are over, until `stop` is called. With scans off nothing comes to wait,
-   * so what does is looked for once, and then only as long as there is something to show or remove.
-   */
-  start(): void
-  /** Resolves when what is under way has ended. */
-  stop(): Promise<void>
 }
 
 const ROUND_MS = 2000
@@ -105,25 +100,18 @@ export function createScanning(parts: {
   async function openCase(record: ImageRecord, verdict: Verdict): Promise<void> {
     const { category: named, finding } = verdict
     const category = named !== null && isCategory(named) ? named : 'other'
-    const { severity, dueHours } = CATEGORIES[category]
-    const at = now()
     const nobodys = () => parts.hashes.sha256(toHex(crypto.getRandomValues(new Uint8Array(32))))
     await ledger.fileReport(
       {
         id: record.id,
         sha256: record.sha256,
-        category,
         text: `Said by the scanner: ${reasonOf(finding)}`,
         contact: '',
-        day: utcDayOf(at),
+        ...newCase(category, now()),
         receiptSha256: nobodys(),
         sharedReceiptSha256: nobodys(),
         keepsWords: true,
         isCrowded: false,
-        at,
-        severity,
-        dueAt: at + dueHours * HOUR_MS,
-        raises: (severity <= URGENT ? 'case.urgent' : 'case.new') satisfies NoticeKind,
       },
       KEPT_OF_CATEGORY,
     )

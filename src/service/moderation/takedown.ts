@@ -1,7 +1,8 @@
 /** What the operator does: hold, keep and remove images, block bytes. At once effective in every process. */
 import type { Digests } from '../../stores/holds.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
+import type { ImageRecord, ObjectStore } from '../../stores/object-store.ts'
+import { damagedIsThere, recordAnywhere } from '../images/status.ts'
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
@@ -53,20 +54,8 @@ export function createTakedown(parts: {
     return record ?? (await ledger.holdOf(id))?.digests ?? null
   }
 
-  async function recordOf(id: string): Promise<ImageRecord | null> {
-    try {
-      return (await objects.head(id)) ?? (await objects.headHeld(id))
-    } catch (error) {
-      // A damaged image has no record to read, and must go all the same.
-      if (error instanceof DamagedObject) return null
-      throw error
-    }
-  }
-
-  /** It has no record to read, and is there all the same. */
-  async function isDamaged(id: string): Promise<boolean> {
-    const looks = [objects.head(id), objects.headHeld(id)].map((look) => look.catch(damagedIsThere))
-    return (await Promise.all(looks)).includes('damaged')
+  async function look(id: string): Promise<ImageRecord | 'damaged' | null> {
+    return recordAnywhere(objects, id).catch(damagedIsThere)
   }
 
   /** One that is out of sight already, until it is scanned. */
@@ -100,8 +89,8 @@ export function createTakedown(parts: {
     hold,
     async remove(id, reason, { block, by }) {
       await seal(id, reason, by)
-      const record = await recordOf(id)
-      const wasThere = record !== null || (await isDamaged(id))
+      const found = await look(id)
+      const record = found === 'damaged' ? null : found
       const known = block ? await digestsOf(id, record) : null
       const digests = new Set(known === null ? [] : [known.sha256, known.sentSha256])
       if (block && record?.preview !== undefined) digests.add(record.preview.sha256)
@@ -109,7 +98,7 @@ export function createTakedown(parts: {
       // The removal is recorded first: a request that then finds no object is told why.
       await ledger.recordRemoval(id, reason, at(), by)
       await moves.carryOut(id)
-      return { removed: wasThere, blocked: [...digests] }
+      return { removed: found !== null, blocked: [...digests] }
     },
     async release(id, reason, by) {
       const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
@@ -127,7 +116,8 @@ export function createTakedown(parts: {
         if (!(await ledger.recordRelease(id, reason, at(), by))) return false
         await moves.carryOut(id)
       }
-      return ledger.recordKeep(id, reason, at(), by, (await recordOf(id))?.sha256)
+      const found = await look(id)
+      return ledger.recordKeep(id, reason, at(), by, found === 'damaged' ? undefined : found?.sha256)
     },
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
     sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),
@@ -149,9 +139,4 @@ export async function withRelated(
     else if (sameUploader) for (const other of await related.sameUploader(id)) all.add(other)
   }
   return [...all]
-}
-
-function damagedIsThere(error: unknown): 'damaged' {
-  if (error instanceof DamagedObject) return 'damaged'
-  throw error
 }

@@ -77,7 +77,7 @@ interface Waiter {
   unwatch: (() => void) | null
 }
 
-/** When one that depends on others tries again, for what may have ended in other processes. It doubles each time. Unit: milliseconds. */
+/** When one that depends on others tries again, as some may have ended elsewhere. It doubles each time. Unit: milliseconds. */
 const FIRST_LOOK_MS = 100
 const LONGEST_LOOK_MS = 2000
 
@@ -237,7 +237,7 @@ export function createLine(limits: LineLimits): Line {
     if (address.waiting.length === 0) address.another?.resolve()
   }
 
-  /** The network with the most waiting uploads makes room, and of it the address with the most: its latest first. Throws `Refusal('busy')`. */
+  /** Of the network with the most waiting uploads the address with the most makes room, its latest first. Throws `Refusal('busy')`. */
   function makeRoom(address: Address, bytes: number): void {
     if (address.waiting.length >= limits.waitingOfAddress) throw new Refusal('busy', ADDRESS_FULL)
     while (waitingBytes + bytes > limits.waitingBytes) {

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
 import type { Ledger, Refusals, ReservedWith } from '../../stores/ledger.ts'
 import type { Hashes } from '../hashes.ts'
 import { secondsToNextDay, utcDayOf } from '../utc-day.ts'
-import type { UploaderTagger } from './uploader-tags.ts'
+import type { TagsOf } from './uploader-tags.ts'
 
 export interface Quota {
   readonly limit: number
@@ -76,10 +76,10 @@ export function createQuota(
     /** Uploads of a network, as set now. 0: no limit. */
     networkLimit?: () => number
     /** `null`: uploads get no tags. */
-    tagger?: UploaderTagger | null
+    tagsOf?: TagsOf | null
   },
 ): Quota {
-  const { limits, now, hashes, networkLimit = () => 0, tagger = null } = options
+  const { limits, now, hashes, networkLimit = () => 0, tagsOf = null } = options
   const { perDay } = limits
   const confirming = createUnwaited()
   /** Reservations of this process that have not ended, by network. */
@@ -100,7 +100,7 @@ export function createQuota(
     const shared = limit > 0 && {
       network: { bucket: await bucketOf(`network ${client.network}`, day), limit },
     }
-    const tags = tagger !== null && id !== undefined && { tags: await tagger.tagsOf(id, client) }
+    const tags = tagsOf !== null && id !== undefined && { tags: await tagsOf(id, client) }
     return { ...shared, ...tags }
   }
 

@@ -14,16 +14,14 @@ interface Client {
   network: string
 }
 
-export interface UploaderTagger {
-  /** Records the tags of an upload that is stored as `id`. */
-  tagsOf(id: string, client: Client): Promise<UploaderTags>
-}
+/** The tags of an upload that is stored as `id`, to be recorded with it. */
+export type TagsOf = (id: string, client: Client) => Promise<UploaderTags>
 
-export function createUploaderTagger(parts: {
+export function createTagsOf(parts: {
   ledger: Pick<Ledger, 'daySalt'>
   hashes: Hashes
   now: () => number
-}): UploaderTagger {
+}): TagsOf {
   const { ledger, hashes, now } = parts
   /** `day`: counted from the epoch. */
   async function tagOf({ address, network }: Client, day: number): Promise<string> {
@@ -33,13 +31,11 @@ export function createUploaderTagger(parts: {
     return (ofNetwork + hashes.hmacSha256(salt, `uploader ${address}`)).slice(0, TAG_LENGTH)
   }
 
-  return {
-    async tagsOf(id, client) {
-      const atMs = now()
-      const today = Math.floor(atMs / DAY_MS)
-      const [even, odd] = today % 2 === 0 ? [today, today - 1] : [today - 1, today]
-      const [tagA, tagB] = await Promise.all([tagOf(client, even), tagOf(client, odd)])
-      return { id, atMs, number: Math.floor(Math.random() * 2 ** 48), tagA, tagB }
-    },
+  return async (id, client) => {
+    const atMs = now()
+    const today = Math.floor(atMs / DAY_MS)
+    const [even, odd] = today % 2 === 0 ? [today, today - 1] : [today - 1, today]
+    const [tagA, tagB] = await Promise.all([tagOf(client, even), tagOf(client, odd)])
+    return { id, atMs, number: Math.floor(Math.random() * 2 ** 48), tagA, tagB }
   }
 }
