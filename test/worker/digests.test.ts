@@ -1,7 +1,7 @@
 /** What the queue knows of images when their store can't tell all. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createDigests } from '../../src/http/operator/digests.ts'
+import { createDigests } from '../../src/http/operator/cases.ts'
 import { DamagedObject, type ImageRecord, StoreUnavailable } from '../../src/stores/object-store.ts'
 
 it('tells of those that were looked up, and leaves out the others', async () => {

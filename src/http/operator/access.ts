@@ -38,7 +38,10 @@ type PageStatus = 200 | 400 | 401 | 403 | 404 | 500
 export interface Access {
   contextOf(principal: Principal | null): AdminContext
   send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
+  /** 403. */
   refuse(c: AppContext, detail: string): Promise<Response>
+  /** 400. */
+  mistaken(c: AppContext, mistake: string): Promise<Response>
   /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
   withPrincipal(
     handle: (c: AppContext, principal: Principal) => Promise<Response>,
@@ -79,6 +82,7 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
       return c.html(page, status)
     },
     refuse: (c, detail) => access.send(c, adminErrorPage(access.contextOf(null), detail), 403),
+    mistaken: (c, mistake) => access.send(c, adminErrorPage(access.contextOf(null), mistake), 400),
     withPrincipal: (handle) => async (c) => {
       if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site sent this request.')
       const principal = await principalOf(c)

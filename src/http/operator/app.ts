@@ -4,12 +4,11 @@ import { idIn } from '../../service/images/ids.ts'
 import { overviewPage } from '../../web/operator/overview.ts'
 import { adminErrorPage, loginPage } from '../../web/operator/page.ts'
 import { readForm } from '../body.ts'
-import type { AppContext, AppEnv } from '../context.ts'
+import type { AppEnv } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { sendAsset } from '../routes/assets.ts'
-import type { OperatorParts } from './access.ts'
-import { cookieOf, createAccess, isFromElsewhere, sessionOf } from './access.ts'
+import { cookieOf, createAccess, isFromElsewhere, type OperatorParts, sessionOf } from './access.ts'
 import { answerCall, CALLS_PATH } from './calls.ts'
 import { createCasePages } from './cases.ts'
 import { sendFeed } from './feed.ts'
@@ -28,10 +27,9 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const { sessions, site } = parts
   const access = createAccess(parts)
-  const { contextOf, send, refuse, withPrincipal, withForm } = access
+  const { contextOf, send, mistaken, refuse, withPrincipal, withForm } = access
   const cases = createCasePages(parts, access)
   const isSecure = parts.url.startsWith('https:')
-  const mistaken = (c: AppContext, mistake: string) => send(c, adminErrorPage(contextOf(null), mistake), 400)
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -72,28 +70,15 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     '/acts',
     withPrincipal(async (c) => c.json(await parts.ledger.auditLog(1000))),
   )
-  app.post(
-    '/settings',
+  /** A form that does something, or says what is wrong with it. */
+  const acts = (act: typeof changeSetting) =>
     withForm(async (c, form, { who }) => {
-      const mistake = await changeSetting(parts, form, who)
+      const mistake = await act(parts, form, who)
       return mistake === null ? c.redirect('/', 303) : mistaken(c, mistake)
-    }),
-  )
-  app.post(
-    '/images',
-    withForm(async (c, form, { who }) => {
-      const mistake = await actOnImages(parts, form, who)
-      return mistake === null ? c.redirect('/', 303) : mistaken(c, mistake)
-    }),
-  )
-
-  app.post(
-    '/floods',
-    withForm(async (c, form, { who }) => {
-      const mistake = await holdMany(parts, form, who)
-      return mistake === null ? c.redirect('/', 303) : mistaken(c, mistake)
-    }),
-  )
+    })
+  app.post('/settings', acts(changeSetting))
+  app.post('/images', acts(actOnImages))
+  app.post('/floods', acts(holdMany))
 
   app.post(
     CALLS_PATH,

@@ -3,8 +3,7 @@
  * programs alone, by their token. What is not in the table can't be asked.
  */
 import { jsonObject } from '../../json.ts'
-import type { SettingValues } from '../../service/settings.ts'
-import { SettingError } from '../../service/settings.ts'
+import { SettingError, type SettingValues } from '../../service/settings.ts'
 import { readText } from '../body.ts'
 import type { AppContext } from '../context.ts'
 import type { OperatorParts } from './access.ts'

@@ -1,20 +1,20 @@
 /** The queue of the admin server: what waits, one case at a time, and what is decided. */
+import { forEachAtOnce } from '../../async.ts'
 import type { Principal } from '../../service/admin-sessions.ts'
-import { findImage } from '../../service/images/status.ts'
+import { findImage, recordAnywhere } from '../../service/images/status.ts'
 import { type RelatedImages, withRelated } from '../../service/moderation/takedown.ts'
 import type { DecidedAct } from '../../stores/decisions.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
+import { DamagedObject, type ObjectStore, StoreUnavailable } from '../../stores/object-store.ts'
 import type { Case } from '../../stores/reports.ts'
 import { casePage } from '../../web/operator/case.ts'
 import type { CaseFacts } from '../../web/operator/case-facts.ts'
 import { othersPage } from '../../web/operator/others.ts'
-import { adminErrorPage } from '../../web/operator/page.ts'
 import { isStep, type Step } from '../../web/operator/picture.ts'
 import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
 import type { Access, OperatorParts } from './access.ts'
-import { createDigests } from './digests.ts'
-import { groundsIn, relationsIn } from './forms.ts'
+import { groundsIn, missedOf, relationsIn } from './forms.ts'
 
 /** The caps of a day bound how many come. */
 const LISTED = 1000
@@ -28,7 +28,7 @@ const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
   'remove-and-block': { act: 'remove', block: true },
 }
 
-export function createCasePages(parts: OperatorParts, { contextOf, send }: Access) {
+export function createCasePages(parts: OperatorParts, { contextOf, send, mistaken }: Access) {
   const { ledger, objects, takedown, decisions, now } = parts
   const digests = createDigests(objects, parts.mostImages)
   const related: RelatedImages = {
@@ -110,41 +110,28 @@ export function createCasePages(parts: OperatorParts, { contextOf, send }: Acces
         ledger.caseOf(id),
       ])
       const show = stepIn(c) === 'text' ? 'text' : 'mosaic'
-      return send(
-        c,
-        othersPage(contextOf(principal), {
-          id,
-          isReported: found !== null,
-          others,
-          show,
-          pending,
-          now: now(),
-        }),
-      )
+      const facts = { id, isReported: found !== null, others, show, pending, now: now() } as const
+      return send(c, othersPage(contextOf(principal), facts))
     },
 
     async decide(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
       const id = idOf(c)
-      const mistaken = (mistake: string) => send(c, adminErrorPage(contextOf(null), mistake), 400)
       const grounds = groundsIn(form, who)
-      if (typeof grounds === 'string') return mistaken(grounds)
+      if (typeof grounds === 'string') return mistaken(c, grounds)
       const { reason, by } = grounds
       if (form.get('act') === 'release') {
         if (await takedown.release(id, reason, by)) return c.redirect(`/cases/${id}`, 303)
-        return mistaken('It is not held.')
+        return mistaken(c, 'It is not held.')
       }
       const decided = ACTS[form.get('act') ?? '']
       if (decided === undefined)
-        return mistaken(`Say what to do: ${Object.keys(ACTS).join(', ')} or release.`)
+        return mistaken(c, `Say what to do: ${Object.keys(ACTS).join(', ')} or release.`)
       const found = await ledger.caseOf(id)
       const doubles = form.get('same-bytes') === 'on' ? await doublesOf(id, await listed(found?.state)) : []
       const ids = [...new Set([...(await withRelated(related, [id], relationsIn(form))), ...doubles])]
       const { missed } = await decisions.decide(ids, decided.act, { block: decided.block, reason, by })
-      if (missed.length > 0) {
-        return mistaken(
-          `${missed.length} of ${ids.length} were not there to do this to, or are decided already.`,
-        )
-      }
+      const mistake = missedOf(missed.length, ids.length)
+      if (mistake !== null) return mistaken(c, mistake)
       const [next] = await ledger.cases(['open'], 1)
       return c.redirect(next === undefined ? '/queue' : `/cases/${next.id}`, 303)
     },
@@ -152,11 +139,49 @@ export function createCasePages(parts: OperatorParts, { contextOf, send }: Acces
     async undo(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
       const [id] = await decisions.undo(form.get('batch') ?? '', who)
       if (id !== undefined) return c.redirect(`/cases/${id}`, 303)
-      return send(
-        c,
-        adminErrorPage(contextOf(null), 'It is too late to undo this. A held image can be released.'),
-        400,
+      return mistaken(c, 'It is too late to undo this. A held image can be released.')
+    },
+  }
+}
+
+const REMEMBERED = 10_000
+const READ_AT_ONCE = 16
+
+/**
+ * SHA-256 of images by their ids, remembered: what an id names never changes. `null`: the image is not there. Ids past `mostLooked` look-ups, and those that the store does not answer for, are left out.
+ */
+export function createDigests(
+  objects: Pick<ObjectStore, 'head' | 'headHeld'>,
+  mostLooked = Number.POSITIVE_INFINITY,
+): { of(ids: string[]): Promise<ReadonlyMap<string, string | null>> } {
+  const known = new Map<string, string>()
+
+  function remember(id: string, digest: string): void {
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
+    known.set(id, digest)
+  }
+
+  return {
+    async of(ids) {
+      const all = [...new Set(ids)]
+      const found = new Map<string, string | null>(
+        all.flatMap((id) => (known.has(id) ? [[id, known.get(id)!]] : [])),
       )
+      const unknown = all.filter((id) => !found.has(id)).slice(0, mostLooked)
+      let isAway = false
+      await forEachAtOnce(unknown, READ_AT_ONCE, async (id) => {
+        if (isAway) return
+        try {
+          const record = await recordAnywhere(objects, id)
+          found.set(id, record?.sha256 ?? null)
+          if (record !== null) remember(id, record.sha256)
+        } catch (error) {
+          // Cases can be decided without.
+          if (error instanceof StoreUnavailable) isAway = true
+          else if (!(error instanceof DamagedObject)) throw error
+        }
+      })
+      return found
     },
   }
 }

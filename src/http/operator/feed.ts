@@ -1,8 +1,7 @@
 /** GET /feed.xml: what wants a decision, for a feed reader (RFC 4287). Categories, numbers and links. */
 import { feedDocument } from '../../web/operator/feed.ts'
 import type { AppContext } from '../context.ts'
-import type { OperatorParts } from './access.ts'
-import { sessionOf } from './access.ts'
+import { type OperatorParts, sessionOf } from './access.ts'
 
 const SHOWN = 100
 

@@ -1,21 +1,13 @@
 /** What the forms of the admin server do. */
 import { idIn } from '../../service/images/ids.ts'
-import type { Decisions } from '../../service/moderation/decisions.ts'
 import { RULE_PATTERN } from '../../service/moderation/report-categories.ts'
-import { type Takedown, withRelated } from '../../service/moderation/takedown.ts'
-import { SETTING_NAMES, SettingError, type Settings } from '../../service/settings.ts'
-import type { Actor, Ledger } from '../../stores/ledger.ts'
+import { withRelated } from '../../service/moderation/takedown.ts'
+import { SETTING_NAMES, SettingError } from '../../service/settings.ts'
+import type { Actor } from '../../stores/ledger.ts'
 import type { OverviewFacts } from '../../web/operator/overview.ts'
+import type { OperatorParts } from './access.ts'
 
-interface Parts {
-  takedown: Takedown
-  decisions: Decisions
-  settings: Settings
-  ledger: Ledger
-  /** Epoch milliseconds. */
-  now: () => number
-  mostImages?: number
-}
+type Parts = Pick<OperatorParts, 'takedown' | 'decisions' | 'settings' | 'ledger' | 'now' | 'mostImages'>
 
 const SHOWN_ACTS = 50
 const SHOWN_HELD = 200
@@ -123,7 +115,7 @@ export function relationsIn(form: URLSearchParams): { sameUploader: boolean; sam
   }
 }
 
-function missedOf(missed: number, all: number): string | null {
+export function missedOf(missed: number, all: number): string | null {
   return missed === 0 ? null : `${missed} of ${all} were not there to do this to, or are decided already.`
 }
 
