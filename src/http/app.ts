@@ -2,7 +2,7 @@
  * The web layer: every route on one screen. Uploads (`routes/upload.ts`) and image bytes (`routes/raw.ts`) never come
  * here: the host answers them below the framework.
  */
-import { Hono } from 'hono'
+import { type Handler, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../errors.ts'
 import { PROBLEM_TYPE } from '../problems.ts'
@@ -62,30 +62,6 @@ const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const SECURITY_PATH = '/.well-known/security.txt'
 const IMAGE_PATHS = ['/raw/:name', '/preview/:name']
 const RECEIPT_PATH = receiptPath(':secret')
-const READ_ONLY_PATHS = [
-  '/',
-  '/terms',
-  API_PAGE_PATH,
-  API_DOCUMENT_PATH,
-  API_CATALOG_PATH,
-  TOOLS_PATH,
-  '/g',
-  CHALLENGE_PATH,
-  PASS_PAGE_PATH,
-  '/rules',
-  '/contact',
-  '/transparency',
-  SECURITY_PATH,
-  OEMBED_PATH,
-  ROBOTS_PATH,
-  '/healthz',
-  '/readyz',
-  SHAREX_PATH,
-  SCRIPT_PATH,
-  AGENTS_PATH,
-  ID_PATH,
-]
-
 /**
  * All routes except uploads and raw images, which hosts serve below the framework. Never throws: errors become pages or
  * problem details.
@@ -94,6 +70,9 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const common = commonHeaders(parts.baseUrl)
   const descriptions = createDescriptions(parts)
+  /** What can only be read. */
+  const read = (path: string, handle: Handler<AppEnv>) =>
+    app.get(path, handle).all(path, allowOnly('GET, HEAD'))
 
   app.use(async (c, next) => {
     c.set('requestId', crypto.randomUUID())
@@ -118,57 +97,52 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.all(DELETE_PATH, allowOnly('GET, HEAD, DELETE, OPTIONS'))
 
   // What is an image's address was answered by the host.
-  for (const path of IMAGE_PATHS) {
-    app.get(path, (c) => c.notFound())
-    app.all(path, allowOnly('GET, HEAD'))
-  }
+  for (const path of IMAGE_PATHS) read(path, (c) => c.notFound())
 
-  app.get('/', (c) => home(c, parts))
-  app.get('/terms', (c) => terms(c, parts))
-  app.get('/g', (c) => gallery(c, parts))
+  read('/', (c) => home(c, parts))
+  read('/terms', (c) => terms(c, parts))
+  read('/g', (c) => gallery(c, parts))
   app.post('/delete', (c) => deleteByForm(c, parts))
   app.all('/delete', allowOnly('POST'))
-  app.get(API_PAGE_PATH, descriptions.page)
-  app.get(API_DOCUMENT_PATH, descriptions.document)
-  app.get(API_CATALOG_PATH, descriptions.catalog)
-  app.get(TOOLS_PATH, (c) => tools(c, parts))
+  read(API_PAGE_PATH, descriptions.page)
+  read(API_DOCUMENT_PATH, descriptions.document)
+  read(API_CATALOG_PATH, descriptions.catalog)
+  read(TOOLS_PATH, (c) => tools(c, parts))
   app.get(REPORT_PAGE_PATH, (c) => askReport(c, parts))
   app.post(REPORT_PAGE_PATH, (c) => reportByForm(c, parts))
   app.all(REPORT_PAGE_PATH, allowOnly('GET, HEAD, POST'))
   app.post(REPORT_PATH, (c) => reportByProgram(c, parts))
   app.all(REPORT_PATH, allowOnly('POST'))
-  app.get(RECEIPT_PATH, (c) => showReceipt(c, parts))
-  app.all(RECEIPT_PATH, allowOnly('GET, HEAD'))
+  read(RECEIPT_PATH, (c) => showReceipt(c, parts))
   // Without challenges there is nothing at their addresses.
   for (const path of [CHALLENGE_PATH, PASS_PATH, PASS_PAGE_PATH]) {
     app.use(path, (c, next) => (parts.challenges.isOffered() ? next() : Promise.resolve(c.notFound())))
   }
   app.use(CHALLENGE_PATH, corsHeaders(parts))
-  app.get(CHALLENGE_PATH, (c) => askChallenge(c, parts))
+  read(CHALLENGE_PATH, (c) => askChallenge(c, parts))
   app.post(PASS_PATH, (c) => givePass(c, parts))
   app.all(PASS_PATH, allowOnly('POST'))
-  app.get(PASS_PAGE_PATH, (c) => passPageFor(c, parts))
-  app.get('/rules', (c) => partOfTerms(c, parts, 'rules'))
-  app.get('/contact', (c) => partOfTerms(c, parts, 'contact'))
-  app.get('/transparency', (c) => transparency(c, parts))
-  app.get(SECURITY_PATH, (c) => securityTxt(c, parts))
-  app.get('/healthz', healthz)
-  app.get('/readyz', (c) => readyz(c, parts))
-  app.get(OEMBED_PATH, (c) => oembed(c, parts))
-  app.get(ROBOTS_PATH, (c) => c.text(ROBOTS))
-  app.get(SHAREX_PATH, (c) =>
+  read(PASS_PAGE_PATH, (c) => passPageFor(c, parts))
+  read('/rules', (c) => partOfTerms(c, parts, 'rules'))
+  read('/contact', (c) => partOfTerms(c, parts, 'contact'))
+  read('/transparency', (c) => transparency(c, parts))
+  read(SECURITY_PATH, (c) => securityTxt(c, parts))
+  read('/healthz', healthz)
+  read('/readyz', (c) => readyz(c, parts))
+  read(OEMBED_PATH, (c) => oembed(c, parts))
+  read(ROBOTS_PATH, (c) => c.text(ROBOTS))
+  read(SHAREX_PATH, (c) =>
     c.json(sharexConfig(parts.baseUrl, expiresOf(c)), 200, {
       'Content-Disposition': 'attachment; filename="pinhole.sxcu"',
     }),
   )
-  app.get(SCRIPT_PATH, (c) =>
+  read(SCRIPT_PATH, (c) =>
     c.body(uploadScript(parts.baseUrl), 200, { 'Content-Type': 'text/x-shellscript; charset=utf-8' }),
   )
-  app.get(AGENTS_PATH, (c) =>
+  read(AGENTS_PATH, (c) =>
     c.text(agentGuide(parts.baseUrl, limitSize('en', parts.maxUploadBytes).replaceAll('\u00a0', ' '))),
   )
-  app.get(ID_PATH, (c) => viewer(c, parts, c.req.param('id')))
-  for (const path of READ_ONLY_PATHS) app.all(path, allowOnly('GET, HEAD'))
+  read(ID_PATH, (c) => viewer(c, parts, c.req.param('id') ?? ''))
 
   app.get('*', async (c, next) => (await sendAsset(c, parts.site)) ?? next())
   app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this address.')))
