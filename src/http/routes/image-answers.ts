@@ -1,11 +1,17 @@
 /** What the addresses of images and of their previews are asked and answer alike. */
 import { Refusal } from '../../errors.ts'
 import { type Problem, REQUEST_ID_HEADER } from '../../protocol.ts'
-import { type Signal, UnsatisfiableRange } from '../../stores/object-store.ts'
+import {
+  resolveRange,
+  type Signal,
+  type StoredImage,
+  UnsatisfiableRange,
+  type Wanted,
+} from '../../stores/object-store.ts'
 import { type Answer, pageAnswer, problemAnswer } from '../answer.ts'
 import type { Site } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
-import { noneMatchNames } from '../headers/conditional.ts'
+import { matchNames, noneMatchNames } from '../headers/conditional.ts'
 import { prefersHtml } from '../headers/negotiate.ts'
 import type { Log } from '../log.ts'
 import { logFault, problem, toProblem } from '../problem.ts'
@@ -31,7 +37,7 @@ export const CONDITION_HEADERS: ReadonlySet<string> = new Set<ConditionHeader>([
 ])
 
 /** `If-Match` names another image (RFC 9110, 13.1.1). */
-export class PreconditionFailed extends Error {}
+class PreconditionFailed extends Error {}
 
 export interface ImageAnswers {
   /** To the one address that caches keep. */
@@ -98,7 +104,39 @@ export function notFound(): Refusal {
   return new Refusal('not-found', 'There is no such image. It may have been deleted.')
 }
 
-export function isNotModified(request: RawRequest, etag: string): boolean {
+function isNotModified(request: RawRequest, etag: string): boolean {
   const ifNoneMatch = request.header('if-none-match')
   return ifNoneMatch !== undefined && noneMatchNames(ifNoneMatch, etag)
+}
+
+/** Throws `PreconditionFailed`. */
+export function assertMatch(request: RawRequest, etag: string): void {
+  const ifMatch = request.header('if-match')
+  if (ifMatch !== undefined && !matchNames(ifMatch, etag)) throw new PreconditionFailed()
+}
+
+/** Whether the bytes are no part of the answer. */
+export function wantsNone(request: RawRequest, etag: string): boolean {
+  return request.method === 'HEAD' || isNotModified(request, etag)
+}
+
+/** `image`: with the bytes that are wanted, of `size` in all. `headers`: of an answer with all of them, or of another. */
+export function answerWith(
+  request: RawRequest,
+  { range, body, release, reuse }: StoredImage,
+  { etag, headers, size }: { etag: string; headers(isWhole: boolean): string[]; size: number },
+): Answer {
+  if (isNotModified(request, etag)) return { status: 304, headers: headers(false), body: null, release }
+  if (request.method === 'HEAD') return { status: 200, headers: headers(true), body: null, release }
+  if (range === undefined) return { status: 200, headers: headers(true), body, release, reuse }
+  const { first, last } = range
+  const place = ['Content-Length', `${last - first + 1}`, 'Content-Range', `bytes ${first}-${last}/${size}`]
+  return { status: 206, headers: [...headers(false), ...place], body, release, reuse }
+}
+
+/** The range of what is in memory, as a whole of `size` bytes. */
+export function partOf(image: StoredImage, wanted: Wanted, size: number): StoredImage {
+  if (typeof wanted === 'string' || !(image.body instanceof Uint8Array)) return image
+  const range = resolveRange(wanted, size)
+  return { ...image, range, body: image.body.subarray(range.first, range.last + 1) }
 }

@@ -4,23 +4,19 @@ import { CDN_MAX_AGE_SECONDS, previewPath, REQUEST_ID_HEADER, rawPath } from '..
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
 import { leftMsOf } from '../../service/images/expiry.ts'
 import type { Images } from '../../service/images/images.ts'
-import {
-  dispose,
-  type ImageRecord,
-  resolveRange,
-  type StoredImage,
-  type Wanted,
-} from '../../stores/object-store.ts'
+import { dispose, type ImageRecord, type StoredImage, type Wanted } from '../../stores/object-store.ts'
 import type { Resizer } from '../../web/resizer.ts'
 import type { Answer } from '../answer.ts'
-import { matchNames, rangeOf } from '../headers/conditional.ts'
+import { rangeOf } from '../headers/conditional.ts'
 import { cacheHeaders, type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import {
+  answerWith,
+  assertMatch,
   type ImageAnswers,
-  isNotModified,
   notFound,
-  PreconditionFailed,
+  partOf,
   type RawRequest,
+  wantsNone,
 } from './image-answers.ts'
 
 export const PREVIEW_PREFIX = previewPath('')
@@ -50,39 +46,32 @@ export function createPreviews(parts: {
 
   function wantedOf(request: RawRequest, record: ImageRecord): Wanted {
     const known = headersOf(record)
-    if (known === null || request.method === 'HEAD' || isNotModified(request, known.etag)) return 'nothing'
-    return 'preview'
+    return known === null || wantsNone(request, known.etag) ? 'nothing' : 'preview'
   }
 
   async function open(request: RawRequest, id: string): Promise<Answer> {
     const image = await images.open(id, (record) => wantedOf(request, record), request.signal)
     if (image === null) throw notFound()
     try {
-      return answerWith(request, image)
+      return answerTo(request, image)
     } catch (error) {
       await dispose(image)
       throw error
     }
   }
 
-  function answerWith(request: RawRequest, { record, body, release }: StoredImage): Answer {
+  function answerTo(request: RawRequest, image: StoredImage): Answer {
+    const { record, release } = image
     const known = headersOf(record)
     if (known === null) return { ...elsewhere(record), release }
-    const ifMatch = request.header('if-match')
-    if (ifMatch !== undefined && !matchNames(ifMatch, known.etag)) throw new PreconditionFailed()
-    if (isNotModified(request, known.etag)) {
-      return { status: 304, headers: known.of('inline', false), body: null, release }
-    }
-    const whole = known.of('inline', true)
-    if (request.method === 'HEAD') return { status: 200, headers: whole, body: null, release }
-    const asked = rangeOf(request.header('range'), request.header('if-range'), known.etag)
-    if (asked === undefined || !(body instanceof Uint8Array)) {
-      return { status: 200, headers: whole, body, release }
-    }
-    const { first, last } = resolveRange(asked, body.length)
-    const headers = [...known.of('inline', false), 'Content-Length', `${last - first + 1}`]
-    headers.push('Content-Range', `bytes ${first}-${last}/${body.length}`)
-    return { status: 206, headers, body: body.subarray(first, last + 1), release }
+    const { etag, of } = known
+    assertMatch(request, etag)
+    const { size } = record.preview!
+    const asked = wantsNone(request, etag)
+      ? undefined
+      : rangeOf(request.header('range'), request.header('if-range'), etag)
+    const headers = (isWhole: boolean) => of('inline', isWhole)
+    return answerWith(request, asked ? partOf(image, asked, size) : image, { etag, headers, size })
   }
 
   /**

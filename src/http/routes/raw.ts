@@ -10,7 +10,6 @@ import type { Images } from '../../service/images/images.ts'
 import {
   dispose,
   type ImageRecord,
-  resolveRange,
   type Selection,
   type StoredImage,
   type Wanted,
@@ -18,19 +17,20 @@ import {
 import type { Answer } from '../answer.ts'
 import type { Site } from '../context.ts'
 import { commonHeaders } from '../headers/common.ts'
-import { matchNames, rangeOf } from '../headers/conditional.ts'
+import { rangeOf } from '../headers/conditional.ts'
 import { type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import type { Log } from '../log.ts'
 import {
+  answerWith,
+  assertMatch,
   type ConditionHeader,
   createImageAnswers,
-  isNotModified,
   notFound,
-  PreconditionFailed,
+  partOf,
   type RawRequest,
+  wantsNone,
 } from './image-answers.ts'
 import { createPreviews, PREVIEW_PREFIX } from './preview.ts'
-import { parseTarget, type Target } from './raw-target.ts'
 
 /** Conditions that only a record answers. */
 const DECIDERS: readonly ConditionHeader[] = ['if-match', 'if-none-match', 'if-range']
@@ -42,6 +42,15 @@ const DECIDERS: readonly ConditionHeader[] = ['if-match', 'if-none-match', 'if-r
 export type Raw = (request: RawRequest) => Answer | null | Promise<Answer>
 
 const DOWNLOAD = '?dl=1'
+
+/** `/raw/<id>`, with its extension or without. */
+const TARGET = /^\/raw\/([0-9A-Za-z]{11})(?:\.(jpg|png|gif|webp|avif))?(\?.*)?$/s
+
+interface Target {
+  id: string
+  extension: string | undefined
+  query: string
+}
 
 const RAW_PREFIX = rawPath('')
 const ID_END = RAW_PREFIX.length + ID_LENGTH
@@ -111,7 +120,7 @@ export function createRaw(parts: {
     const image = await parts.images.open(id, selectionOf(request, target), request.signal)
     if (image === null) throw notFound()
     try {
-      return answerWith(request, target, image)
+      return answerTo(request, target, image)
     } catch (error) {
       await dispose(image)
       throw error
@@ -131,28 +140,19 @@ export function createRaw(parts: {
   function wantedOf(request: RawRequest, target: Target, record: ImageRecord): Wanted {
     assertNamed(target, record)
     const { etag } = headersOf(record)
-    const ifMatch = request.header('if-match')
-    if (ifMatch !== undefined && !matchNames(ifMatch, etag)) throw new PreconditionFailed()
-    if (isNotModified(request, etag) || request.method === 'HEAD') return 'nothing'
+    assertMatch(request, etag)
+    if (wantsNone(request, etag)) return 'nothing'
     return rangeOf(request.header('range'), request.header('if-range'), etag) ?? 'all'
   }
 
   /** `image`: opened as `selectionOf` says. */
-  function answerWith(request: RawRequest, target: Target, image: StoredImage): Answer {
-    const { record, range, body, release, reuse } = image
+  function answerTo(request: RawRequest, target: Target, image: StoredImage): Answer {
+    const { record } = image
     assertNamed(target, record)
-    const known = headersOf(record)
+    const { etag, of } = headersOf(record)
     const disposition = target.query === DOWNLOAD ? 'attachment' : 'inline'
-    const headers = (isWhole: boolean) => known.of(disposition, isWhole)
-    if (isNotModified(request, known.etag)) {
-      return { status: 304, headers: headers(false), body: null, release }
-    }
-    if (request.method === 'HEAD') return { status: 200, headers: headers(true), body: null, release }
-    if (range === undefined) return { status: 200, headers: headers(true), body, release, reuse }
-    const { first, last } = range
-    const length = ['Content-Length', `${last - first + 1}`]
-    const place = ['Content-Range', `bytes ${first}-${last}/${record.size}`]
-    return { status: 206, headers: [...headers(false), ...length, ...place], body, release, reuse }
+    const headers = (isWhole: boolean) => of(disposition, isWhole)
+    return answerWith(request, image, { etag, headers, size: record.size })
   }
 
   function redirect(target: string, query: string): Answer {
@@ -171,7 +171,8 @@ export function createRaw(parts: {
       const target = parseTarget(request.target)
       const isElsewhere = target === null || (target.query !== '' && target.query !== DOWNLOAD)
       if (!isElsewhere && image !== null) {
-        return answerWith(request, target, part(image, wantedOf(request, target, image.record)))
+        const wanted = wantedOf(request, target, image.record)
+        return answerTo(request, target, partOf(image, wanted, image.record.size))
       }
       image?.release?.()
       if (target === null) return null
@@ -202,9 +203,8 @@ function isPlain({ method, isConditional }: RawRequest): boolean {
   return method === 'GET' && !isConditional
 }
 
-/** What is wanted of an image that is in memory. */
-function part(image: StoredImage, wanted: Wanted): StoredImage {
-  if (typeof wanted === 'string' || !(image.body instanceof Uint8Array)) return image
-  const range = resolveRange(wanted, image.record.size)
-  return { ...image, range, body: image.body.subarray(range.first, range.last + 1) }
+/** `null` if it is no address of an image's bytes. */
+function parseTarget(target: string): Target | null {
+  const match = TARGET.exec(target)
+  return match === null ? null : { id: match[1]!, extension: match[2], query: match[3] ?? '' }
 }
