@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { filePart } from '../../src/http/multipart/multipart.ts'
+import { filePart } from '../../src/http/multipart.ts'
 import { multipart } from '../support/multipart.ts'
 
 /** Short, so that bytes of a file often look like the beginning of a delimiter. */

@@ -40,11 +40,12 @@ export interface Outcome {
   allow?: string
 }
 
-export interface UploadAnswers {
-  answerTo(request: UploadRequest, outcome: Outcome & { remaining: number }): Promise<Answer>
-}
+export type AnswerUpload = (
+  request: UploadRequest,
+  outcome: Outcome & { remaining: number },
+) => Promise<Answer>
 
-export function createUploadAnswers(parts: AppParts): UploadAnswers {
+export function createUploadAnswer(parts: AppParts): AnswerUpload {
   const common = commonHeaders(parts.baseUrl).flat()
 
   async function answerStored(
@@ -56,9 +57,10 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     const headers = ['Location', stored.link, ...endpointHeaders(request, remaining)]
     switch (representationFor(request.header('accept'))) {
       case 'html': {
-        const { storedPage } = await import('./upload-pages.ts')
-        const language = request.header('accept-language')
-        const page = await storedPage(parts.site, language, { answer: stored, remaining, bytes })
+        // Loaded at its first use: programs and our own page want JSON.
+        const { contextFor, resultPage } = await import('../../web/pages.ts')
+        const context = contextFor(parts.site.facts, request.header('accept-language'))
+        const page = resultPage(context, { answer: stored, remaining, bytes })
         return pageAnswer(201, page, requestId, headers)
       }
       case 'text':
@@ -103,13 +105,11 @@ export function createUploadAnswers(parts: AppParts): UploadAnswers {
     return headers
   }
 
-  return {
-    async answerTo(request, outcome) {
-      const { stored, error, remaining, allow } = outcome
-      if (stored !== undefined) return answerStored(request, stored, remaining)
-      if (error !== undefined) return answerError(request, error, outcome)
-      const headers = endpointHeaders(request, remaining)
-      return emptyAnswer(204, request.requestId, ['Allow', allow ?? '', ...headers])
-    },
+  return async (request, outcome) => {
+    const { stored, error, remaining, allow } = outcome
+    if (stored !== undefined) return answerStored(request, stored, remaining)
+    if (error !== undefined) return answerError(request, error, outcome)
+    const headers = endpointHeaders(request, remaining)
+    return emptyAnswer(204, request.requestId, ['Allow', allow ?? '', ...headers])
   }
 }

@@ -28,10 +28,9 @@ import type { AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
 import { bearerOf } from '../headers/common.ts'
 import { checkedBody } from '../headers/content-digest.ts'
-import { filePart, MAX_OVERHEAD_BYTES } from '../multipart/multipart.ts'
+import { filePart, MAX_OVERHEAD_BYTES } from '../multipart.ts'
 import { logFault, toProblem } from '../problem.ts'
-import type { Outcome, UploadRequest } from './upload-answer.ts'
-import { createUploadAnswers } from './upload-answer.ts'
+import { createUploadAnswer, type Outcome, type UploadRequest } from './upload-answer.ts'
 
 /** Never rejects. */
 export type Upload = (request: UploadRequest) => Promise<Answer>
@@ -46,8 +45,8 @@ export function takesUploads(path: string): boolean {
 
 export function createUpload(parts: AppParts): Upload {
   const { quota, metrics, log, baseUrl } = parts
-  const answers = createUploadAnswers(parts)
-  const admission = createAdmission(parts)
+  const answer = createUploadAnswer(parts)
+  const admit = createAdmission(parts)
 
   async function receive(
     request: UploadRequest,
@@ -61,14 +60,17 @@ export function createUpload(parts: AppParts): Upload {
     const sent = idempotencyKeyOf(request)
     const identity = sent === null ? drawIdentity() : await parts.derive(sent)
     const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
-    const { onGone } = request
     let remaining: number | undefined
-    const onRemaining = (left: number) => {
-      remaining = left
-    }
-    const turn = await admission
-      .enter({ address, identity, mostBytes, shown: shownBy(request), onRemaining, onGone })
-      .catch((error: Error) => error)
+    const turn = await admit({
+      address,
+      identity,
+      mostBytes,
+      shown: shownBy(request),
+      onRemaining(left) {
+        remaining = left
+      },
+      onGone: request.onGone,
+    }).catch((error: Error) => error)
     if (turn instanceof Error) return { remaining: tellsQuota(turn) ? 0 : remaining, error: turn }
     const { admitted } = turn
     try {
@@ -194,7 +196,7 @@ export function createUpload(parts: AppParts): Upload {
       if (request.method === 'POST') metrics.upload(toProblem(outcome.error).error, 0)
     }
     const remaining = outcome.remaining ?? (await quota.remaining(address).catch(() => 0))
-    return answers.answerTo(request, { ...outcome, remaining })
+    return answer(request, { ...outcome, remaining })
   }
 }
 

@@ -9,10 +9,8 @@ import type { Capacity } from './capacity.ts'
 import type { Line, Turn } from './line.ts'
 import type { ClientAddress, Quota, Reservation } from './quota.ts'
 
-export interface Admission {
-  /** Waits as `Line.enter` does. Throws `Refusal`. */
-  enter(upload: Arrived): Promise<Turn<Admitted>>
-}
+/** Waits as `Line.enter` does. Throws `Refusal`. */
+export type Admit = (upload: Arrived) => Promise<Turn<Admitted>>
 
 export interface Arrived {
   address: ClientAddress
@@ -42,7 +40,7 @@ export function createAdmission(parts: {
   quota: Quota
   challenges: Challenges
   images: Pick<Images, 'find'>
-}): Admission {
+}): Admit {
   const { line, capacity, quota, challenges, images } = parts
 
   /** `null`: it depends on uploads that are under way. */
@@ -80,11 +78,9 @@ export function createAdmission(parts: {
     }
   }
 
-  return {
-    enter(upload) {
-      const waitingBytes = Math.min(upload.mostBytes, MOST_WAITING_BYTES)
-      return line.enter({ ...upload.address, waitingBytes, onGone: upload.onGone }, () => admit(upload))
-    },
+  return (upload) => {
+    const waitingBytes = Math.min(upload.mostBytes, MOST_WAITING_BYTES)
+    return line.enter({ ...upload.address, waitingBytes, onGone: upload.onGone }, () => admit(upload))
   }
 }
 

@@ -1,57 +1,103 @@
 /**
- * Reads the delimiters and part headers of a multipart body (RFC 2046, 5.1.1) as it comes, and hands out the bytes of
- * each part. It holds no more than one delimiter, or one part's headers.
+ * The one file of a multipart/form-data body (RFC 7578), as a stream: delimiters and part headers are read as they come
+ * (RFC 2046, 5.1.1).
  */
-import { joined } from '../../bytes.ts'
+import { joined } from '../bytes.ts'
+import { Refusal } from '../errors.ts'
+import { UPLOAD_FIELD } from '../protocol.ts'
 
-export interface PartEvents {
-  /** A part begins. `name` is `null` unless it is form data with a name (RFC 7578, 4.2). */
-  start(name: string | null): void
-  /** Bytes of the part that began last. */
-  data(bytes: Uint8Array): void
-}
+/** The length that RFC 2046, 5.1.1 allows, and some more characters: all that need no escape in a quoted string. */
+const BOUNDARY = /^[ !#-[\]-~]{1,70}$/
 
-/** Why a body can't be read, in words for the client. */
-export class MultipartError extends Error {}
+/** All that is not the file: preamble, part headers, delimiters, epilogue, parts that are about to be refused. */
+export const MAX_OVERHEAD_BYTES = 64 * 1024
 
 /** Far more than browsers send. */
-export const MAX_PART_HEADER_BYTES = 16 * 1024
+const MAX_PART_HEADER_BYTES = 16 * 1024
 
 const CR = 13
 const LF = 10
 const HYPHEN = 45
 
-type State = 'preamble' | 'delimiter' | 'headers' | 'body' | 'done'
+/** Why a body can't be read, in words for the client. */
+class MultipartError extends Error {}
 
-export class PartReader {
-  readonly #events: PartEvents
+/**
+ * The bytes of the part named `file`, and then the proof that nothing else was in the body: what is yielded counts
+ * only when the iteration ends. Throws `Refusal` with `not-multipart`, `malformed-multipart`, `missing-file` or
+ * `unexpected-field`.
+ */
+export function filePart(
+  contentType: string | undefined,
+  body: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => new FilePart(boundaryOf(contentType), body[Symbol.asyncIterator]()),
+  }
+}
+
+/**
+ * Holds no more than one delimiter, or one part's headers. Not an async generator: each adds a fortieth to the cost of an
+ * upload.
+ */
+class FilePart implements AsyncIterator<Uint8Array> {
+  readonly #body: AsyncIterator<Uint8Array>
   /** Finds CRLF, two hyphens, the boundary. */
   readonly #findDelimiter: Search
   readonly #delimiterBytes: number
-  #state: State = 'preamble'
+  #state: 'preamble' | 'delimiter' | 'headers' | 'body' | 'done' = 'preamble'
   /** Bytes that can't be judged before more come. A body may begin with a delimiter that has no CRLF before it. */
   #held: Uint8Array = Uint8Array.of(CR, LF)
+  readonly #names: string[] = []
+  #overheadBytes = 0
+  /** Bytes of the file in what was read last. */
+  readonly #pieces: Uint8Array[] = []
 
-  constructor(boundary: string, events: PartEvents) {
+  constructor(boundary: string, body: AsyncIterator<Uint8Array>) {
     const delimiter = new TextEncoder().encode(`\r\n--${boundary}`)
+    this.#body = body
     this.#findDelimiter = searchFor(delimiter)
     this.#delimiterBytes = delimiter.length
-    this.#events = events
   }
 
-  /** True after the closing delimiter. What follows is no part of the form. */
-  get isDone(): boolean {
-    return this.#state === 'done'
-  }
-
-  /** Throws `MultipartError`. */
-  read(chunk: Uint8Array): void {
-    let bytes = this.#afterHeld(chunk)
-    for (;;) {
-      const rest = this.#step(bytes)
-      if (rest === null) break
-      bytes = rest
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    try {
+      for (;;) {
+        const piece = this.#pieces.shift()
+        if (piece !== undefined) return { done: false, value: piece }
+        this.#assertLittleElse()
+        const chunk = await this.#body.next()
+        if (chunk.done) break
+        this.#overheadBytes += chunk.value.length
+        this.#read(chunk.value)
+      }
+      if (this.#state !== 'done') throw new MultipartError('it was cut off before its end')
+    } catch (error) {
+      await this.return()
+      if (!(error instanceof MultipartError)) throw error
+      throw new Refusal('malformed-multipart', `The multipart body cannot be read: ${error.message}.`)
     }
+    if (!this.#names.includes(UPLOAD_FIELD)) {
+      throw new Refusal('missing-file', 'The form has no field named "file".')
+    }
+    return { done: true, value: undefined }
+  }
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    await this.#body.return?.()
+    return { done: true, value: undefined }
+  }
+
+  #assertLittleElse(): void {
+    if (this.#overheadBytes <= MAX_OVERHEAD_BYTES) return
+    throw this.#names.length > 0
+      ? unexpectedField()
+      : new MultipartError('it holds too much apart from the file')
+  }
+
+  #read(chunk: Uint8Array): void {
+    let bytes: Uint8Array | null = this.#afterHeld(chunk)
+    while (bytes !== null) bytes = this.#step(bytes)
   }
 
   /** What was held and what came, as one. A chunk is not copied for what is held: only the seam is. */
@@ -64,8 +110,7 @@ export class PartReader {
     }
     const seam = joined(held, chunk.subarray(0, this.#delimiterBytes - 1))
     const at = this.#findDelimiter(seam)
-    const bodyBytes = at < 0 ? held.length : at
-    if (this.#state === 'body' && bodyBytes > 0) this.#events.data(held.subarray(0, bodyBytes))
+    this.#take(held.subarray(0, at < 0 ? held.length : at))
     if (at < 0) return chunk
     this.#state = 'delimiter'
     return chunk.subarray(at + this.#delimiterBytes - held.length)
@@ -82,6 +127,7 @@ export class PartReader {
       case 'headers':
         return this.#headers(bytes)
       case 'done':
+        // What follows the closing delimiter is no part of the form.
         return this.#hold(new Uint8Array(0))
     }
   }
@@ -92,11 +138,18 @@ export class PartReader {
     return null
   }
 
+  /** Bytes before a delimiter: of the file, if they are in its part. */
+  #take(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#state !== 'body' || this.#names.at(-1) !== UPLOAD_FIELD) return
+    this.#overheadBytes -= bytes.length
+    this.#pieces.push(bytes)
+  }
+
   /** Up to the next delimiter. */
   #skipTo(bytes: Uint8Array): Uint8Array | null {
     const at = this.#findDelimiter(bytes)
     const end = at < 0 ? Math.max(0, bytes.length - this.#delimiterBytes + 1) : at
-    if (this.#state === 'body' && end > 0) this.#events.data(bytes.subarray(0, end))
+    this.#take(bytes.subarray(0, end))
     if (at < 0) return this.#hold(bytes.subarray(end))
     this.#state = 'delimiter'
     return bytes.subarray(at + this.#delimiterBytes)
@@ -126,10 +179,30 @@ export class PartReader {
       throw new MultipartError('the headers of a part are too long')
     }
     if (at < 0) return this.#hold(bytes)
-    this.#events.start(nameIn(bytes.subarray(2, Math.max(2, at))))
+    const name = nameIn(bytes.subarray(2, Math.max(2, at)))
+    if (name === null) throw new MultipartError('a part has no Content-Disposition of form-data with a name')
+    this.#names.push(name)
+    if (this.#names.length > 1 && this.#names.includes(UPLOAD_FIELD)) throw unexpectedField()
     this.#state = 'body'
     return bytes.subarray(at + EMPTY_LINE.length)
   }
+}
+
+function boundaryOf(contentType: string | undefined): string {
+  if (contentType === undefined || !/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
+    throw new Refusal('not-multipart', 'Send the image as multipart/form-data, in one field named "file".')
+  }
+  const match = /;\s*boundary=(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s;"]+))/i.exec(contentType)
+  const boundary = match?.[1]?.replace(/\\([\s\S])/g, '$1') ?? match?.[2] ?? ''
+  if (BOUNDARY.test(boundary)) return boundary
+  throw new Refusal(
+    'malformed-multipart',
+    'The boundary is missing, longer than 70 characters, or has characters that are not allowed.',
+  )
+}
+
+function unexpectedField(): Refusal {
+  return new Refusal('unexpected-field', 'Send exactly one field, named "file", and nothing else.')
 }
 
 const EMPTY_LINE = Uint8Array.of(CR, LF, CR, LF)
