@@ -60,8 +60,7 @@ const LAYERS: Record<string, Layer> = {
   'errors.ts': { may: [], types: ['protocol.ts'] },
   'protocol.ts': { may: [] },
   'problems.ts': { may: ['errors.ts', 'protocol.ts'] },
-  'config.ts': { may: [...BASE, 'config/'] },
-  'config/': { may: BASE },
+  'config.ts': { may: BASE },
   'stores/object-store.ts': { may: ['protocol.ts'], types: ['formats/image.ts'] },
   'stores/ledger.ts': {
     may: [],
@@ -136,9 +135,9 @@ const LAYERS: Record<string, Layer> = {
     may: [...BASE, ...PORTS, 'config.ts', 'service/', 'scan/'],
     types: ['http/log.ts'],
   },
-  'node/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '*'], node: true },
+  'node/': { may: [...BASE, 'config.ts', ...SERVER, '*'], node: true },
   'node.ts': { may: ['node/'], node: true },
-  'worker/': { may: [...BASE, 'config.ts', 'config/', ...SERVER, '@noble/hashes'] },
+  'worker/': { may: [...BASE, 'config.ts', ...SERVER, '@noble/hashes'] },
   'worker.ts': { may: ['worker/', 'service/', 'stores/'] },
 }
 

@@ -1,8 +1,7 @@
 /** Starts one process, or several on one port. */
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
-import { ConfigError } from '../config/variable.ts'
-import { type Config, describeConfig, parseConfig } from '../config.ts'
+import { type Config, ConfigError, describeConfig, parseConfig } from '../config.ts'
 import { loadEnvFile } from './env-file.ts'
 import { createLog } from './log.ts'
 import { commandFor, VERSION } from './manifest.ts'

@@ -11,6 +11,7 @@ import { createUpload } from '../http/routes/upload.ts'
 import { onTime } from '../service/clock.ts'
 import { createDerive } from '../service/images/identities.ts'
 import { createSpool } from '../stores/drafts/spool.ts'
+import { lifetimeRules } from '../wiring/settings.ts'
 import { openAdminServer } from './admin/server.ts'
 import { loadSite } from './assets/site.ts'
 import { nodeHashes } from './hashes.ts'
@@ -97,7 +98,7 @@ function createRoutes(given: {
     uploadsPaused: () => settings.current().uploads === 'paused',
     quota: onTime(services.quota, clock),
     derive: createDerive(ledger, nodeHashes),
-    lifetimes: { standard: config.defaultLifetime, most: config.longestLifetime },
+    lifetimes: lifetimeRules(config),
     hashes: nodeHashes,
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted: trustedProxies(config.trustedProxies),

@@ -1,10 +1,12 @@
 import type { Config } from '../config.ts'
+import type { LifetimeRules } from '../service/images/expiry.ts'
 import type { SettingValues } from '../service/settings.ts'
+import { DAY_MS } from '../service/utc-day.ts'
 
 /** Settings as long as the operator changes none. */
 export function defaultSettings(config: Config): SettingValues {
   return {
-    uploads: config.uploadsPaused ? 'paused' : 'on',
+    uploads: config.uploads,
     images: 'public',
     challenge: config.challenge,
     'challenge-rate': config.challengeRate,
@@ -14,4 +16,8 @@ export function defaultSettings(config: Config): SettingValues {
     'min-free-bytes': config.minFreeBytes,
     'unanswered-minutes': config.unansweredMinutes,
   }
+}
+
+export function lifetimeRules({ defaultExpires, maxAgeDays }: Config): LifetimeRules {
+  return { standard: defaultExpires, most: maxAgeDays === null ? null : (maxAgeDays * DAY_MS) / 1000 }
 }

@@ -1,8 +1,6 @@
 /** What the account binds to the Worker, and its variables. */
 
-import { isSafeForTokens } from '../config/values.ts'
-import { ConfigError } from '../config/variable.ts'
-import { type Config, parseConfig } from '../config.ts'
+import { type Config, ConfigError, isSafeForTokens, parseConfig } from '../config.ts'
 import type { D1Binding } from '../stores/d1/binding.ts'
 import type { R2Bucket } from '../stores/r2/binding.ts'
 import type { AssetFetcher } from './assets.ts'

@@ -17,6 +17,7 @@ import type { Evidence } from '../service/moderation/evidence.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 import { siteFactsOf } from '../web/pages/site-facts.ts'
+import { lifetimeRules } from '../wiring/settings.ts'
 import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
 import { asCoded, responseOf } from './answer.ts'
 import type { WorkerAssets } from './assets.ts'
@@ -95,7 +96,7 @@ export function createHost(given: {
     images,
     quota: uploads.quota(),
     derive: createDerive(ledger, hashes),
-    lifetimes: { standard: config.defaultLifetime, most: config.longestLifetime },
+    lifetimes: lifetimeRules(config),
     hashes,
     capacity: uploads.capacity(),
     line: places.lineFor(0),

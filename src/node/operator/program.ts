@@ -1,6 +1,6 @@
 /** The table of the operator's commands: one file each. */
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../../config/variable.ts'
+import { ConfigError } from '../../config.ts'
 import { loadEnvFile } from '../env-file.ts'
 import { OPERATOR, VERSION } from '../manifest.ts'
 import { backupCommand } from './data/backup.ts'

@@ -1,6 +1,5 @@
 /** The data of a server on another machine, through its admin server: for commands with `--server`. */
-import { isSafeForTokens } from '../../config/values.ts'
-import { type Config, parseConfig } from '../../config.ts'
+import { type Config, isSafeForTokens, parseConfig } from '../../config.ts'
 import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/calls.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SettingError, type Settings } from '../../service/settings.ts'

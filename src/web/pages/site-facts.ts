@@ -5,10 +5,10 @@ import type { AssetUrls, SiteFacts } from './page.ts'
 interface Settings {
   maxUploadBytes: number
   stripMetadata: boolean
-  convertsHeic: boolean
+  convertHeic: boolean
   previewTemplate: string | null
-  defaultLifetime: number | null
-  longestLifetime: number | null
+  defaultExpires: number | null
+  maxAgeDays: number | null
   operatorName: string | null
   operatorContact: string | null
 }
@@ -19,9 +19,9 @@ export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUr
     baseUrl,
     maxUploadBytes: settings.maxUploadBytes,
     stripsMetadata: settings.stripMetadata,
-    convertsHeic: settings.convertsHeic,
+    convertsHeic: settings.convertHeic,
     resizer: resizerOf(settings.previewTemplate, baseUrl),
-    keepsAll: settings.defaultLifetime === null && settings.longestLifetime === null,
+    keepsAll: settings.defaultExpires === null && settings.maxAgeDays === null,
     operator: {
       name: settings.operatorName ?? undefined,
       contact: settings.operatorContact ?? undefined,
