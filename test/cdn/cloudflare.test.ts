@@ -1,16 +1,13 @@
 /** Cloudflare's zone cache by address within its limits, by tag where that fails; and Workers Cache, by its documented rules. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { it, type TestContext } from 'node:test'
+import { it } from 'node:test'
 import { purgeName } from '../../src/cdn/cdn.ts'
 import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
 import { type WorkersCache, workersCacheCdn } from '../../src/cdn/workers-cache.ts'
 import { RemoteFailure } from '../../src/errors.ts'
 import { createPurges } from '../../src/service/images/purges.ts'
-import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { fakeIds } from '../support/ids.ts'
+import { ledgerOf } from '../support/ledger.ts'
 import { until } from '../support/until.ts'
 
 const SITE = 'https://pics.example'
@@ -43,16 +40,6 @@ function fakeCloudflare({ isAway = false, clock = () => performance.now() } = {}
     return Response.json({ success: true })
   }
   return { seen, fetch }
-}
-
-async function ledgerOf(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-cloudflare-'))
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
-  t.after(async () => {
-    await ledger.close()
-    await rm(folder, { recursive: true })
-  })
-  return ledger
 }
 
 it('purges the addresses that an image has, in one call for several images', async () => {

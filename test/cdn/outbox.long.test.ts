@@ -1,14 +1,11 @@
 /** Purges that the provider does not take at once stay owed: across failures, crashes and processes. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { varnishCdn } from '../../src/cdn/varnish.ts'
 import { createPurges } from '../../src/service/images/purges.ts'
-import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
+import { ledgerOf } from '../support/ledger.ts'
 import { type Asked, type FakeProvider, startFakeProvider } from '../support/processes/fake-provider.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
@@ -119,10 +116,11 @@ describe('purges owed', () => {
   })
 })
 
-it('a purge is not begun when a slow ledger used its claim up', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-purges-'))
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+it('a purge is not begun when a slow ledger used its claim up', async (t) => {
+  t.after(() => purges.stop())
+  const ledger = await ledgerOf(t)
   const provider = await startFakeProvider()
+  t.after(() => provider.stop())
   let now = 1_790_000_000_000
   let slownessMs = 6000
   let claims = 0
@@ -141,21 +139,14 @@ it('a purge is not begun when a slow ledger used its claim up', async () => {
     now: () => now,
     onFailure: (error) => assert.fail(String(error)),
   })
-  try {
-    provider.answer({ status: 200 })
-    await purges.enqueue('aaaaaaaaaaa')
-    purges.flush()
-    await until('it was claimed', () => claims === 1)
-    assert.equal(provider.asked.length, 0)
-    slownessMs = 100
-    now += 15_000
-    purges.flush()
-    await until('it is done', async () => (await purges.pending())?.count === 0)
-    assert.equal(provider.asked.length, 1)
-  } finally {
-    await purges.stop()
-    await provider.stop()
-    await ledger.close()
-    await rm(folder, { recursive: true })
-  }
+  provider.answer({ status: 200 })
+  await purges.enqueue('aaaaaaaaaaa')
+  purges.flush()
+  await until('it was claimed', () => claims === 1)
+  assert.equal(provider.asked.length, 0)
+  slownessMs = 100
+  now += 15_000
+  purges.flush()
+  await until('it is done', async () => (await purges.pending())?.count === 0)
+  assert.equal(provider.asked.length, 1)
 })

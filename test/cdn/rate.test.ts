@@ -1,13 +1,11 @@
 /** Providers count calls. All servers together stay within what one allows, and hear its `Retry-After`. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
 import { createPurges } from '../../src/service/images/purges.ts'
-import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
+import { folderOf } from '../support/folder.ts'
 import { fakeIds } from '../support/ids.ts'
+import { ledgerOf } from '../support/ledger.ts'
 import { startFakeProvider } from '../support/processes/fake-provider.ts'
 import { until } from '../support/until.ts'
 
@@ -16,15 +14,15 @@ const BURST = 5
 
 /** Two servers on one ledger, before a provider that counts as Cloudflare does. */
 async function twoServers(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-rate-'))
+  t.after(() => Promise.all(servers.map((server) => server.stop())))
+  const folder = await folderOf(t)
   const provider = await startFakeProvider()
+  t.after(() => provider.stop())
   const url = new URL(
     `cloudflare://zone?token=t&fill=0&purges=${60_000 / INTERVAL_MS}&burst=${BURST}&api=http://${provider.host}`,
   )
   const failures: unknown[] = []
-  const ledgers = await Promise.all(
-    [0, 1].map(() => openSqliteLedger({ file: join(folder, 'ledger.sqlite') })),
-  )
+  const ledgers = await Promise.all([0, 1].map(() => ledgerOf(t, folder)))
   const servers = ledgers.map((ledger) =>
     createPurges({
       ledger,
@@ -34,12 +32,6 @@ async function twoServers(t: TestContext) {
       roundMs: 20,
     }),
   )
-  t.after(async () => {
-    await Promise.all(servers.map((server) => server.stop()))
-    await Promise.all(ledgers.map((ledger) => ledger.close()))
-    await provider.stop()
-    await rm(folder, { recursive: true })
-  })
   return { provider, servers, failures }
 }
 

@@ -14,9 +14,9 @@ import { createLine } from '../../src/service/quota/line.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { type ObjectStore, StoreUnavailable } from '../../src/stores/object-store.ts'
-import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { ledgerOf } from '../support/ledger.ts'
 import { formOf } from '../support/multipart.ts'
 
 const NEVER = new Promise<never>(() => {})
@@ -75,10 +75,9 @@ function refusalBy(cause: Error): Refusal {
 
 async function opened(t: TestContext) {
   const folder = await folderOf(t)
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const ledger = await ledgerOf(t, folder)
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   t.after(() => objects.close())
-  t.after(() => ledger.close())
   return { ledger, objects }
 }
 

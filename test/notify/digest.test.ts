@@ -1,16 +1,13 @@
 /** Reports that can wait are told together, once an hour; urgent ones at once. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { nodeHashes } from '../../src/node/hashes.ts'
 import type { Notice } from '../../src/notify/notifier.ts'
 import { createNotices } from '../../src/service/moderation/notices.ts'
 import { CATEGORIES, type ReportCategory } from '../../src/service/moderation/report-categories.ts'
 import { createReports, type Reports, URGENT } from '../../src/service/moderation/reports.ts'
-import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { storeOf } from '../support/ids.ts'
+import { ledgerOf } from '../support/ledger.ts'
 import { until } from '../support/until.ts'
 
 const HOUR_MS = 3_600_000
@@ -25,9 +22,9 @@ interface Scene {
   pending(): Promise<number | null>
 }
 
-async function withScene(run: (scene: Scene) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-digest-'))
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+async function sceneOf(t: TestContext): Promise<Scene> {
+  t.after(() => notices.stop())
+  const ledger = await ledgerOf(t)
   const clock = { now: Date.parse('2026-07-31T01:00:00Z') }
   const now = () => clock.now
   const counted: string[] = []
@@ -48,67 +45,57 @@ async function withScene(run: (scene: Scene) => Promise<void>): Promise<void> {
     roundMs: 5,
   })
   notices.start()
-  try {
-    await run({
-      clock,
-      counted,
-      told,
-      pending: notices.pending,
-      file: (category, image) =>
-        reports.file(
-          {
-            image,
-            category,
-            text: 'What is to be seen in the picture.',
-            name: 'Ada',
-            email: 'ada@reporter.example',
-            signature: 'Ada',
-            isInGoodFaith: true,
-          },
-          { address: `192.0.2.${counted.length}`, network: '192.0.2.0/24' },
-        ),
-    })
-  } finally {
-    await notices.stop()
-    await ledger.close()
-    await rm(folder, { recursive: true })
+  const given = {
+    text: 'What is to be seen in the picture.',
+    name: 'Ada',
+    email: 'ada@reporter.example',
+    signature: 'Ada',
+    isInGoodFaith: true,
+  }
+  return {
+    clock,
+    counted,
+    told,
+    pending: notices.pending,
+    file(category, image) {
+      const client = { address: `192.0.2.${counted.length}`, network: '192.0.2.0/24' }
+      return reports.file({ ...given, category, image }, client)
+    },
   }
 }
 
-test('reports that can wait are one notice an hour, with their number and nothing of what they say', async () => {
-  await withScene(async ({ clock, counted, told, file, pending }) => {
-    await file(ORDINARY[0]!, '22222222222')
-    await until('the first is told at once', async () => told.length === 1)
-    const { kind, title, text, isUrgent } = told[0]!
-    assert.deepEqual([kind, title, isUrgent], ['case.new', 'Pinhole: 1 report of images', false])
-    assert.doesNotMatch(`${title} ${text}`, /Ada|seen|2222|192\.0/)
-    await until('it is settled', async () => (await pending()) === 0)
+test('reports that can wait are one notice an hour, with their number and nothing of what they say', async (t) => {
+  const { clock, counted, told, file, pending } = await sceneOf(t)
+  await file(ORDINARY[0]!, '22222222222')
+  await until('the first is told at once', async () => told.length === 1)
+  const { kind, title, text, isUrgent } = told[0]!
+  assert.deepEqual([kind, title, isUrgent], ['case.new', 'Pinhole: 1 report of images', false])
+  assert.doesNotMatch(`${title} ${text}`, /Ada|seen|2222|192\.0/)
+  await until('it is settled', async () => (await pending()) === 0)
 
-    for (const [nth, category] of ORDINARY.entries()) await file(category, `3333333333${nth}`)
-    clock.now += HOUR_MS - 1
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.equal(told.length, 1, 'no second one within the hour')
-    clock.now += 1
-    await until('the others are told together', async () => told.length === 2)
-    assert.deepEqual(
-      [told[1]!.kind, told[1]!.title],
-      ['case.new', `Pinhole: ${ORDINARY.length} reports of images`],
-    )
-    assert.notEqual(told[1]!.id, told[0]!.id, 'a receiver takes it for another one')
-    assert.deepEqual(counted, [ORDINARY[0], ...ORDINARY])
-  })
+  for (const [nth, category] of ORDINARY.entries()) await file(category, `3333333333${nth}`)
+  clock.now += HOUR_MS - 1
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(told.length, 1, 'no second one within the hour')
+  clock.now += 1
+  await until('the others are told together', async () => told.length === 2)
+  assert.deepEqual(
+    [told[1]!.kind, told[1]!.title],
+    ['case.new', `Pinhole: ${ORDINARY.length} reports of images`],
+  )
+  assert.notEqual(told[1]!.id, told[0]!.id, 'a receiver takes it for another one')
+  assert.deepEqual(counted, [ORDINARY[0], ...ORDINARY])
 })
 
-test('an urgent report waits for no hour, and what was reported before is not told again', async () => {
-  await withScene(async ({ counted, told, file, pending }) => {
-    await file('other', '22222222222')
-    await until('it is settled', async () => (await pending()) === 0)
-    for (const category of CATEGORY_NAMES.filter((name) => CATEGORIES[name].severity <= URGENT)) {
-      await file(category, '33333333333')
-    }
-    await until('it is told', async () => told.some(({ kind }) => kind === 'case.urgent'))
-    assert.deepEqual(new Set(told.map(({ kind }) => kind)), new Set(['case.new', 'case.urgent']))
-    assert.ok(told.find(({ kind }) => kind === 'case.urgent')!.isUrgent)
-    assert.equal(counted.length, told.filter(({ kind }) => kind === 'case.new').length + 2)
-  })
+test('an urgent report waits for no hour, and what was reported before is not told again', async (t) => {
+  const { counted, told, file, pending } = await sceneOf(t)
+  await file('other', '22222222222')
+  await until('it is settled', async () => (await pending()) === 0)
+  for (const category of CATEGORY_NAMES.filter((name) => CATEGORIES[name].severity <= URGENT)) {
+    await file(category, '33333333333')
+  }
+  await until('it is told', async () => told.some(({ kind }) => kind === 'case.urgent'))
+  assert.deepEqual(new Set(told.map(({ kind }) => kind)), new Set(['case.new', 'case.urgent']))
+  assert.ok(told.find(({ kind }) => kind === 'case.urgent')!.isUrgent)
+  assert.equal(counted.length, told.filter(({ kind }) => kind === 'case.new').length + 2)
 })

@@ -1,15 +1,12 @@
 /** What the operator is to be told stays in the ledger until every receiver has it. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { RemoteFailure } from '../../src/errors.ts'
 import type { Notice, Notifier } from '../../src/notify/notifier.ts'
 import { createNotices, QUIET_MS } from '../../src/service/moderation/notices.ts'
-import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
+import { ledgerOf } from '../support/ledger.ts'
 import { startFakeProvider } from '../support/processes/fake-provider.ts'
 import { startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
@@ -58,9 +55,9 @@ test('an urgent report reaches the receiver, after failures and a killed server,
   }
 })
 
-test('a receiver that has a notice does not get it again when another failed', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-notices-'))
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+test('a receiver that has a notice does not get it again when another failed', async (t) => {
+  t.after(() => notices.stop())
+  const ledger = await ledgerOf(t)
   let now = Date.now()
   let failures = 2
   const got: [string, Notice][] = []
@@ -81,25 +78,19 @@ test('a receiver that has a notice does not get it again when another failed', a
     onFailure: (_, name) => assert.equal(name, 'b'),
     roundMs: 5,
   })
-  try {
-    await raise('cap.reached')
-    notices.start()
-    await until('both have it', async () => (await notices.pending()) === 0)
-    assert.deepEqual(
-      got.map(([name]) => name),
-      ['a', 'b'],
-    )
-    assert.equal(got[0]![1].id, got[1]![1].id)
-    assert.deepEqual([got[0]![1].isUrgent, got[0]![1].link], [false, 'https://door.example'])
-    await raise('cap.reached')
-    await raise('uploads.paused')
-    await until('the pause is told', async () => got.length === 4)
-    assert.deepEqual(new Set(got.slice(2).map(([, { kind }]) => kind)), new Set(['uploads.paused']))
-    now += QUIET_MS
-    await until('the cap is told again', async () => got.length === 6)
-  } finally {
-    await notices.stop()
-    await ledger.close()
-    await rm(folder, { recursive: true })
-  }
+  await raise('cap.reached')
+  notices.start()
+  await until('both have it', async () => (await notices.pending()) === 0)
+  assert.deepEqual(
+    got.map(([name]) => name),
+    ['a', 'b'],
+  )
+  assert.equal(got[0]![1].id, got[1]![1].id)
+  assert.deepEqual([got[0]![1].isUrgent, got[0]![1].link], [false, 'https://door.example'])
+  await raise('cap.reached')
+  await raise('uploads.paused')
+  await until('the pause is told', async () => got.length === 4)
+  assert.deepEqual(new Set(got.slice(2).map(([, { kind }]) => kind)), new Set(['uploads.paused']))
+  now += QUIET_MS
+  await until('the cap is told again', async () => got.length === 6)
 })
