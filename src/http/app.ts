@@ -37,7 +37,6 @@ import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
 import { askChallenge, givePass, passPageFor } from './routes/challenge.ts'
 import { remove } from './routes/delete.ts'
-import { healthz, readyz } from './routes/health.ts'
 import { partOfTerms, securityTxt, transparency } from './routes/notices.ts'
 import { oembed } from './routes/oembed.ts'
 import {
@@ -127,7 +126,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   read('/contact', (c) => partOfTerms(c, parts, 'contact'))
   read('/transparency', (c) => transparency(c, parts))
   read(SECURITY_PATH, (c) => securityTxt(c, parts))
-  read('/healthz', healthz)
+  read('/healthz', (c) => c.json({ status: 'ok' }))
   read('/readyz', (c) => readyz(c, parts))
   read(OEMBED_PATH, (c) => oembed(c, parts))
   read(ROBOTS_PATH, (c) => c.text(ROBOTS))
@@ -148,6 +147,14 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this address.')))
   app.onError((error, c) => answerError(c, parts, error))
   return app
+}
+
+/** Whether the service can do its work. */
+async function readyz(c: AppContext, { health }: AppParts): Promise<Response> {
+  const [faults, purges] = await Promise.all([health.faults(), health.purges().catch(() => null)])
+  const isReady = Object.keys(faults).length === 0
+  const owed = purges && { purgesOwed: purges.count, oldestPurgeSeconds: purges.oldestSeconds }
+  return c.json({ status: isReady ? 'ok' : 'unavailable', ...faults, ...owed }, isReady ? 200 : 503)
 }
 
 /** One address for each resource: no escapes, no dot segments. */

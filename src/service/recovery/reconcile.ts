@@ -3,7 +3,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import type { Tombstone } from '../../stores/tombstones.ts'
 import { lastOf } from './tombstone-files.ts'
-import { compared } from './transfer.ts'
+import { compared, setOf } from './transfer.ts'
 
 /** Ids of one question. */
 const PAGE = 1000
@@ -20,20 +20,14 @@ export async function* goneIds(ledger: Pick<Ledger, 'goneIds'>): AsyncGenerator<
 
 /** Removes what is gone by the ledger. The ids that were there. */
 export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: ObjectStore): Promise<string[]> {
-  const held = new Set<string>()
-  for await (const id of objects.listHeld()) held.add(id)
+  const held = await setOf(objects.listHeld())
   const removed: string[] = []
   // Both are in one order. To ask the store for each of a million ids would take hours.
-  const listed = objects.list()[Symbol.asyncIterator]()
-  let there = await listed.next()
-  for await (const id of goneIds(ledger)) {
-    while (!there.done && there.value < id) there = await listed.next()
-    const isVisible = !there.done && there.value === id
-    if (!isVisible && !held.has(id)) continue
+  for await (const { id, isThere } of compared(goneIds(ledger), objects.list())) {
+    if (!isThere && !held.has(id)) continue
     const wasVisible = await objects.remove(id)
     if ((await objects.removeHeld(id)) || wasVisible) removed.push(id)
   }
-  await listed.return?.()
   return removed
 }
 

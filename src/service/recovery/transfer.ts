@@ -51,7 +51,7 @@ export async function transferImages(options: {
   const transfer: Transfer = { copied: 0, bytes: 0, kept: 0, damaged: [], healed: [] }
   const startedAt = performance.now()
   const underWay = new Set<Promise<void>>()
-  let failure: { error: unknown } | null = null
+  const failures: unknown[] = []
   // Few: each is a decision of the operator's.
   const held = await setOf(to.listHeld())
   /** Held before `from` is listed, and not listed yet: one that is released meanwhile may be in neither of its lists. */
@@ -78,7 +78,7 @@ export async function transferImages(options: {
       count(isThere || isHeld ? null : await copyImage(id, from, to))
     } catch (error) {
       if (error instanceof DamagedObject) transfer.damaged.push(id)
-      else failure ??= { error }
+      else failures.push(error)
     }
     onProgress?.(transfer, id)
   }
@@ -100,19 +100,20 @@ export async function transferImages(options: {
   }
 
   for await (const { id, isThere } of compared(from.list(), to.list())) {
-    if (failure !== null) break
+    if (failures.length > 0) break
     unseen.delete(id)
     if (isThere && !heal) {
       transfer.kept++
       continue
     }
-    if (bytesPerSecond !== null) await sleep((transfer.bytes / bytesPerSecond) * 1000 - sinceMs(startedAt))
+    if (bytesPerSecond !== null)
+      await sleep((transfer.bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt))
     const work = bring(id, isThere).finally(() => underWay.delete(work))
     underWay.add(work)
     if (underWay.size >= AT_ONCE) await Promise.race(underWay)
   }
   await Promise.all(underWay)
-  if (failure === null) {
+  if (failures.length === 0) {
     for await (const id of from.listHeld()) {
       unseen.delete(id)
       await bringHeld(id)
@@ -122,9 +123,7 @@ export async function transferImages(options: {
       else if (await isIn(from.headHeld(id))) await bringHeld(id)
     }
   }
-  // Assigned in a callback.
-  const failed = failure as { error: unknown } | null
-  if (failed !== null) throw failed.error
+  if (failures.length > 0) throw failures[0]
   return transfer
 }
 
@@ -155,26 +154,17 @@ async function isIn(record: Promise<ImageRecord | null>): Promise<boolean> {
   }
 }
 
-async function setOf(ids: AsyncIterable<string>): Promise<Set<string>> {
-  const all = new Set<string>()
-  for await (const id of ids) all.add(id)
-  return all
-}
-
 /**
  * Replaces the image in `to` if it is damaged, visible or held. `false` if it is sound, or there is none. Throws
  * `DamagedObject` if it is damaged in both.
  */
 export async function healImage(id: string, from: Source, to: ObjectStore): Promise<boolean> {
   if (!(await isDamaged(id, to))) return false
-  const place = await readWhole(
-    id,
-    from,
-    to,
-    async (draft, record) => (await draft.replace(record, wholeOf(draft))) ?? 'removed',
-  )
-  if (place === null) throw new DamagedObject(id, { cause: new Error('there is no other copy') })
-  return place !== 'removed'
+  const isReplaced = await readWhole(id, from, to, async (draft, record) => {
+    return (await draft.replace(record, wholeOf(draft))) !== null
+  })
+  if (isReplaced === null) throw new DamagedObject(id, { cause: new Error('there is no other copy') })
+  return isReplaced
 }
 
 /** Reads all of an image, visible or held. `false` also if there is none. */
@@ -281,13 +271,19 @@ export async function* compared(
   known: AsyncIterable<string>,
 ): AsyncGenerator<{ id: string; isThere: boolean }> {
   const others = known[Symbol.asyncIterator]()
-  let other = await others.next()
-  for await (const id of wanted) {
-    while (!other.done && other.value < id) other = await others.next()
-    yield { id, isThere: !other.done && other.value === id }
+  try {
+    let other = await others.next()
+    for await (const id of wanted) {
+      while (!other.done && other.value < id) other = await others.next()
+      yield { id, isThere: !other.done && other.value === id }
+    }
+  } finally {
+    await others.return?.()
   }
 }
 
-function sinceMs(startedAt: number): number {
-  return performance.now() - startedAt
+export async function setOf(ids: AsyncIterable<string>): Promise<Set<string>> {
+  const all = new Set<string>()
+  for await (const id of ids) all.add(id)
+  return all
 }
