@@ -12,8 +12,9 @@ import { type Answer, type RequestOptions, request } from '../../support/http.ts
 import { gif } from '../../support/images/tiny-images.ts'
 import { type Form, formOf } from '../../support/multipart.ts'
 import type { Env, Ran } from '../../support/processes/process.ts'
+import { sha256Of } from '../../support/sha256.ts'
 import { type Documented, readDocument, type Seen } from './document.ts'
-import { checkAnswer } from './rules.ts'
+import { checkAnswer, checkProblem } from './rules.ts'
 
 export interface Host {
   /** Where to connect, e.g. `http://127.0.0.1:41234`. */
@@ -46,43 +47,6 @@ export interface Host {
 
 export type StartHost = (env?: Env) => Promise<Host>
 
-export interface World {
-  /** As it comes; trusts 127.0.0.1, 10.0.0.0/8 and 2001:db8:ffff::/48 as proxies; logs all it can. */
-  main(): Promise<Host>
-  /** https base URL, 2 uploads a day of at most 4,000 bytes, no scrubbing, one allowed origin. */
-  strict(): Promise<Host>
-  /** Trusts no proxy; 3 uploads a day. */
-  bare(): Promise<Host>
-  paused(): Promise<Host>
-  /** Takes 4 uploads a day of all, and 2 of a network. */
-  capped(): Promise<Host>
-  /** Images stay for an hour if their uploads do not say, and two days at most. A resizer makes previews. */
-  fleeting(): Promise<Host>
-  /** Asks `scanner` before it stores a picture, for eight seconds, and takes none without a verdict. */
-  scanned(): Promise<Host>
-  scanner(): Promise<FakeScanner>
-  /** Two uploads at once, four a day; three refusals, or 100,000 bytes of them. Trusts the same proxies as `main`. */
-  frugal(): Promise<Host>
-  /** Challenges are on, light ones in the daily run; a friend's pages may upload, and 30 uploads may be refused. */
-  challenging(): Promise<Host>
-  /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
-  broken(): Promise<Host>
-  /** What comes slowly is given up within a second. */
-  hasty(): Promise<Host>
-  /** A file: see `test/support/processes/failing-disk.ts`. */
-  readonly order: string
-  /** What must never be in a log or, with `dataDir`, in a file. */
-  readonly addresses: Set<string>
-  readonly keys: Set<string>
-  /** Documented answers that came. */
-  readonly seen: Seen
-  /** What a host says that it answers. */
-  documented(host: Host): Promise<Documented>
-  /** The last lines that its hosts logged as a warning or worse. */
-  warnings(): Promise<string>
-  close(): Promise<void>
-}
-
 export const STRICT = {
   BASE_URL: 'https://pics.example',
   UPLOADS_PER_DAY: '2',
@@ -105,7 +69,10 @@ function preload(file: string): Record<string, string> {
   return { NODE_OPTIONS: `--import ${new URL(`../../support/processes/${file}`, import.meta.url).href}` }
 }
 
-export function createWorld(start: StartHost): World {
+/** The hosts of a suite, each started when it is first asked for, and what all of its cases share. */
+export type World = ReturnType<typeof createWorld>
+
+export function createWorld(start: StartHost) {
   const started: Promise<Host>[] = []
   let fake: Promise<FakeScanner> | undefined
   const scanner = () => {
@@ -126,23 +93,17 @@ export function createWorld(start: StartHost): World {
   const documents = new Map<Host, Promise<Documented>>()
   const order = join(tmpdir(), `pinhole-order-${randomUUID()}`)
   return {
-    order,
-    broken: once({ FAILING_DISK: order, ...preload('failing-disk.ts') }),
-    hasty: once(preload('short-limits.ts')),
+    /** As it comes; logs all it can. */
     main: once({ TRUSTED_PROXIES, LOG_LEVEL: 'trace', ...OPERATOR }),
+    /** https base URL, no scrubbing, little of everything. */
     strict: once(STRICT),
+    /** Trusts no proxy. */
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
-    challenging: once({
-      ...(IS_WHOLE ? {} : preload('light-work.ts')),
-      TRUSTED_PROXIES,
-      CHALLENGE: 'on',
-      REFUSALS_PER_DAY: '30',
-      ALLOWED_ORIGINS: 'https://friend.example',
-    }),
+    /** A resizer makes previews. */
     fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2', PREVIEW_TEMPLATE: RESIZER }),
-    scanner,
+    /** Takes no picture without a verdict. */
     scanned: once(async () => ({
       TRUSTED_PROXIES,
       SCAN: 'before',
@@ -150,6 +111,7 @@ export function createWorld(start: StartHost): World {
       SCAN_FAULT: 'refuse',
       SCAN_SECONDS: '8',
     })),
+    scanner,
     frugal: once({
       TRUSTED_PROXIES,
       UPLOADS_AT_ONCE: '2',
@@ -157,10 +119,27 @@ export function createWorld(start: StartHost): World {
       REFUSALS_PER_DAY: '3',
       REFUSED_BYTES_PER_DAY: '100000',
     }),
-    addresses: new Set(),
-    keys: new Set(),
+    /** Light challenges in the daily run. */
+    challenging: once({
+      ...(IS_WHOLE ? {} : preload('light-work.ts')),
+      TRUSTED_PROXIES,
+      CHALLENGE: 'on',
+      REFUSALS_PER_DAY: '30',
+      ALLOWED_ORIGINS: 'https://friend.example',
+    }),
+    /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
+    broken: once({ FAILING_DISK: order, ...preload('failing-disk.ts') }),
+    /** A file: see `test/support/processes/failing-disk.ts`. */
+    order,
+    /** What comes slowly is given up within a second. */
+    hasty: once(preload('short-limits.ts')),
+    /** What must never be in a log or, with `dataDir`, in a file. */
+    addresses: new Set<string>(),
+    keys: new Set<string>(),
+    /** Documented answers that came. */
     seen,
-    documented(host) {
+    /** What a host says that it answers. */
+    documented(host: Host): Promise<Documented> {
       let document = documents.get(host)
       if (document === undefined) {
         document = readDocument(host.url, seen)
@@ -168,7 +147,8 @@ export function createWorld(start: StartHost): World {
       }
       return document
     },
-    async warnings() {
+    /** The last lines that its hosts logged as a warning or worse. */
+    async warnings(): Promise<string> {
       const hosts = await Promise.allSettled(started)
       return hosts
         .flatMap((host) => (host.status === 'fulfilled' ? (host.value.logs?.() ?? '').split('\n') : []))
@@ -176,7 +156,7 @@ export function createWorld(start: StartHost): World {
         .slice(-MOST_WARNINGS)
         .join('\n')
     },
-    async close() {
+    async close(): Promise<void> {
       const hosts = await Promise.allSettled(started)
       await Promise.all(hosts.map((host) => host.status === 'fulfilled' && host.value.stop()))
       await (await fake)?.close()
@@ -209,6 +189,8 @@ export interface Visitor {
   /** Uploads and expects success. */
   store(bytes?: Buffer): Promise<Upload>
   remove(key: string): Promise<Answer>
+  /** Asks for the bytes of an image at all of its addresses, with every condition: each is refused so, and kept by no cache. */
+  checkHidden(image: { id: string; bytes: Buffer }, status: number, code: string): Promise<void>
   /** Uploads left today, read without using one. */
   remaining(): Promise<number>
 }
@@ -266,6 +248,29 @@ export async function visit(
       const answer = await visitor.upload(bytes)
       assert.equal(answer.status, 201, answer.text)
       return { ...(answer.json() as UploadAnswer), bytes }
+    },
+    async checkHidden({ id, bytes }, status, code) {
+      const etag = `"${sha256Of(bytes)}"`
+      const questions: Record<string, string>[] = [
+        {},
+        { 'If-None-Match': etag },
+        { 'If-None-Match': '*' },
+        { Range: 'bytes=0-9' },
+        { Range: 'bytes=999999-' },
+        { Range: 'bytes=0-9', 'If-Range': etag },
+        { 'If-Match': etag },
+        { 'If-Modified-Since': 'Thu, 01 Jan 2099 00:00:00 GMT' },
+        { 'Cache-Control': 'only-if-cached' },
+      ]
+      for (const path of [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`, `/raw/${id}.gif?dl=1`]) {
+        for (const headers of questions) {
+          const answer = await visitor.get(path, headers)
+          checkProblem(answer, status, code)
+          assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+          assert.doesNotMatch(answer.headers.get('CDN-Cache-Control') ?? 'no-store', /max-age=[1-9]/)
+          assert.equal((await visitor.request('HEAD', path, { headers })).status, status)
+        }
+      }
     },
     remove: (key) => visitor.request('DELETE', `/api/delete?key=${key}`),
     async remaining() {
