@@ -36,6 +36,8 @@ export interface OperatorParts {
 type PageStatus = 200 | 400 | 401 | 403 | 404 | 500
 
 export interface Access {
+  /** Who sent a request: by bearer token or session. */
+  principalOf(c: AppContext): Promise<Principal | null>
   contextOf(principal: Principal | null): AdminContext
   send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
   /** 403. */
@@ -59,14 +61,13 @@ const FORM_MAX_BYTES = 96 * 1024
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
 export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }): Access {
-  async function principalOf(c: AppContext): Promise<Principal | null> {
-    const bearer = bearerOf(c.req.header('Authorization'))
-    if (bearer !== undefined) return sessions.program(bearer)
-    const session = sessionOf(c.req.header('Cookie'))
-    return session === null ? null : sessions.session(session)
-  }
-
   const access: Access = {
+    async principalOf(c) {
+      const bearer = bearerOf(c.req.header('Authorization'))
+      if (bearer !== undefined) return sessions.program(bearer)
+      const session = sessionOf(c.req.header('Cookie'))
+      return session === null ? null : sessions.session(session)
+    },
     contextOf(principal) {
       const { style, styles, scripts, icon } = site.facts.assets
       return {
@@ -85,7 +86,7 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
     mistaken: (c, mistake) => access.send(c, adminErrorPage(access.contextOf(null), mistake), 400),
     withPrincipal: (handle) => async (c) => {
       if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site sent this request.')
-      const principal = await principalOf(c)
+      const principal = await access.principalOf(c)
       return principal === null
         ? access.send(c, closedPage(access.contextOf(null)), 401)
         : handle(c, principal)

@@ -40,7 +40,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
 
   // It has numbers alone, and Prometheus no session.
   app.get('/metrics', async (c) => c.body(await parts.metrics.text(), 200, { 'Content-Type': METRICS_TYPE }))
-  app.get('/feed.xml', (c) => sendFeed(c, parts))
+  app.get('/feed.xml', (c) => sendFeed(c, parts, access))
 
   // Link previews fetch it before a person does: only the button uses it up.
   app.get('/login', (c) => send(c, loginPage(contextOf(null), c.req.query('token') ?? '')))

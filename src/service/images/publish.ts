@@ -205,13 +205,14 @@ export function createPublishing(parts: {
     const inspected = await inspectInTurn(draft)
     const { type, width, height, animated } = inspected.image
     const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
-    const sha256 = await digestOf(draft, inspected.image.segments, sentSha256)
+    const { segments } = inspected.image
+    const sha256 = isWhole(segments, draft.size) ? sentSha256 : await draft.digest(segments)
     const preview = inspected.preview && (await previewOf(draft, inspected.preview))
-    const size = lengthOf(inspected.image.segments)
+    const size = lengthOf(segments)
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
     const why = await ledger.whyWithheld([...new Set(digestsOf(facts))])
     if (why !== null) throw withheld(why)
-    const pictures: Scanned[] = [picture({ type, size, sha256 }, inspected.image.segments)]
+    const pictures: Scanned[] = [picture({ type, size, sha256 }, segments)]
     if (preview !== null && inspected.preview !== null) {
       pictures.push(picture(preview, inspected.preview.segments))
     }
@@ -296,10 +297,6 @@ function discarding(draft: Draft) {
     await draft.discard()
     throw error
   }
-}
-
-async function digestOf(draft: Draft, segments: Segment[], sentSha256: string): Promise<string> {
-  return isWhole(segments, draft.size) ? sentSha256 : draft.digest(segments)
 }
 
 async function previewOf(
