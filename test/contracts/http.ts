@@ -13,7 +13,6 @@ import { goneCases } from './http/gone.ts'
 import { createWorld, type StartHost, type World } from './http/host.ts'
 import { malformedCases } from './http/malformed.ts'
 import { multipartCases } from './http/multipart.ts'
-import { noticeCases } from './http/notices.ts'
 import { operatorCases } from './http/operator.ts'
 import { pageCases } from './http/pages.ts'
 import { pathCases } from './http/paths.ts'
@@ -30,7 +29,6 @@ import { slowCases } from './http/slow.ts'
 import { transportCases } from './http/transport.ts'
 import { unfurlingCases } from './http/unfurling.ts'
 import { uploadCases } from './http/upload.ts'
-import { viewCases } from './http/view.ts'
 
 const CASES = {
   'what an upload answers': uploadCases,
@@ -50,8 +48,7 @@ const CASES = {
   previews: previewCases,
   'what is stored': scrubCases,
   'pictures that are scanned': scanCases,
-  pages: viewCases,
-  'how pages are sent': pageCases,
+  pages: pageCases,
   deletion: deleteCases,
   'methods and paths': pathCases,
   'every answer': everyAnswerCases,
@@ -60,7 +57,6 @@ const CASES = {
   'the transport': transportCases,
   'the operator': operatorCases,
   reports: reportCases,
-  'who runs it': noticeCases,
   'what fails': brokenCases,
   'what comes slowly': slowCases,
   // Last: it reads what all the others left behind.
@@ -88,7 +84,6 @@ export const OF_PLACES: Part[] = [
   'quota and client address',
   'raw bytes',
   'pages',
-  'how pages are sent',
   'deletion',
   'what fails',
 ]

@@ -1,4 +1,4 @@
-/** What every answer has or lacks: links from the base URL alone, a request id, HSTS; and health. */
+/** What every answer has or lacks: links from the base URL alone, a request id; and health. `checkAnswer` holds the rest. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -54,22 +54,6 @@ export function everyAnswerCases(world: World): void {
     }
     assert.equal(ids.size, 5)
     assert.ok(!ids.has('mine-mine-mine'))
-  })
-
-  it('sends HSTS if and only if its base URL is https', async () => {
-    // Each answer is checked for it on its way; these are one of each kind.
-    for (const hostOf of [world.strict, world.main]) {
-      const me = await visit(world, hostOf)
-      const answers = [
-        await me.get('/'),
-        await me.get('/raw/x'),
-        await me.remove('x'),
-        await me.get('/healthz'),
-      ]
-      for (const { headers } of answers) {
-        assert.equal(headers.has('Strict-Transport-Security'), me.host.baseUrl.startsWith('https:'))
-      }
-    }
   })
 }
 

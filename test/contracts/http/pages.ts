@@ -1,15 +1,116 @@
-/** How pages are sent: compressed, unless a key is in them; and never kept where one is. */
+/** Pages: the viewer, home, errors for people, and who runs it; how they are sent, and which are compressed. */
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
-import { gif } from '../../support/images/tiny-images.ts'
-import { needsOwnCoding, visitsTo, type World } from './host.ts'
-import { checkPage } from './rules.ts'
+import { gif, png } from '../../support/images/tiny-images.ts'
+import { needsOwnCoding, visit, visitsTo, type World } from './host.ts'
+import { checkPage, checkProblem } from './rules.ts'
 
 const UNKNOWN = `Zr4Kq9Lm2Xa${'k'.repeat(32)}`
 
 export function pageCases(world: World): void {
   const codedHere = visitsTo(world, world.main, needsOwnCoding)
   const onMain = visitsTo(world, world.main)
+
+  onMain('shows the image, with its size held open', async (me) => {
+    const { id } = await me.store(png(123, 45))
+    const page = await me.get(`/${id}`)
+    checkPage(page, 200)
+    assert.equal(page.headers.get('Cache-Control'), 'private, no-cache')
+    const image = tags(page.text, 'img').find((tag) => tag.src?.includes(`/raw/${id}`))
+    assert.equal(image?.width, '123')
+    assert.equal(image?.height, '45')
+    assert.notEqual(image?.alt, undefined)
+    const links = tags(page.text, 'a')
+    assert.ok(
+      links.some(({ href }) => pathOf(href, me.host.baseUrl) === '/'),
+      'a back link',
+    )
+    const download = links.find(({ href }) => pathOf(href, me.host.baseUrl) === `/raw/${id}?dl=1`)
+    assert.ok(download, 'a download button')
+    assert.match(page.text, /PNG/)
+    assert.match(page.text, /123\s*(<[^>]*>)*\s*[×x]\s*(<[^>]*>)*\s*45/)
+    assert.match(page.text, /\d\s*(B|bytes|KB)\b/)
+  })
+
+  onMain('offers the links to copy, absolute', async (me) => {
+    const { id, link } = await me.store(png(4, 3))
+    const text = unescapeHtml((await me.get(`/${id}`)).text)
+    const raw = `${me.host.baseUrl}/raw/${id}`
+    assert.ok(text.includes(link), 'the page')
+    assert.ok(text.includes(raw), 'the image')
+    assert.match(text, new RegExp(`!?\\[[^\\]]*\\]\\(${raw}(\\.png)?\\)`), 'Markdown')
+    assert.match(text, new RegExp(`\\[img\\]${raw}(\\.png)?\\[/img\\]`, 'i'), 'BBCode')
+    assert.match(text, new RegExp(`<img [^>]*src="${raw}(\\.png)?"`), 'HTML')
+  })
+
+  onMain('never holds the deletion key', async (me) => {
+    const { id, key } = await me.store()
+    const secret = key.slice(id.length)
+    for (const path of [`/${id}`, `/${id}?key=${key}`, `/raw/${id}`]) {
+      const answer = await me.get(path)
+      assert.ok(!answer.text.includes(secret), path)
+      assert.ok(![...answer.headers.values()].some((value) => path.endsWith(id) && value.includes(secret)))
+    }
+  })
+
+  onMain('shows the page under any query', async (me) => {
+    const { id } = await me.store()
+    checkPage(await me.get(`/${id}?fbclid=x&"><script>`), 200)
+    assert.ok(!(await me.get(`/${id}?"><script>alert(1)</script>`)).text.includes('alert(1)'))
+  })
+
+  onMain('answers a friendly 404 page for what is unknown or deleted', async (me) => {
+    const { id, key } = await me.store()
+    await me.remove(key)
+    for (const path of [`/${id}`, '/AAAAAAAAAAA'])
+      checkPage(await me.get(path, { 'If-None-Match': '*' }), 404)
+  })
+
+  onMain('has a home page whose form works without a script', async (me) => {
+    const page = await me.get('/')
+    checkPage(page, 200)
+    assert.equal(page.headers.get('Cache-Control'), 'private, no-cache')
+    const form = tags(page.text, 'form').find(
+      ({ action }) => pathOf(action, me.host.baseUrl) === '/api/upload',
+    )
+    assert.equal(form?.method?.toLowerCase(), 'post')
+    assert.equal(form?.enctype, 'multipart/form-data')
+    const inside = /<form[^>]*enctype[^>]*>([\s\S]*?)<\/form>/.exec(page.text)?.[1] ?? ''
+    const fields = tags(inside, 'input').filter(({ name }) => name !== undefined)
+    assert.ok(tags(inside, 'button').length + tags(inside, 'input').length > 1, 'a way to send it')
+    assert.doesNotMatch(
+      page.text,
+      /<(input|select|textarea)[^>]*\sform=/,
+      'no field from elsewhere on the page',
+    )
+    assert.deepEqual(
+      fields.map(({ type, name }) => [type, name]),
+      [['file', 'file']],
+      'exactly one field, named file',
+    )
+  })
+
+  onMain('lets its policy allow what its pages need, and keeps hashed assets', async (me) => {
+    const { id } = await me.store()
+    const origin = new URL(me.host.baseUrl).origin
+    for (const path of ['/', `/${id}`, '/AAAAAAAAAAA']) {
+      const page = await me.get(path)
+      const policy = page.headers.get('Content-Security-Policy') ?? ''
+      assert.match(policy, /frame-ancestors 'none'/)
+      assert.match(policy, /base-uri 'none'/)
+      const sheets = tags(page.text, 'link').filter(({ rel }) => rel === 'stylesheet')
+      assert.ok(sheets.length > 0, `${path} has a style`)
+      const assets = [...sheets.map(({ href }) => href), ...tags(page.text, 'script').map(({ src }) => src)]
+      for (const address of assets.filter((address) => address !== undefined)) {
+        const to = new URL(address, me.host.baseUrl)
+        assert.equal(to.origin, origin, 'nothing comes from elsewhere')
+        const asset = await me.get(to.pathname + to.search)
+        assert.equal(asset.status, 200, address)
+        assert.match(asset.headers.get('Content-Type') ?? '', /^text\/(css|javascript)/)
+        assert.equal((await me.request('HEAD', to.pathname)).status, 200)
+      }
+    }
+  })
 
   codedHere('sends pages compressed to whoever takes gzip, and plain to all others', async (me) => {
     const { id } = await me.store()
@@ -53,4 +154,63 @@ export function pageCases(world: World): void {
       assert.equal(page.headers.get('Cache-Control'), 'no-store')
     }
   })
+
+  onMain('says who runs the service and what they decided, and nothing that nobody said', async (me) => {
+    for (const [path, part] of [
+      ['/rules', 'rules'],
+      ['/contact', 'contact'],
+    ] as const) {
+      const moved = await me.get(path)
+      assert.equal(moved.status, 307)
+      assert.equal(moved.headers.get('Location'), `${me.host.baseUrl}/terms#${part}`)
+      assert.ok((await me.get('/terms')).text.includes(`id="${part}"`))
+    }
+    const terms = (await me.get('/terms')).text
+    assert.ok(terms.includes('Ada') && terms.includes('href="mailto:ada@ops.example"'))
+    const security = await me.get('/.well-known/security.txt')
+    assert.equal(security.headers.get('Content-Type'), 'text/plain; charset=utf-8')
+    assert.match(security.text, /^Contact: mailto:ada@ops\.example\nExpires: (\S+Z)\n/)
+    const days = (Date.parse(/Expires: (\S+)/.exec(security.text)![1]!) - Date.now()) / 86_400_000
+    assert.ok(days > 30 && days < 365, `${days}`)
+    const stranger = await visit(world, world.bare)
+    checkProblem(await stranger.get('/.well-known/security.txt'), 404, 'not-found')
+
+    const { link } = await me.store()
+    assert.ok((await me.get(new URL(link).pathname)).text.includes(`href="/report?id=${link.slice(-11)}"`))
+    const text = 'This picture is a false parcel notice.'
+    const filed = await me.report({ image: link, category: 'malware', text, goodFaith: true })
+    assert.equal(filed.status, 202, filed.text)
+    const page = await me.get('/transparency')
+    checkPage(page, 200)
+    assert.match(page.text, /Fraud or malware/)
+  })
+}
+
+/** The start tags of a name, as attributes; the pages are our own, so a pattern is enough. */
+function tags(html: string, name: string): Record<string, string | undefined>[] {
+  return [...html.matchAll(new RegExp(`<${name}((?:\\s[^>]*)?)>`, 'gi'))].map(([, attributes]) =>
+    Object.fromEntries(
+      [...attributes!.matchAll(/([\w:-]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g)].map(
+        ([, key, double, single, plain]) => [
+          key!.toLowerCase(),
+          unescapeHtml(double ?? single ?? plain ?? ''),
+        ],
+      ),
+    ),
+  )
+}
+
+function unescapeHtml(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+}
+
+function pathOf(href: string | undefined, baseUrl: string): string | null {
+  if (href === undefined) return null
+  const to = new URL(href, baseUrl)
+  return to.origin === new URL(baseUrl).origin ? to.pathname + to.search : null
 }
