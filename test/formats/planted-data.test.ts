@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { extendedWebp, pngChunk, pngChunks, pngOf, webpOf } from '../support/chunks.ts'
-import { coded, image, noise, still } from '../support/images/avif/assembly.ts'
+import { coded, configured, image, noise, still } from '../support/images/avif/assembly.ts'
 import { box, bytes, fullBox } from '../support/images/avif/boxes.ts'
 import { codeJpeg, EOI } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
@@ -22,11 +22,7 @@ describe('inside what carries the picture, as far as it can be told', async () =
   const webp = await picture(tiny).webp({ lossless: true }).toBuffer()
   const header = av1.data.subarray(4, 4 + av1.data[3]!)
   const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
-  const config = (more: Uint8Array) => {
-    const av1C = bytes(av1.av1C, more)
-    new DataView(av1C.buffer).setUint32(0, av1C.length)
-    return still({ ...av1, av1C })
-  }
+  const config = (more: Uint8Array) => still(configured(av1, av1.av1C.subarray(12), more))
   const alphaKindOf = (type: string) => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
   const planted: Record<string, Uint8Array> = {
     'AV1 metadata': withData(unit(5)),

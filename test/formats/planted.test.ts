@@ -7,8 +7,7 @@ import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import { apngOf, extendedWebp, webpOf } from '../support/chunks.ts'
 import { extent } from '../support/extent.ts'
-import { alphaKind, assemble, coded, image, ispe, noise } from '../support/images/avif/assembly.ts'
-import { bytes, u16 } from '../support/images/avif/boxes.ts'
+import { alphaKind, assemble, coded, grid, image, noise } from '../support/images/avif/assembly.ts'
 import { moov, track } from '../support/images/avif/tracks-assembly.ts'
 import { codeJpeg } from '../support/images/jpeg-coder.ts'
 import { frames, picture } from '../support/images/pictures.ts'
@@ -99,11 +98,7 @@ const files: Record<string, { planter: Planter; bytes: Uint8Array }> = {
     bytes: assemble({
       primary: 1,
       dataFirst: true,
-      items: [
-        { id: 1, type: 'grid', data: bytes([0, 0, 0, 1], u16(32, 16)), properties: [ispe(32, 16)] },
-        image(2, av1),
-        image(3, av1),
-      ],
+      items: [grid(1, [2, 1], [32, 16]), image(2, av1), image(3, av1)],
       references: [['dimg', 1, 2, 3]],
     }),
   },

@@ -8,11 +8,13 @@ import {
   assemble,
   clap,
   coded,
+  grid,
   image,
   imir,
   irot,
   ispe,
   noise,
+  type Part,
   type Plan,
   still,
 } from '../../support/images/avif/assembly.ts'
@@ -81,11 +83,11 @@ describe('real files', () => {
 })
 
 describe('files put together by hand', () => {
-  const grid = (columns: number, rows: number, width: number, height: number) => {
-    const tiles = [picture, other, other, picture].slice(0, columns * rows)
-    const items = tiles.map((tile, index) => ({ ...image(10 + index, tile), hidden: true }))
-    const data = bytes([0, 0, rows - 1, columns - 1], u16(width, height))
-    return { tiles: items, data, from: items.map(({ id }) => id) }
+  const ofTiles = (whole: Part, count: number) => {
+    const coded = [picture, other, other, picture].slice(0, count)
+    const tiles = coded.map((tile, index) => ({ ...image(10 + index, tile), hidden: true }))
+    const references: Plan['references'] = [['dimg', 1, ...tiles.map(({ id }) => id)]]
+    return assemble({ primary: 1, items: [whole, ...tiles], references })
   }
   const inIdat = image(1, picture)
   const files: Record<string, () => Uint8Array> = {
@@ -111,19 +113,9 @@ describe('files put together by hand', () => {
       const items = [image(1, picture), { ...image(2, alpha, alphaKind()), hidden: true }]
       return assemble({ primary: 1, items, references: [['auxl', 2, 1]] })
     },
-    'a grid': () => {
-      const { tiles, data, from } = grid(2, 2, 128, 96)
-      const items = [{ id: 1, type: 'grid', data, properties: [ispe(128, 96)] }, ...tiles]
-      return assemble({ primary: 1, items, references: [['dimg', 1, ...from]] })
-    },
-    'a grid in idat that crops its last tiles, turned': () => {
-      const { tiles, data, from } = grid(2, 1, 100, 48)
-      const items = [
-        { id: 1, type: 'grid', data, inIdat: true, properties: [ispe(100, 48), irot(1)] },
-        ...tiles,
-      ]
-      return assemble({ primary: 1, items, references: [['dimg', 1, ...from]] })
-    },
+    'a grid': () => ofTiles(grid(1, [2, 2], [128, 96]), 4),
+    'a grid in idat that crops its last tiles, turned': () =>
+      ofTiles({ ...grid(1, [2, 1], [100, 48], irot(1)), inIdat: true }, 2),
     'an overlay': () => {
       const data = bytes([0, 0], u16(0, 0, 0, 0xffff), u16(90, 80), u32(0xffff0005), u16(20, 30))
       const overlay = bytes(data.subarray(0, 14), u16(5, 5), u16(20, 30))

@@ -1,9 +1,18 @@
 /** What an AVIF file costs grows with its size, not with how often one part of it is named. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { assemble, coded, image, ispe, noise, type Part, still } from '../../support/images/avif/assembly.ts'
-import { box, bytes, fullBox, u16, u32, u32s } from '../../support/images/avif/boxes.ts'
-import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
+import {
+  assemble,
+  coded,
+  configured,
+  grid,
+  image,
+  noise,
+  type Part,
+  still,
+} from '../../support/images/avif/assembly.ts'
+import { box, bytes, fullBox, u32, u32s } from '../../support/images/avif/boxes.ts'
+import { crowded, film, moov } from '../../support/images/avif/tracks-assembly.ts'
 import { inspect, outcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
@@ -17,11 +26,8 @@ function copies(model: Part, pieces: number[]): Part[] {
 }
 
 describe('what is named many times', () => {
-  const units = (count: number) => {
-    const av1C = bytes(picture.av1C, Buffer.alloc(2 * count, '7a00', 'hex'))
-    new DataView(av1C.buffer).setUint32(0, av1C.length)
-    return still({ ...picture, av1C })
-  }
+  const units = (count: number) =>
+    still(configured(picture, picture.av1C.subarray(12), Buffer.alloc(2 * count, '7a00', 'hex')))
   test('codec settings have few units', async () => {
     assert.equal(await outcome(units(8)), 'accepted')
     assert.equal(await outcome(units(17)), 'damaged-image')
@@ -40,15 +46,9 @@ describe('what is named many times', () => {
   })
 
   test('a tile that fills a whole grid is looked at once', async (t) => {
-    const grid: Part = {
-      id: 1,
-      type: 'grid',
-      data: bytes([0, 0, 63, 63], u16(64 * 64, 64 * 48)),
-      properties: [ispe(64 * 64, 64 * 48)],
-    }
     const file = assemble({
       primary: 1,
-      items: [grid, { ...image(2, picture), hidden: true }],
+      items: [grid(1, [64, 64], [64 * 64, 64 * 48]), { ...image(2, picture), hidden: true }],
       references: [['dimg', 1, ...new Array(64 * 64).fill(2)]],
     })
     const read = counted(t, DataView.prototype, 'getUint32', () => 1)
@@ -86,37 +86,18 @@ describe('what has to go a hundred thousand times is refused', () => {
   test('in the frames of a sequence', async () => {
     const samples = 130_000
     const frame = bytes([0x2a, 1, 0x41, 0x32, 1, 0])
-    const header = picture.data.subarray(2, 4 + picture.data[3]!)
-    const av1C = bytes(picture.av1C.subarray(0, 12), header)
-    new DataView(av1C.buffer).setUint32(0, av1C.length)
+    const headed = configured(picture, picture.data.subarray(2, 4 + picture.data[3]!))
     const file = assemble({
       brands: ['avis', 'avif'],
       blobs: [new Uint8Array(Buffer.alloc(6 * samples, frame))],
-      moov: ([at = 0]) => {
-        const made = Buffer.from(track({ picture: { ...picture, av1C }, samples: [{ at, length: 6 }] }))
-        made.writeUInt32BE(samples, made.indexOf('stsc') + 16)
-        made.writeUInt32BE(6, made.indexOf('stsz') + 8)
-        made.writeUInt32BE(samples, made.indexOf('stsz') + 12)
-        return moov([made])
-      },
+      moov: ([at = 0]) => moov([crowded(headed, at, samples, 6)]),
     })
     assert.equal(await outcome(file), 'damaged-image')
   })
 
   test('in the references of a track', async () => {
     const strangers = u32s([1, ...new Array(200_000).fill(77)])
-    const file = assemble({
-      brands: ['avis', 'avif'],
-      blobs: [picture.data],
-      moov: ([at = 0]) =>
-        moov([
-          track({
-            picture,
-            samples: [{ at, length: picture.data.length }],
-            extras: [box('tref', box('auxl', strangers))],
-          }),
-        ]),
-    })
+    const file = film(picture, { extras: [box('tref', box('auxl', strangers))] })
     assert.equal(await outcome(file), 'damaged-image')
   })
 })

@@ -6,6 +6,7 @@ import {
   assemble,
   type Coded,
   coded,
+  grid,
   image,
   irot,
   ispe,
@@ -28,7 +29,7 @@ type Kind = 'av01' | 'iden' | 'grid' | 'iovl' | 'sato' | 'tmap'
 /** A derived image as large as one coded one. */
 function derived(id: number, type: Kind, inputs = 1): Part {
   const data: Partial<Record<Kind, Uint8Array>> = {
-    grid: bytes([0, 0, 0, inputs - 1], u16(64, 48)),
+    grid: grid(id, [inputs, 1], [64, 48]).data,
     iovl: bytes([0, 0], u16(0, 0, 0, 0, 64, 48), new Uint8Array(4 * inputs)),
     sato: bytes([0, 1, 1]),
     tmap: new Uint8Array(62),
@@ -125,15 +126,7 @@ describe('chains', () => {
     const fan = (count: number) =>
       assemble({
         primary: 1,
-        items: [
-          derived(1, 'iovl', count),
-          {
-            ...derived(2, 'grid', count),
-            data: bytes([0, 0, 0, count - 1], u16(64 * count, 48)),
-            properties: [ispe(64 * count, 48)],
-          },
-          image(3, picture),
-        ],
+        items: [derived(1, 'iovl', count), grid(2, [count, 1], [64 * count, 48]), image(3, picture)],
         references: [
           ['dimg', 1, ...new Array(count).fill(2)],
           ['dimg', 2, ...new Array(count).fill(3)],
@@ -180,24 +173,20 @@ describe('chains', () => {
 })
 
 describe('tiles', () => {
-  const grid = (first: Part, second: Part, width = 128) =>
+  const ofTwo = (first: Part, second: Part, width = 128) =>
     assemble({
       primary: 1,
-      items: [
-        { id: 1, type: 'grid', data: bytes([0, 0, 0, 1], u16(width, 48)), properties: [ispe(width, 48)] },
-        first,
-        second,
-      ],
+      items: [grid(1, [2, 1], [width, 48]), first, second],
       references: [['dimg', 1, 2, 3]],
     })
   const tile = (id: number, made: Coded) => image(id, { ...made, ...(made === small ? {} : size) })
 
-  test('of one kind', () => assertOutcome(grid(tile(2, picture), tile(3, other)), 'accepted'))
-  test('of two sizes', () => assertOutcome(grid(tile(2, picture), tile(3, small), 96), 'damaged-image'))
+  test('of one kind', () => assertOutcome(ofTwo(tile(2, picture), tile(3, other)), 'accepted'))
+  test('of two sizes', () => assertOutcome(ofTwo(tile(2, picture), tile(3, small), 96), 'damaged-image'))
   test('of two chroma samplings', () =>
-    assertOutcome(grid(tile(2, picture), tile(3, subsampled)), 'damaged-image'))
+    assertOutcome(ofTwo(tile(2, picture), tile(3, subsampled)), 'damaged-image'))
   test('one of them outside the image', () =>
-    assertOutcome(grid(tile(2, picture), tile(3, other), 64), 'damaged-image'))
+    assertOutcome(ofTwo(tile(2, picture), tile(3, other), 64), 'damaged-image'))
   test('one of them turned', () =>
-    assertOutcome(grid(tile(2, picture), image(3, other, irot(2))), 'damaged-image'))
+    assertOutcome(ofTwo(tile(2, picture), image(3, other, irot(2))), 'damaged-image'))
 })

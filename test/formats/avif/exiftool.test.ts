@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { assemble, coded, image, irot, ispe, noise, still } from '../../support/images/avif/assembly.ts'
+import { assemble, coded, grid, image, irot, noise, still } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u16 } from '../../support/images/avif/boxes.ts'
 import { C2PA_UUID, exif, SECRET, uuid, XMP_TYPE, XMP_UUID, xmp } from '../../support/images/avif/private.ts'
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
@@ -43,13 +43,7 @@ async function samples(): Promise<Record<string, Uint8Array>> {
     grid: assemble({
       primary: 1,
       items: [
-        {
-          id: 1,
-          type: 'grid',
-          data: bytes([0, 0, 0, 1], u16(128, 48)),
-          inIdat: true,
-          properties: [ispe(128, 48), irot(1)],
-        },
+        { ...grid(1, [2, 1], [128, 48], irot(1)), inIdat: true },
         image(2, picture),
         image(3, picture),
         ...metadata,

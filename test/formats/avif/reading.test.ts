@@ -4,7 +4,15 @@ import { describe, test } from 'node:test'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
 import { type ByteSource, sourceOf } from '../../../src/formats/image.ts'
-import { assemble, type Coded, coded, image, noise, still } from '../../support/images/avif/assembly.ts'
+import {
+  assemble,
+  type Coded,
+  coded,
+  configured,
+  image,
+  noise,
+  still,
+} from '../../support/images/avif/assembly.ts'
 import { box, bytes, u32 } from '../../support/images/avif/boxes.ts'
 import { corpus, inspect } from './subject.ts'
 
@@ -90,8 +98,7 @@ test('an item whose pieces lie apart is read piece by piece', async () => {
 
   // In the gap a unit that says nothing of the size, in the settings a small one.
   const gap = bytes(new Uint8Array(61), [0x3a, 0x0a, 0x39])
-  const av1C = bytes(picture.av1C.subarray(0, 12), picture.data.subarray(2, 4 + picture.data[3]!))
-  new DataView(av1C.buffer).setUint32(0, av1C.length)
+  const { av1C } = configured(picture, picture.data.subarray(2, 4 + picture.data[3]!))
   const large = await coded(noise(1024, 1024))
   await assert.rejects(inspect(apart({ ...picture, data: large.data, av1C }, gap)), Refusal)
 })

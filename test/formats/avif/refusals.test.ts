@@ -5,6 +5,7 @@ import {
   assemble,
   clap,
   coded,
+  grid,
   image,
   irot,
   ispe,
@@ -90,10 +91,7 @@ describe('a picture that is not AV1', () => {
   })
 
   test('is an unsupported type as a grid of tiles, too', async () => {
-    const items: Part[] = [
-      { id: 1, type: 'grid', data: bytes([0, 0, 0, 0], u16(64, 48)), properties: [ispe(64, 48)] },
-      { ...image(2, picture), type: 'hvc1' },
-    ]
+    const items: Part[] = [grid(1, [1, 1], [64, 48]), { ...image(2, picture), type: 'hvc1' }]
     assert.equal(await outcome(other('', { items, references: [['dimg', 1, 2]] })), 'unsupported-type')
   })
 
@@ -108,16 +106,11 @@ describe('a file that contradicts itself', () => {
   const av1C = { box: picture.av1C, essential: true }
   const data = (change: (data: Buffer) => Uint8Array) =>
     still({ ...picture, data: change(Buffer.from(picture.data)) })
-  const grid = (columns: number, rows: number, width: number, height: number, from = [2, 3]) =>
+  const ofTiles = (columns: number, rows: number, width: number, height: number, from = [2, 3]) =>
     assemble({
       primary: 1,
       items: [
-        {
-          id: 1,
-          type: 'grid',
-          data: bytes([0, 0, rows - 1, columns - 1], u16(width, height)),
-          properties: [ispe(128, 48)],
-        },
+        { ...grid(1, [columns, rows], [width, height]), properties: [ispe(128, 48)] },
         image(2, picture),
         image(3, picture),
       ],
@@ -177,11 +170,11 @@ describe('a file that contradicts itself', () => {
     'a box larger than the one around it': () => meta(bytes(u32(100), 'free')),
     'a box smaller than its header': () => meta(bytes(u32(7), 'free')),
     'a box without a size inside another': () => meta(bytes(u32(0), 'free')),
-    'a grid with too few tiles': () => grid(2, 2, 128, 48),
-    'a grid of another size': () => grid(2, 1, 127, 48),
-    'a grid larger than its tiles': () => grid(1, 2, 128, 48),
-    'a grid of nothing': () => grid(2, 1, 128, 48, []),
-    'a grid with a tile that is not there': () => grid(2, 1, 128, 48, [2, 7]),
+    'a grid with too few tiles': () => ofTiles(2, 2, 128, 48),
+    'a grid of another size': () => ofTiles(2, 1, 127, 48),
+    'a grid larger than its tiles': () => ofTiles(1, 2, 128, 48),
+    'a grid of nothing': () => ofTiles(2, 1, 128, 48, []),
+    'a grid with a tile that is not there': () => ofTiles(2, 1, 128, 48, [2, 7]),
     'an overlay without places': () => overlay(),
     'an overlay with too many places': () => overlay(0, 0, 1, 1),
     'an identity of nothing': () =>

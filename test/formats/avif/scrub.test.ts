@@ -5,6 +5,7 @@ import {
   alphaKind,
   assemble,
   coded,
+  grid,
   image,
   irot,
   ispe,
@@ -12,7 +13,7 @@ import {
   type Plan,
   still,
 } from '../../support/images/avif/assembly.ts'
-import { box, bytes, fullBox, largeBox, u16, u32 } from '../../support/images/avif/boxes.ts'
+import { box, bytes, fullBox, largeBox, u32 } from '../../support/images/avif/boxes.ts'
 import { C2PA_UUID, exif, SECRET, uuid, XMP_TYPE, XMP_UUID, xmp } from '../../support/images/avif/private.ts'
 import { assertScrubbed, corpus, decoded, scrub } from './subject.ts'
 
@@ -159,7 +160,7 @@ describe('files put together by hand', () => {
     const alpha = await coded(noise(32, 12).greyscale())
     const plan: Plan = {
       items: [
-        { id: 5, type: 'grid', data: bytes([0, 0, 0, 1], u16(32, 12)), properties: [ispe(32, 12)] },
+        grid(5, [2, 1], [32, 12]),
         { ...image(6, small), hidden: true },
         { ...image(7, other), hidden: true },
         image(8, alpha, alphaKind()),
@@ -189,12 +190,7 @@ describe('files put together by hand', () => {
       primary: 1,
       items: [
         { id: 9, type: 'Exif', data: exif(true) },
-        {
-          id: 1,
-          type: 'grid',
-          data: bytes([0, 0, 0, 1], u16(128, 48)),
-          properties: [ispe(128, 48), irot(1)],
-        },
+        grid(1, [2, 1], [128, 48], irot(1)),
         image(2, picture),
         image(3, { ...picture, data: bytes(picture.data) }),
         image(4, small),

@@ -1,9 +1,9 @@
 /** The sizes by which decoders set up their memory: one, wherever it stands. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { assemble, type Coded, coded, noise, still } from '../../support/images/avif/assembly.ts'
+import { type Coded, coded, configured, noise, still } from '../../support/images/avif/assembly.ts'
 import { bytes } from '../../support/images/avif/boxes.ts'
-import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
+import { film } from '../../support/images/avif/tracks-assembly.ts'
 import { outcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
@@ -16,11 +16,6 @@ describe('sequence headers', async () => {
   const large = await coded(noise(128, 96))
   /** The sequence header of some data: the unit behind the temporal delimiter. */
   const headerOf = ({ data }: Coded) => data.subarray(2, 4 + data[3]!)
-  const withConfig = (made: Coded, unit: Uint8Array): Coded => {
-    const av1C = bytes(made.av1C.subarray(0, 12), unit)
-    new DataView(av1C.buffer).setUint32(0, av1C.length)
-    return { ...made, av1C }
-  }
   const withoutHeader = ({ data, ...made }: Coded): Coded => ({
     ...made,
     data: bytes(data.subarray(0, 2), data.subarray(4 + data[3]!)),
@@ -37,27 +32,14 @@ describe('sequence headers', async () => {
   test('of two sizes in the data', () =>
     assertOutcome(still({ ...picture, data: bytes(picture.data, headerOf(large)) }), 'damaged-image'))
   test('in the settings, of the same size', () =>
-    assertOutcome(still(withConfig(picture, headerOf(picture))), 'accepted'))
+    assertOutcome(still(configured(picture, headerOf(picture))), 'accepted'))
   test('in the settings, of another size', () =>
-    assertOutcome(still(withConfig(picture, headerOf(large))), 'damaged-image'))
+    assertOutcome(still(configured(picture, headerOf(large))), 'damaged-image'))
   test('in the settings alone', async () => {
-    await assertOutcome(still(withoutHeader(withConfig(picture, headerOf(picture)))), 'accepted')
-    await assertOutcome(still(withoutHeader(withConfig(picture, headerOf(large)))), 'damaged-image')
-    await assertOutcome(still(withoutHeader(withConfig(picture, bytes([0x7a, 1, 0x80])))), 'damaged-image')
+    await assertOutcome(still(withoutHeader(configured(picture, headerOf(picture)))), 'accepted')
+    await assertOutcome(still(withoutHeader(configured(picture, headerOf(large)))), 'damaged-image')
+    await assertOutcome(still(withoutHeader(configured(picture, bytes([0x7a, 1, 0x80])))), 'damaged-image')
   })
   test('in the settings of a track, of another size', () =>
-    assertOutcome(
-      assemble({
-        brands: ['avis', 'avif'],
-        blobs: [picture.data],
-        moov: ([at = 0]) =>
-          moov([
-            track({
-              picture: withConfig(picture, headerOf(large)),
-              samples: [{ at, length: picture.data.length }],
-            }),
-          ]),
-      }),
-      'damaged-image',
-    ))
+    assertOutcome(film(configured(picture, headerOf(large))), 'damaged-image'))
 })

@@ -1,7 +1,7 @@
 /** AVIF files that cost a walk as much as they can for their size. */
 import { alphaKind, coded, image, irot, noise, type Part, type Plan, still } from './avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
-import { moov, track } from './avif/tracks-assembly.ts'
+import { crowded, moov, track } from './avif/tracks-assembly.ts'
 
 export async function hostileAvifs(size: number): Promise<Record<string, () => Uint8Array>> {
   const picture = await coded(noise(64, 48))
@@ -18,14 +18,6 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
     const others = Array.from(places, (at) => ({ at, length: sampleBytes }))
     const opening = first === undefined ? [] : [{ at: first, length: picture.data.length }]
     return track({ picture, samples: [...opening, ...others] })
-  }
-  /** A track of one chunk with so many samples of 20 bytes, which takes no more room than one sample. */
-  const crowded = (at: number, samples: number) => {
-    const made = Buffer.from(track({ picture, samples: [{ at, length: 20 }] }))
-    made.writeUInt32BE(samples, made.indexOf('stsc') + 16)
-    made.writeUInt32BE(20, made.indexOf('stsz') + 8)
-    made.writeUInt32BE(samples, made.indexOf('stsz') + 12)
-    return new Uint8Array(made)
   }
   const sequence = (plan: Plan, ...tracks: ((offsets: number[]) => Uint8Array)[]): Uint8Array =>
     still(picture, {
@@ -72,7 +64,8 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
           first,
         ),
       ),
-    'AVIF, a thousand crowded tracks': () => sequence({}, ([, at = 0]) => many(1000, crowded(at, 100_000))),
+    'AVIF, a thousand crowded tracks': () =>
+      sequence({}, ([, at = 0]) => many(1000, crowded(picture, at, 100_000, 20))),
     'AVIF, a large udta': () =>
       still(picture, {
         blobs: [picture.data, ...fill],

@@ -1,7 +1,7 @@
 /** The same for AVIF. */
-import { assemble, coded, image, ispe, noise, type Plan, still } from './avif/assembly.ts'
+import { assemble, coded, image, ispe, noise, still } from './avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
-import { moov, track } from './avif/tracks-assembly.ts'
+import { film } from './avif/tracks-assembly.ts'
 import { profiles } from './planted-profiles.ts'
 import { MARKER } from './planting.ts'
 
@@ -19,15 +19,8 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
     assemble({ primary: 1, items: [image(1, picture, ...property.map((one) => ({ box: one })))] })
   const essential = (made: Uint8Array) =>
     assemble({ primary: 1, items: [image(1, picture, { box: made, essential: true })] })
-  const film = (plan: object, more: Plan = {}) =>
-    assemble({
-      brands: ['avis', 'avif', 'mif1'],
-      primary: 1,
-      items: [image(1, picture)],
-      blobs: [picture.data],
-      moov: ([at = 0]) => moov([track({ picture, samples: [{ at, length: picture.data.length }], ...plan })]),
-      ...more,
-    })
+  const filmWith = (...extras: Uint8Array[]) =>
+    film(picture, { extras }, { brands: ['avis', 'avif', 'mif1'], primary: 1, items: [image(1, picture)] })
   const marked = { ...small, data: bytes(small.data.subarray(0, -8), MARKER) }
   const toneMap = bytes(new Uint8Array(6), new Uint8Array(56).fill(1))
   return {
@@ -63,8 +56,8 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
     'a hidden image that is part of no other': still(picture, {
       items: [{ ...image(2, marked), hidden: true }],
     }),
-    'user data of a film': film({ extras: [box('udta', box('name', MARKER))] }),
-    'the handler of a film': film({ extras: [box('meta', u32(0), MARKER)] }),
+    'user data of a film': filmWith(box('udta', box('name', MARKER))),
+    'the handler of a film': filmWith(box('meta', u32(0), MARKER)),
     'the description of a profile': withProperty(box('colr', 'prof', description)),
     'the copyright of a profile': withProperty(box('colr', 'prof', copyright)),
     'a private tag of a profile': withProperty(box('colr', 'prof', tag)),
@@ -79,9 +72,9 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
     'the colour behind an overlay': derived('iovl', bytes([0, 0], MARKER, u16(64, 48, 0, 0)), 2),
     'behind the last tile': still({ ...picture, data: tailed(picture.data) }),
     'another picture of the file': still(picture, { items: [image(2, marked)] }),
-    'edits of a track': film({
-      extras: [box('edts', fullBox('elst', 0, 0, u32(2, 0, 0, 0x10000), MARKER, u32(0x10000)))],
-    }),
+    'edits of a track': filmWith(
+      box('edts', fullBox('elst', 0, 0, u32(2, 0, 0, 0x10000), MARKER, u32(0x10000))),
+    ),
   }
 }
 

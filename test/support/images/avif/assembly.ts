@@ -207,3 +207,19 @@ export function image(id: number, { width, height, data, av1C }: Coded, ...prope
 export function still(picture: Coded, plan: Plan = {}): Uint8Array {
   return assemble({ primary: 1, ...plan, items: [image(1, picture), ...(plan.items ?? [])] })
 }
+
+/** A grid of tiles, as large as it is displayed. */
+export function grid(
+  id: number,
+  [columns, rows]: [columns: number, rows: number],
+  [width, height]: [width: number, height: number],
+  ...properties: Property[]
+): Part {
+  const data = bytes([0, 0, rows - 1, columns - 1], u16(width, height))
+  return { id, type: 'grid', data, properties: [ispe(width, height), ...properties] }
+}
+
+/** The same picture with these units in its settings, in place of those that sharp wrote. */
+export function configured(made: Coded, ...units: Uint8Array[]): Coded {
+  return { ...made, av1C: box('av1C', made.av1C.subarray(8, 12), ...units) }
+}

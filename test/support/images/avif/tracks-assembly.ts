@@ -1,5 +1,5 @@
 /** Tracks of image sequences, written by hand. */
-import type { Coded } from './assembly.ts'
+import { assemble, type Coded, type Plan } from './assembly.ts'
 import { box, fullBox, u16, u32, u32s } from './boxes.ts'
 
 export interface TrackPlan {
@@ -80,3 +80,22 @@ export function moov(tracks: Uint8Array[], extras: Uint8Array[] = [], time = 0):
 }
 
 const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
+
+/** A film of one frame. `more`: of its track; `plan`: of the file around it. */
+export function film(picture: Coded, more: Partial<TrackPlan> = {}, plan: Plan = {}): Uint8Array {
+  return assemble({
+    brands: ['avis', 'avif'],
+    blobs: [picture.data],
+    moov: ([at = 0]) => moov([track({ picture, samples: [{ at, length: picture.data.length }], ...more })]),
+    ...plan,
+  })
+}
+
+/** A track of one chunk with many samples of one length, which takes no more room than one sample. */
+export function crowded(picture: Coded, at: number, samples: number, length: number): Uint8Array {
+  const made = Buffer.from(track({ picture, samples: [{ at, length }] }))
+  made.writeUInt32BE(samples, made.indexOf('stsc') + 16)
+  made.writeUInt32BE(length, made.indexOf('stsz') + 8)
+  made.writeUInt32BE(samples, made.indexOf('stsz') + 12)
+  return new Uint8Array(made)
+}
