@@ -4,7 +4,7 @@ import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { codeJpeg, EOI, SOI, segment, withSegments } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
-import { refuseAll } from './refuse-all.ts'
+import { refuseAll } from './subject.ts'
 
 describe('JPEG', async () => {
   const plain = await picture({ width: 200, height: 150 }).jpeg().toBuffer()

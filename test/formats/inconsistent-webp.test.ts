@@ -5,7 +5,7 @@ import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../support/chunks.ts'
 import { frames, picture } from '../support/images/pictures.ts'
-import { refuseAll } from './refuse-all.ts'
+import { refuseAll } from './subject.ts'
 
 describe('WebP', async () => {
   const lossy = await picture().webp().toBuffer()

@@ -3,7 +3,7 @@ import { describe } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../support/chunks.ts'
 import { picture } from '../support/images/pictures.ts'
-import { refuseAll } from './refuse-all.ts'
+import { refuseAll } from './subject.ts'
 
 describe('PNG', async () => {
   const plain = await picture().png().toBuffer()

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import { newWork } from '../../src/formats/bytes/work.ts'
-import { type ByteSource, PIECE_BYTES, sourceOf } from '../../src/formats/image.ts'
+import { PIECE_BYTES, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { extent } from '../support/extent.ts'
 import { hostileImages } from '../support/images/hostile.ts'
 import { picture } from '../support/images/pictures.ts'
+import { counted } from './subject.ts'
 
 const SIZE = extent(3_000_000, 300_000)
 const MOST_SEGMENTS = 4096
@@ -24,7 +25,7 @@ describe('what a hostile file costs', () => {
   for (const [name, make] of Object.entries(hostile)) {
     test(name, async () => {
       const bytes = make()
-      const { source, counts } = counted(bytes)
+      const { source, counts } = counted(sourceOf(bytes))
       const { result: segments, turns } = await inTurns(async () => {
         try {
           return (await inspect(source)).segments.length
@@ -115,24 +116,8 @@ test('a file of one window is read once', async () => {
     picture().webp().toBuffer(),
   ])
   for (const bytes of files) {
-    const { source, counts } = counted(bytes)
+    const { source, counts } = counted(sourceOf(bytes))
     await inspect(source)
     assert.deepEqual(counts, { read: bytes.length, largest: bytes.length, calls: 1 })
   }
 })
-
-function counted(bytes: Uint8Array) {
-  const counts = { read: 0, largest: 0, calls: 0 }
-  const inner = sourceOf(bytes)
-  const source: ByteSource = {
-    size: bytes.length,
-    async read(offset, length) {
-      const result = await inner.read(offset, length)
-      counts.calls++
-      counts.read += result.length
-      counts.largest = Math.max(counts.largest, result.length)
-      return result
-    },
-  }
-  return { source, counts }
-}

@@ -1,6 +1,9 @@
 /** What the format tests ask of `inspect`, and of sharp beside it. */
+import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
+import { test } from 'node:test'
 import sharp, { type Metadata } from 'sharp'
+import { Refusal } from '../../src/errors.ts'
 import { type ByteSource, bytesOf, type Inspection, isWhole, sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 
@@ -44,4 +47,29 @@ export async function decoded(file: Uint8Array): Promise<{ pixels: Buffer; shown
       ...{ pages, pageHeight, loop, delay, orientation, hasAlpha, icc, background },
     },
   }
+}
+
+/** Files that are refused as damaged, a case each. */
+export function refuseAll(files: Record<string, Uint8Array>): void {
+  for (const [name, bytes] of Object.entries(files)) {
+    test(name, () =>
+      assert.rejects(
+        inspect(sourceOf(bytes)),
+        (error) => error instanceof Refusal && error.code === 'damaged-image',
+      ),
+    )
+  }
+}
+
+/** Counts what a walk reads. Unit: bytes. */
+export function counted(source: ByteSource) {
+  const counts = { read: 0, largest: 0, calls: 0 }
+  const read = async (offset: number, length: number) => {
+    const result = await source.read(offset, length)
+    counts.calls++
+    counts.read += result.length
+    counts.largest = Math.max(counts.largest, result.length)
+    return result
+  }
+  return { source: { size: source.size, read }, counts }
 }

@@ -19,7 +19,8 @@ import {
   still,
 } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from '../../support/images/avif/boxes.ts'
-import { corpus, decoded, inspect, scrub } from './subject.ts'
+import { scrub } from '../subject.ts'
+import { corpus, decoded, inspect } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 const other = await coded(noise(64, 48, 60))

@@ -13,7 +13,8 @@ import {
 import { box, fullBox } from '../../support/images/avif/boxes.ts'
 import { XMP_TYPE } from '../../support/images/avif/private.ts'
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
-import { assertScrubbed, scrub } from './subject.ts'
+import { scrub } from '../subject.ts'
+import { assertScrubbed } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 const thumbnail = { ...image(9, await coded(noise(16, 12))), hidden: true }

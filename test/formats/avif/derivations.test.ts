@@ -1,5 +1,4 @@
 /** Images made of images: chains as long as MIAF says and no longer, and tiles that fit together. */
-import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   alphaKind,
@@ -15,7 +14,7 @@ import {
   still,
 } from '../../support/images/avif/assembly.ts'
 import { bytes, u16 } from '../../support/images/avif/boxes.ts'
-import { outcome } from './subject.ts'
+import { assertOutcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 const other = await coded(noise(64, 48, 90))
@@ -51,10 +50,6 @@ function chain(...kinds: Kind[]): Uint8Array {
       kind === 'tmap' ? ['dimg', index + 1, index + 2, coded + 1] : ['dimg', index + 1, index + 2],
     ),
   })
-}
-
-async function assertOutcome(file: Uint8Array, expected: string, what = 'the file'): Promise<void> {
-  assert.equal(await outcome(file), expected, what)
 }
 
 describe('chains', () => {

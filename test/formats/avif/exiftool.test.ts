@@ -9,7 +9,8 @@ import { assemble, coded, grid, image, irot, noise, still } from '../../support/
 import { box, bytes, fullBox, u16 } from '../../support/images/avif/boxes.ts'
 import { C2PA_UUID, exif, SECRET, uuid, XMP_TYPE, XMP_UUID, xmp } from '../../support/images/avif/private.ts'
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
-import { corpus, scrub } from './subject.ts'
+import { scrub } from '../subject.ts'
+import { corpus } from './subject.ts'
 
 /** What exiftool calls the container's own facts. Exif, GPS, XMP, JUMBF and user data have other groups. */
 const OWN_GROUPS =

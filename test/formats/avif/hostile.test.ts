@@ -10,7 +10,7 @@ import { alphaKind, assemble, coded, grid, image, irot, noise } from '../../supp
 import { box, bytes, fullBox, u32 } from '../../support/images/avif/boxes.ts'
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
 import { hostileAvifs } from '../../support/images/hostile-avif.ts'
-import { type Scrubbed, scrub } from './subject.ts'
+import { type Scrubbed, scrub } from '../subject.ts'
 
 const RUNS = extent(1500, 300)
 const picture = await coded(noise(64, 48))

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { coded, noise, type Plan, still } from '../../support/images/avif/assembly.ts'
 import { box, bytes, u16, u32 } from '../../support/images/avif/boxes.ts'
 import { C2PA_UUID, exif, uuid, XMP_TYPE, XMP_UUID, xmp } from '../../support/images/avif/private.ts'
-import { scrub } from './subject.ts'
+import { scrub } from '../subject.ts'
 
 const picture = await coded(noise(64, 48))
 

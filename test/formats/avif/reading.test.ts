@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
-import { type ByteSource, sourceOf } from '../../../src/formats/image.ts'
+import { sourceOf } from '../../../src/formats/image.ts'
 import {
   assemble,
   type Coded,
@@ -14,38 +14,26 @@ import {
   still,
 } from '../../support/images/avif/assembly.ts'
 import { box, bytes, u32 } from '../../support/images/avif/boxes.ts'
+import { counted } from '../subject.ts'
 import { corpus, inspect } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
-
-/** Counts what a walk reads. */
-function counted(source: ByteSource) {
-  const seen = { bytes: 0, reads: 0, largest: 0 }
-  const read = async (offset: number, length: number) => {
-    const got = await source.read(offset, length)
-    seen.bytes += got.length
-    seen.reads++
-    seen.largest = Math.max(seen.largest, got.length)
-    return got
-  }
-  return { source: { size: source.size, read }, seen }
-}
 
 describe('what is read', () => {
   test('of a large picture, its description and a few headers', async () => {
     const large = await coded(noise(1024, 1024), { quality: 100, chromaSubsampling: '4:4:4' })
     const file = still(large)
     assert.ok(file.length > 1_000_000)
-    const { source, seen } = counted(sourceOf(file))
+    const { source, counts } = counted(sourceOf(file))
     await inspectAvif(source)
-    assert.ok(seen.bytes < 8192, `${seen.bytes} bytes were read`)
+    assert.ok(counts.read < 8192, `${counts.read} bytes were read`)
   })
 
   test('of real files, too', async () => {
     for (const { name, file } of corpus()) {
-      const { source, seen } = counted(sourceOf(file))
+      const { source, counts } = counted(sourceOf(file))
       await inspectAvif(source)
-      assert.ok(seen.bytes < 16_384, `${seen.bytes} bytes of ${name} were read`)
+      assert.ok(counts.read < 16_384, `${counts.read} bytes of ${name} were read`)
     }
   })
 
@@ -64,10 +52,10 @@ describe('what is read', () => {
       }),
     ]
     for (const file of files) {
-      const { source, seen } = counted(sourceOf(file))
+      const { source, counts } = counted(sourceOf(file))
       await inspectAvif(source).catch((error) => assert.ok(error instanceof Refusal))
-      assert.ok(seen.bytes <= 2 * file.length + 65_536, `${seen.bytes} bytes of ${file.length} were read`)
-      assert.ok(seen.largest <= 256 * 1024)
+      assert.ok(counts.read <= 2 * file.length + 65_536, `${counts.read} bytes of ${file.length} were read`)
+      assert.ok(counts.largest <= 256 * 1024)
     }
   })
 

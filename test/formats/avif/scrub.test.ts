@@ -15,7 +15,8 @@ import {
 } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, largeBox, u32 } from '../../support/images/avif/boxes.ts'
 import { C2PA_UUID, exif, SECRET, uuid, XMP_TYPE, XMP_UUID, xmp } from '../../support/images/avif/private.ts'
-import { assertScrubbed, corpus, decoded, scrub } from './subject.ts'
+import { scrub } from '../subject.ts'
+import { assertScrubbed, corpus, decoded } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 const small = await coded(noise(16, 12))

@@ -1,16 +1,11 @@
 /** The sizes by which decoders set up their memory: one, wherever it stands. */
-import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Coded, coded, configured, noise, still } from '../../support/images/avif/assembly.ts'
 import { bytes } from '../../support/images/avif/boxes.ts'
 import { film } from '../../support/images/avif/tracks-assembly.ts'
-import { outcome } from './subject.ts'
+import { assertOutcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
-
-async function assertOutcome(file: Uint8Array, expected: string): Promise<void> {
-  assert.equal(await outcome(file), expected)
-}
 
 describe('sequence headers', async () => {
   const large = await coded(noise(128, 96))

@@ -5,7 +5,8 @@ import { Refusal } from '../../../src/errors.ts'
 import { assemble, coded, image, noise, type Plan, still } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u32 } from '../../support/images/avif/boxes.ts'
 import { moov, type TrackPlan, track } from '../../support/images/avif/tracks-assembly.ts'
-import { decoded, inspect, scrub } from './subject.ts'
+import { scrub } from '../subject.ts'
+import { decoded, inspect } from './subject.ts'
 
 const SECRET = 'SECRET: who made it'
 const frames = await Promise.all([80, 120, 160].map((mean) => coded(noise(64, 48, mean))))

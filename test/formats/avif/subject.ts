@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
-import { bytesOf, type Inspection, isWhole, sourceOf } from '../../../src/formats/image.ts'
+import { type Inspection, sourceOf } from '../../../src/formats/image.ts'
 import { corpus as images } from '../../support/corpus.ts'
+import { type Scrubbed, scrub } from '../subject.ts'
 
 export function inspect(file: Uint8Array): Promise<Inspection> {
   return inspectAvif(sourceOf(file))
@@ -21,19 +22,8 @@ export async function outcome(file: Uint8Array): Promise<string> {
   }
 }
 
-export interface Scrubbed extends Inspection {
-  file: Uint8Array
-  /** Nothing had to go. */
-  whole: boolean
-}
-
-export async function scrub(file: Uint8Array): Promise<Scrubbed> {
-  const source = sourceOf(file)
-  const inspection = await inspectAvif(source)
-  const pieces: Uint8Array[] = []
-  for await (const piece of bytesOf(source, inspection.segments)) pieces.push(piece)
-  const whole = isWhole(inspection.segments, file.length)
-  return { ...inspection, file: new Uint8Array(Buffer.concat(pieces)), whole }
+export async function assertOutcome(file: Uint8Array, expected: string, what?: string): Promise<void> {
+  assert.equal(await outcome(file), expected, what)
 }
 
 /** Pixels of the primary image, and what else a viewer goes by. Throws at sharp's slightest doubt. */

@@ -1,8 +1,6 @@
 /** GIF and WebP files, still and animated, with and without private metadata. */
 import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../chunks.ts'
-import type { MadeImage } from './images.ts'
-import { naming } from './named.ts'
-import { frames, picture } from './pictures.ts'
+import { frames, type MadeImage, naming, picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp } from './private-metadata.ts'
 
 const named = naming('WebP', 'image/webp')

@@ -1,7 +1,7 @@
 /** Photographs with a gain map as iPhones write them into JPEG, put together by hand. */
 import { exifSegment, xmpSegment } from './jpeg.ts'
 import { withSegments } from './jpeg-coder.ts'
-import { GAIN_MAP_FIELDS, mpf } from './ultra-hdr.ts'
+import { GAIN_MAP_FIELDS, mpf, packet, VERSION } from './ultra-hdr.ts'
 
 export interface AppleHdr {
   first: Uint8Array
@@ -11,8 +11,6 @@ export interface AppleHdr {
   /** With Android's properties beside, as converters write them. */
   android?: boolean
 }
-
-const ANDROID = 'xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"'
 
 /** Numerators of tags 33 and 48; the denominator is a thousand. */
 export const HEADROOM = [1500, -250]
@@ -33,9 +31,9 @@ export function appleHdr({
   const later = withSegments(
     second,
     exifSegment(exifOf(1)),
-    xmpSegment(packet(android ? `${ANDROID} ${GAIN_MAP_FIELDS}` : '', own)),
+    xmpSegment(packet(android ? `${VERSION} ${GAIN_MAP_FIELDS}` : '', own)),
   )
-  const announcement = android ? [xmpSegment(packet(ANDROID, ''))] : []
+  const announcement = android ? [xmpSegment(packet(VERSION, ''))] : []
   const before = [exifSegment(exifOf(orientation)), ...announcement]
   const headerAt = 2 + before.reduce((sum, { length }) => sum + length, 0) + 8
   const firstLength = first.length + headerAt - 2 - 8 + mpf(0, 0, 0, 0).length
@@ -44,16 +42,6 @@ export function appleHdr({
     later,
     Buffer.from('SECRET'),
   ])
-}
-
-function packet(attributes: string, elements: string): Buffer {
-  return Buffer.from(
-    '<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="XMP Core 6.0.0"><rdf:RDF' +
-      ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""' +
-      ' xmlns:xmp="http://ns.adobe.com/xap/1.0/"' +
-      ' xmlns:apdi="http://ns.apple.com/pixeldatainfo/1.0/" xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"' +
-      ` ${attributes}>${elements}</rdf:Description></rdf:RDF></x:xmpmeta>`,
-  )
 }
 
 /** Orientation, and a maker note with both headroom fields among others. */

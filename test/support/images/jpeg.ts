@@ -1,9 +1,7 @@
 /** JPEG files of every kind that sharp and `jpeg-coder.ts` can make, with and without private metadata. */
 import sharp from 'sharp'
-import type { MadeImage } from './images.ts'
 import { arithmeticJpeg, codeJpeg, segment, withSegments } from './jpeg-coder.ts'
-import { naming } from './named.ts'
-import { picture } from './pictures.ts'
+import { type MadeImage, naming, picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp, photoshopBlock } from './private-metadata.ts'
 
 const named = naming('JPEG', 'image/jpeg')

@@ -1,5 +1,6 @@
 /** Pictures for sharp to encode: gradients with noise, the same every time. */
 import sharp, { type Sharp } from 'sharp'
+import type { ImageType } from '../../../src/protocol.ts'
 
 export interface Picture {
   width?: number
@@ -56,3 +57,23 @@ export async function frames(count: number, options: Picture = {}): Promise<Shar
   )
   return sharp(pages, { join: { animated: true } })
 }
+
+export interface MadeImage {
+  /** Unique. */
+  name: string
+  type: ImageType
+  bytes: Uint8Array
+  /** Nothing in it is private: it is stored as it is. What is private in the others says SECRET. */
+  clean: boolean
+  animated?: boolean
+  /** It names a place. */
+  located?: boolean
+}
+
+type Facts = Pick<MadeImage, 'clean' | 'located' | 'animated'>
+
+/** `files` of one type, by what is in them. `kind` begins their names. */
+export const naming =
+  (kind: string, type: ImageType) =>
+  (files: Record<string, Buffer>, facts: Facts): MadeImage[] =>
+    Object.entries(files).map(([name, bytes]) => ({ name: `${kind}, ${name}`, type, bytes, ...facts }))

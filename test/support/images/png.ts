@@ -1,9 +1,7 @@
 /** PNG and APNG files of every kind, with and without private metadata. */
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../chunks.ts'
-import type { MadeImage } from './images.ts'
-import { naming } from './named.ts'
-import { picture } from './pictures.ts'
+import { type MadeImage, naming, picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp } from './private-metadata.ts'
 
 const named = naming('PNG', 'image/png')

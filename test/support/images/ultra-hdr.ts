@@ -34,7 +34,7 @@ export function ultraHdr(plan: UltraHdr): Buffer {
   const { fields = { attributes: GAIN_MAP_FIELDS, elements: '' }, index = 'mpf' } = plan
   const second = withSegments(
     plan.second,
-    xmpSegment(packet(`xmp:CreatorTool="SECRET tool" ${fields.attributes}`, fields.elements)),
+    xmpSegment(packet(`xmp:CreatorTool="SECRET tool" ${VERSION} ${fields.attributes}`, fields.elements)),
     ...(plan.secondExtras ?? []),
   )
   const directory =
@@ -43,9 +43,7 @@ export function ultraHdr(plan: UltraHdr): Buffer {
     ` Item:Mime="image/jpeg" Item:Length="${second.length}"/></rdf:li></rdf:Seq></Container:Directory>`
   const before = [
     ...(plan.firstExtras ?? []),
-    ...(plan.silent
-      ? []
-      : [xmpSegment(packet('xmp:CreatorTool="SECRET tool" hdrgm:Version="1.0"', directory))]),
+    ...(plan.silent ? [] : [xmpSegment(packet(`xmp:CreatorTool="SECRET tool" ${VERSION}`, directory))]),
   ]
   if (index === 'container') return Buffer.concat([withSegments(plan.first, ...before), second])
 
@@ -57,17 +55,21 @@ export function ultraHdr(plan: UltraHdr): Buffer {
   return Buffer.concat([withSegments(plan.first, ...before, listed), second])
 }
 
-function packet(attributes: string, elements: string): Buffer {
-  const version = attributes.includes('hdrgm:Version') ? '' : ' hdrgm:Version="1.0"'
+/** XMP as phones write it, with the name of whoever wrote it. */
+export function packet(attributes: string, elements: string): Buffer {
   return Buffer.from(
     '<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="SECRET toolkit"><rdf:RDF' +
       ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description' +
       ' xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"' +
       ' xmlns:Container="http://ns.google.com/photos/1.0/container/"' +
       ' xmlns:Item="http://ns.google.com/photos/1.0/container/item/"' +
-      `${version} ${attributes}>${elements}</rdf:Description></rdf:RDF></x:xmpmeta>`,
+      ' xmlns:apdi="http://ns.apple.com/pixeldatainfo/1.0/" xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/"' +
+      ` ${attributes}>${elements}</rdf:Description></rdf:RDF></x:xmpmeta>`,
   )
 }
+
+/** By which a packet says that it is about a gain map. */
+export const VERSION = 'hdrgm:Version="1.0"'
 
 /** Little-endian, as some phones write it. */
 export function mpf(firstLength: number, secondLength: number, offset: number, secondType: number): Buffer {

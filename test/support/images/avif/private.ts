@@ -1,22 +1,13 @@
 /** What people do not want to share, as cameras and editors write it. */
-import { box, bytes, u16, u32 } from './boxes.ts'
+import { cameraExif } from '../private-metadata.ts'
+import { box, bytes, u32 } from './boxes.ts'
 
 export const SECRET = 'SECRET: the house with the red door'
 export const XMP_TYPE = 'application/rdf+xml'
 
-/** Exif with a maker, and a position if asked for. */
+/** An item of Exif, with a position if asked for. */
 export function exif(place: boolean): Uint8Array {
-  const text = bytes(SECRET, [0])
-  const gps = bytes(u16(1), u16(2, 5), u32(3, 64), u32(0))
-  const maker = bytes(u16(0x010f, 2), u32(text.length, 100))
-  const entries = place ? [maker, u16(0x8825, 4), u32(1, 46)] : [maker]
-  const ifd = bytes(u16(place ? 2 : 1), ...entries, u32(0))
-  const tiff = new Uint8Array(100 + text.length)
-  tiff.set(bytes('MM', u16(42), u32(8), ifd))
-  if (place) tiff.set(gps, 46)
-  if (place) tiff.set(u32(51, 1, 30, 1, 0, 1), 64)
-  tiff.set(text, 100)
-  return bytes(u32(6), 'Exif\0\0', tiff)
+  return bytes(u32(6), 'Exif\0\0', cameraExif({ location: place }))
 }
 
 export function xmp(property: string): Uint8Array {
