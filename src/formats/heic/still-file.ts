@@ -12,13 +12,12 @@ export interface StillItem {
   data: Uint8Array
 }
 
-/** `alpha`: the item that holds the transparency of `primary`. An id that comes twice is written once. */
+/** `alpha`: the item that holds the transparency of `primary`. */
 export function stillFile(
-  given: StillItem[],
+  items: StillItem[],
   primary: number,
   alpha: number | null,
 ): Uint8Array<ArrayBuffer> {
-  const items = [...new Map(given.map((item) => [item.id, item])).values()]
   const brands = box('ftyp', ascii('heic'), u32(0), ascii('mif1'), ascii('heic'))
   // Offsets are known once the boxes before the data are, and take the same room whatever they are.
   const head = metaBox(items, primary, alpha, 0)
