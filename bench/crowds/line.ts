@@ -26,7 +26,7 @@ export async function lineRows(dir: string): Promise<Row[]> {
   const server = await startPinhole(path.join(dir, 'line'))
   const rows: Row[] = []
   let addresses = 0
-  const sender = (): Sender => ({ port: Number(new URL(server.url).port), from: `127.0.5.${++addresses}` })
+  const sender = (): Sender => ({ url: server.url, from: `127.0.5.${++addresses}` })
   const slowest = (sent: Sent[]) =>
     `slowest ${(Math.max(...sent.map(({ tookMs }) => tookMs)) / 1000).toFixed(1)} s`
   try {
@@ -70,14 +70,13 @@ export async function fullAddressesRow(dir: string): Promise<Row> {
   const head = Buffer.from(uploadHead(body.length))
   const server = await startPinhole(path.join(dir, 'full'))
   try {
-    await upload({ port: Number(new URL(server.url).port), from: '127.0.6.1' }, picture)
+    await upload({ url: server.url, from: '127.0.6.1' }, picture)
     const before = server.memory().resident
-    const port = Number(new URL(server.url).port)
     const sockets = []
     for (let nth = 0; nth < ADDRESSES; nth++) {
       const from = `127.0.${7 + (nth >> 7)}.${1 + (nth & 127)}`
       const opened = await Promise.all(
-        Array.from({ length: UNDER_WAY }, () => open({ port, from }).catch(() => null)),
+        Array.from({ length: UNDER_WAY }, () => open({ url: server.url, from }).catch(() => null)),
       )
       for (const socket of opened) {
         if (socket === null) continue

@@ -1,11 +1,12 @@
 /** Uploads as single clients send them, each over a connection of its own. */
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { converse } from '../../test/support/socket.ts'
 import { BOUNDARY, bodyOf } from '../load/multipart.ts'
 
 export interface Sender {
-  /** Port of the server. */
-  port: number
+  /** Of the server. */
+  url: string
   /** The address that the connection comes from. */
   from: string
 }
@@ -13,7 +14,7 @@ export interface Sender {
 export interface Sent {
   /** 0 if none came. */
   status: number
-  head: string
+  headers: Headers
   tookMs: number
 }
 
@@ -25,38 +26,21 @@ export function uploadHead(bytes: number, more = ''): string {
   return `POST /api/upload HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: ${bytes}\r\n${more}\r\n`
 }
 
-export function open({ port, from }: Sender): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, localAddress: from, allowHalfOpen: true })
-    socket.once('connect', () => {
-      socket.off('error', reject)
-      socket.on('error', () => {})
-      resolve(socket)
-    })
-    socket.once('error', reject)
-  })
+export async function open({ url, from }: Sender): Promise<Socket> {
+  return (await converse(url, PATIENCE_MS, from)).socket
 }
 
-/** Sends with `act`, and waits for the first head of an answer. */
+/** Sends with `act`, and waits for the answer. */
 export async function ask(sender: Sender, act: (socket: Socket) => Promise<void> | void): Promise<Sent> {
   const since = performance.now()
-  const socket = await open(sender).catch(() => null)
-  if (socket === null) return { status: 0, head: '', tookMs: 0 }
-  const answered = new Promise<string>((resolve) => {
-    let text = ''
-    socket.on('data', (piece: Buffer) => {
-      text += piece.toString('latin1')
-      if (text.includes('\r\n\r\n')) resolve(text)
-    })
-    socket.once('close', () => resolve(text))
-    socket.once('end', () => resolve(text))
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy())
-  })
-  await act(socket)
-  const head = await answered
-  const tookMs = performance.now() - since
-  socket.destroy()
-  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), head, tookMs }
+  try {
+    const talk = await converse(sender.url, PATIENCE_MS, sender.from)
+    await act(talk.socket)
+    const { status, headers } = await talk.answer().finally(talk.close)
+    return { status, headers, tookMs: performance.now() - since }
+  } catch {
+    return { status: 0, headers: new Headers(), tookMs: performance.now() - since }
+  }
 }
 
 export function upload(sender: Sender, picture: Buffer): Promise<Sent> {

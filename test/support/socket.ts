@@ -14,9 +14,10 @@ export interface Conversation {
   close(): void
 }
 
-export async function converse(url: string, timeoutMs = PATIENT_MS): Promise<Conversation> {
+/** `from`: the address that the connection comes from. */
+export async function converse(url: string, timeoutMs = PATIENT_MS, from?: string): Promise<Conversation> {
   const { hostname, port } = new URL(url)
-  const socket = net.connect(Number(port), hostname)
+  const socket = net.connect({ host: hostname, port: Number(port), ...(from && { localAddress: from }) })
   socket.setNoDelay(true)
   const received = createReceived()
   let over: Error | undefined
