@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { hills, pears, sea } from './scenes.ts'
+import { NEVER } from './support/fault-proxy.ts'
 import type { ChosenFile } from './support/pictures.ts'
 import { openSite } from './support/site.ts'
 import { cardIn, cardsIn, choose, idOf } from './support/steps.ts'
@@ -32,8 +33,7 @@ async function home([first, ...others]: [ChosenFile, ...ChosenFile[]]): Promise<
   const { page, end } = await site.visit({ viewport: VIEWPORT, colorScheme: 'light' })
   await choose(page, [first])
   await cardIn(page, 'done', first.name)
-  const never = new Promise<void>(() => {})
-  site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+  site.proxy.onUpload = () => NEVER
   await choose(page, others)
   await cardsIn(page, 'uploading', 2)
   await settle(page)

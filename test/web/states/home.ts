@@ -1,5 +1,6 @@
 /** The page at `/`, from empty to full. */
 import { join } from 'node:path'
+import { at, NEVER } from '../support/fault-proxy.ts'
 import { gif, heic, onDisk, photoWithPlace } from '../support/pictures.ts'
 import { grain, photos } from '../support/scene-files.ts'
 import {
@@ -12,7 +13,7 @@ import {
   takeServiceAway,
   uploadOne,
 } from '../support/steps.ts'
-import { never, type PageState } from './state.ts'
+import type { PageState } from './state.ts'
 
 const BLOCKED = JSON.stringify({
   type: 'about:blank',
@@ -29,8 +30,7 @@ export const homeStates: PageState[] = [
   {
     name: 'home-compressing',
     async reach(page, site) {
-      site.proxy.onOther = (path) =>
-        path.includes('worker') ? { kind: 'hold', until: never } : { kind: 'none' }
+      site.proxy.onOther = at('worker', NEVER)
       await choose(page, await photos())
       await cardsIn(page, 'compressing', 3)
       await page.locator('[data-action="skip"]:visible').first().waitFor()
@@ -39,7 +39,7 @@ export const homeStates: PageState[] = [
   {
     name: 'home-uploading',
     async reach(page, site) {
-      site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+      site.proxy.onUpload = () => NEVER
       await choose(page, await photos())
       await cardsIn(page, 'uploading', 2)
     },
@@ -103,7 +103,7 @@ export const homeStates: PageState[] = [
   {
     name: 'home-cancelled',
     async reach(page, site) {
-      site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+      site.proxy.onUpload = () => NEVER
       const [first] = await photos()
       await choose(page, [first!])
       await press(await cardIn(page, 'uploading', first!.name), 'cancel')
@@ -180,7 +180,7 @@ export const homeStates: PageState[] = [
   {
     name: 'home-offer',
     async reach(page, site) {
-      site.proxy.onUpload = () => ({ kind: 'hold', until: never })
+      site.proxy.onUpload = () => NEVER
       await choose(page, await photos())
       await cardsIn(page, 'uploading', 2)
       page.on('dialog', (dialog) => void dialog.accept())

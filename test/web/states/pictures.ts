@@ -1,10 +1,11 @@
 /** One picture, several, and one that is not sent yet. */
 import type { Page } from 'playwright-core'
+import { at, NEVER } from '../support/fault-proxy.ts'
 import { type ChosenFile, gif } from '../support/pictures.ts'
 import { icon, panorama, photos, strip } from '../support/scene-files.ts'
 import type { Site } from '../support/site.ts'
 import { cardsIn, choose, idsOf, uploadOne } from '../support/steps.ts'
-import { never, type PageState } from './state.ts'
+import type { PageState } from './state.ts'
 
 async function view(page: Page, site: Site, chosen: ChosenFile): Promise<void> {
   const id = await uploadOne(page, chosen)
@@ -149,8 +150,7 @@ export const pictureStates: PageState[] = [
     name: 'viewer-arriving',
     async reach(page, site) {
       const id = await uploadOne(page, (await photos())[1]!)
-      site.proxy.onOther = (path) =>
-        path.startsWith('/raw/') ? { kind: 'hold', until: never } : { kind: 'none' }
+      site.proxy.onOther = at('/raw/', NEVER)
       await page.goto(`${site.url}/${id}`, { waitUntil: 'domcontentloaded' })
       await page.locator('#copy-link:visible').waitFor()
     },

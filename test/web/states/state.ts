@@ -11,4 +11,3 @@ export interface PageState {
 }
 
 /** For what is to stay under way. */
-export const never = new Promise<void>(() => {})

@@ -1,12 +1,12 @@
 /** Where proof of work is asked for: the page does it by itself, and another makes a pass for tools. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, it } from 'node:test'
+import { after, before } from 'node:test'
 import { solve } from '../../../src/client/api/solve.ts'
 import { isSolved } from '../../../src/proof-of-work.ts'
 import { type PassAnswer, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
 import { gif } from '../support/pictures.ts'
-import { openSite, type Site } from '../support/site.ts'
+import { openSite, type Site, testsOn } from '../support/site.ts'
 import { cardsIn, choose } from '../support/steps.ts'
 
 export function challengesSuite(site: () => Site): void {
@@ -15,10 +15,11 @@ export function challengesSuite(site: () => Site): void {
     busy = await openSite({ CHALLENGE: 'on' }, site().browser)
   })
   after(() => busy?.close())
+  const test = testsOn(() => busy)
 
-  it('does the work for a sixth picture without being asked', async () => {
-    // What the browser itself writes of the refusal that carries the challenge.
-    const { page, end } = await busy.visit({ expected: /status of 403/ })
+  // What the browser itself writes of the refusal that carries the challenge.
+  const expected = /status of 403/
+  test('does the work for a sixth picture without being asked', { expected }, async ({ page }) => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     const isSolverHere = () => asked.some((path) => /challenge-/.test(path))
@@ -28,14 +29,12 @@ export function challengesSuite(site: () => Site): void {
       await cardsIn(page, 'done', nth + 1)
     }
     assert.equal(isSolverHere(), true)
-    await end()
   })
 
-  it('gives a pass that curl and ShareX take', async () => {
+  test('gives a pass that curl and ShareX take', { path: null }, async ({ page, url }) => {
     // The work for a pass takes a browser that others share a machine with many minutes: Node does it here, with its threads.
-    const real = await passFrom(busy.url)
+    const real = await passFrom(url)
     const easy = { token: 't', algorithm: 'PBKDF2-SHA-256', iterations: 1, bits: 1, answers: 2 }
-    const { page, axe, end } = await busy.visit({ path: null })
     await page.route('**/api/challenge?for=pass', (route) => route.fulfill({ json: easy }))
     await page.route('**/api/pass', async (route) => {
       const [token, counters] = (await route.request().headerValue(SOLUTION_HEADER))!.split(':')
@@ -43,15 +42,13 @@ export function challengesSuite(site: () => Site): void {
         token === 't' && (await isSolved(easy, counters!.split(',').map(Number), async () => true))
       await route.fulfill(isRight ? { status: 201, json: real } : { status: 403 })
     })
-    await page.goto(`${busy.url}/pass`)
-    assert.deepEqual(await axe(), [])
+    await page.goto(`${url}/pass`)
     await page.getByRole('button', { name: 'Get a pass' }).click()
     await page.getByRole('heading', { name: 'Here is your pass.' }).waitFor()
-    assert.deepEqual(await axe(), [], 'with a pass')
     const pass = await page.locator('#pass').inputValue()
     const header = `Bearer ${pass}`
     const curl = await page.locator('#curl').inputValue()
-    assert.ok(curl.includes(`-H 'Authorization: ${header}'`) && curl.endsWith(`${busy.url}/api/upload`), curl)
+    assert.ok(curl.includes(`-H 'Authorization: ${header}'`) && curl.endsWith(`${url}/api/upload`), curl)
     const download = page.waitForEvent('download')
     await page.locator('#sharex').click()
     const config = JSON.parse(await readFile(await (await download).path(), 'utf8'))
@@ -64,7 +61,6 @@ export function challengesSuite(site: () => Site): void {
     }
     assert.equal(await send(config.Headers), 201)
     assert.equal(await send({}), 403)
-    await end()
   })
 }
 

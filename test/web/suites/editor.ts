@@ -1,12 +1,11 @@
 /** Redact, crop, rotate and write before a picture leaves the device. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
-import { onlyChromium } from '../support/engines.ts'
+import { at, hold } from '../support/fault-proxy.ts'
 import type { ChosenFile } from '../support/pictures.ts'
 import { gif, photo, photoWithPlace } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { PASTING, PHONE, type Site, testsOn } from '../support/site.ts'
 import {
   card,
   cardIn,
@@ -18,6 +17,7 @@ import {
   leavingAsks,
   press,
   pressInMenu,
+  textOf,
 } from '../support/steps.ts'
 
 const [WIDTH, HEIGHT] = [240, 160]
@@ -36,8 +36,6 @@ const SECRETS = [
   '<rect width="40" height="20" fill="#0f0"/><rect x="10" y="4" width="6" height="12" fill="#fff"/>',
   '<circle cx="20" cy="10" r="9" fill="#ff0"/>',
 ]
-
-const PHONE = { viewport: { width: 390, height: 664 } }
 
 /** A screenshot of a talk: lines of dark blocks, as far apart as a phone's. */
 const [TALK_WIDTH, TALK_HEIGHT, LINE_PITCH, LINE_HEIGHT, SECRET_LINE] = [1080, 12_000, 80, 44, 83]
@@ -121,6 +119,7 @@ async function fingersOn(page: Page, session: CDPSession, pictureWidth: number) 
 }
 
 export function editorSuite(site: () => Site): void {
+  const test = testsOn(site)
   async function open(page: Page, files: ChosenFile[]): Promise<void> {
     await page.getByLabel('Edit before sending').check()
     await choose(page, files)
@@ -135,16 +134,15 @@ export function editorSuite(site: () => Site): void {
   }
 
   for (const format of ['png', 'jpeg'] as const) {
-    it(`sends the same bytes whatever was under a redacted box: ${format}`, async () => {
+    test(`sends the same bytes whatever was under a redacted box: ${format}`, async ({ page }) => {
       const sent: Buffer[] = []
       for (const secret of SECRETS) {
-        const { page, end } = await site().visit()
+        await page.reload()
         await page.getByLabel('Original').check()
         await open(page, [await withSecret(secret, format)])
         await button(page, 'Add in the middle').click()
         await button(page, 'Send').click()
         sent.push(await stored(page, `letter.${format === 'png' ? 'png' : 'jpg'}`))
-        await end()
       }
       assert.deepEqual(sent[1], sent[0])
       assert.deepEqual(sent[2], sent[0])
@@ -156,10 +154,8 @@ export function editorSuite(site: () => Site): void {
     })
   }
 
-  it('draws, moves, resizes, undoes and removes boxes by mouse and by keyboard', async () => {
-    const { page, axe, end } = await site().visit()
+  test('draws, moves, resizes, undoes and removes boxes by mouse and by keyboard', async ({ page }) => {
     await open(page, [await withSecret(SECRETS[0]!, 'png')])
-    assert.deepEqual(await axe(), [])
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'editor-title')
     const layer = (await page.locator('.editor-layer').boundingBox())!
     const at = (x: number, y: number) => [layer.x + x * layer.width, layer.y + y * layer.height] as const
@@ -189,17 +185,14 @@ export function editorSuite(site: () => Site): void {
       (await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))) ?? '',
       /^Redact 2/,
     )
-    assert.deepEqual(await axe(), [], 'with boxes')
     await page.keyboard.press('Delete')
     assert.equal(await box.count(), 1)
     await button(page, 'Zoom in').click()
     const [wide, edge] = [await page.locator('.editor-layer').boundingBox(), layer]
     assert.ok(wide!.width > edge.width * 1.5, 'closer')
-    await end()
   })
 
-  it('asks before it forgets what was drawn, and else leaves at once', async () => {
-    const { page, axe, end } = await site().visit()
+  test('asks before it forgets what was drawn, and else leaves at once', async ({ page }) => {
     await open(page, [await withSecret('', 'png')])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -208,7 +201,6 @@ export function editorSuite(site: () => Site): void {
     await page.keyboard.press('Escape')
     const question = page.getByRole('dialog', { name: 'Discard your changes?' })
     await question.waitFor()
-    assert.deepEqual(await axe(), [])
     await question.getByRole('button', { name: 'Keep editing' }).click()
     assert.equal(await page.locator('.edit-box').count(), 1, 'nothing is lost')
     assert.equal(await leavingAsks(page), true)
@@ -217,12 +209,9 @@ export function editorSuite(site: () => Site): void {
     await page.locator('.editor').waitFor({ state: 'detached' })
     assert.equal(await page.locator('.card').count(), 0, 'nothing was sent')
     assert.equal(await leavingAsks(page), false)
-    await end()
   })
 
-  it('covers a line of a tall screenshot exactly, by fingers alone', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
-    const { page, cdp, end } = await site().visit({ ...PHONE, hasTouch: true, isMobile: true })
+  test('covers a line of a tall screenshot exactly, by fingers alone', PHONE, async ({ page, cdp }) => {
     await page.getByLabel('Original').check()
     await open(page, [await talk()])
     assert.equal(
@@ -310,12 +299,9 @@ export function editorSuite(site: () => Site): void {
     }
     assert.equal(left, 0, 'nothing of the line is left')
     assert.equal(changed, 0, 'black within the box, and untouched outside of it')
-    await end()
   })
 
-  it('draws and pulls with one finger, and two fingers draw nothing', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
-    const { page, cdp, end } = await site().visit({ ...PHONE, hasTouch: true, isMobile: true })
+  test('draws and pulls with one finger, and two fingers draw nothing', PHONE, async ({ page, cdp }) => {
     await open(page, [await withSecret(SECRETS[0]!, 'png')])
     const scrolled = await page.evaluate(() => scrollY)
     const { drag, pinch, axis } = await fingersOn(page, await cdp(), WIDTH)
@@ -333,11 +319,9 @@ export function editorSuite(site: () => Site): void {
     assert.ok((await axis()).scale > scale * 1.5)
     assert.deepEqual(await boxOf(page), moved)
     assert.equal(await page.evaluate(() => scrollY), scrolled, 'drawing scrolls nothing')
-    await end()
   })
 
-  it('points, draws and writes, and what is written can be changed', async () => {
-    const { page, axe, end } = await site().visit()
+  test('points, draws and writes, and what is written can be changed', async ({ page }) => {
     await page.getByLabel('Original').check()
     await open(page, [await withSecret('', 'png')])
     const tool = (name: string) => page.getByLabel(name, { exact: true }).check({ force: true })
@@ -356,7 +340,6 @@ export function editorSuite(site: () => Site): void {
     await tool('Text')
     await page.mouse.click(layer.x + 130, layer.y + 40)
     await page.keyboard.type('Look')
-    assert.deepEqual(await axe(), [])
     await page.keyboard.press('Enter')
     assert.equal(await page.locator('.edit-box').count(), 4)
     await button(page, 'Undo').click()
@@ -377,13 +360,11 @@ export function editorSuite(site: () => Site): void {
     assert.ok(red(50, 20), 'the pen')
     assert.ok(red(69, 100) || red(68, 101), 'the point of the arrow')
     assert.equal(red(220, 140), false)
-    await end()
   })
 
-  it('edits a picture on its card, before and after it is sent, and one of an earlier visit', async () => {
+  test('edits a picture that is not sent, that is, and that was', async ({ page, proxy, url }) => {
     const uploading = Promise.withResolvers<void>()
-    const { page, end } = await site().visit()
-    site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+    proxy.onUpload = () => hold(uploading.promise)
     await page.getByLabel('Original').check()
     const name = 'letter.png'
     await choose(page, [await withSecret('', 'png')])
@@ -405,14 +386,11 @@ export function editorSuite(site: () => Site): void {
     await button(page, 'Upload as new').click()
     const edition = await cardIn(page, 'done', `${name}, edited`)
     await heard(page, /^Link ready: letter\.png, edited\. The first version is still online\.$/)
-    assert.match(
-      (await edition.locator('.card-note').textContent()) ?? '',
-      /^The first version is still online/,
-    )
+    assert.match(await textOf(edition.locator('.card-note')), /^The first version is still online/)
     const [newest, older] = await idsOf(page)
     assert.equal(older, id, 'the old link stays')
     assert.notEqual(newest, id)
-    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200)
+    assert.equal((await fetch(`${url}/raw/${id}`)).status, 200)
 
     await page.reload()
     await page.locator('.row').nth(1).waitFor()
@@ -422,14 +400,11 @@ export function editorSuite(site: () => Site): void {
     await button(page, 'Upload as new').click()
     await cardIn(page, 'done', `${name}, edited`)
     assert.equal(await page.locator('.row').count(), 2)
-    await end()
   })
 
-  it('keeps for a picture that waits the options it was added with, and its place', async () => {
+  test('keeps options and place of a picture that waits', async ({ page, proxy }) => {
     const uploading = Promise.withResolvers<void>()
-    const { page, end } = await site().visit()
-    site().proxy.onOther = (path) =>
-      path.startsWith('/api/upload?') ? { kind: 'hold', until: uploading.promise } : { kind: 'none' }
+    proxy.onOther = at('/api/upload?', hold(uploading.promise))
     await page.getByLabel('Original').check()
     await page.locator('#expires').selectOption('1h')
     const queries: string[] = []
@@ -470,11 +445,9 @@ export function editorSuite(site: () => Site): void {
     await page.reload()
     await page.locator('.row').nth(2).waitFor()
     assert.deepEqual(await page.locator('.row .card-name').allTextContents(), names)
-    await end()
   })
 
-  it('crops and rotates', async () => {
-    const { page, end } = await site().visit()
+  test('crops and rotates', async ({ page }) => {
     await page.getByLabel('Original').check()
     await open(page, [await withSecret('', 'png')])
     await button(page, 'Rotate').click()
@@ -485,12 +458,9 @@ export function editorSuite(site: () => Site): void {
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true })
     assert.deepEqual([info.width, info.height], [HEIGHT * 0.8, WIDTH * 0.8])
     assert.deepEqual([...data.subarray(0, 3)], [0x30, 0x60, 0xc0], 'a quarter clockwise: left is up')
-    await end()
   })
 
-  it('is open once: what is pasted meanwhile waits until it is left, with the switch on or off', async (t) => {
-    if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
-    const { page, end } = await site().visit()
+  test('is open once: what is pasted meanwhile waits until it is left', PASTING, async ({ page }) => {
     const paste = async (name: string, seed: number) =>
       page.evaluate(
         ({ name, bytes }) => {
@@ -532,11 +502,9 @@ export function editorSuite(site: () => Site): void {
     await cardIn(page, 'done', 'fourth.jpg')
     assert.equal(await page.locator('.card').count(), 2, 'what was not to be sent was not')
     assert.equal(await page.evaluate(() => document.documentElement.dataset.editors), '1')
-    await end()
   })
 
-  it('sends the very file if nothing was done, and nothing if told so, each file in turn', async () => {
-    const { page, end } = await site().visit()
+  test('sends the very file if nothing was done, and nothing if told so', async ({ page }) => {
     await page.getByLabel('Original').check()
     const files = [
       await withSecret(SECRETS[0]!, 'png'),
@@ -559,6 +527,5 @@ export function editorSuite(site: () => Site): void {
     assert.deepEqual(await stored(page, 'letter.png'), files[0]!.buffer)
     assert.deepEqual(await stored(page, 'moving.gif'), files[2]!.buffer)
     assert.equal(await page.locator('.card').count(), 2)
-    await end()
   })
 }

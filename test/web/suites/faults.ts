@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { sourceOf } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
-import type { Fault } from '../support/fault-proxy.ts'
+import { type Fault, hold, NEVER, NONE } from '../support/fault-proxy.ts'
 import { gif, photo, photoWithPlace } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
-import { openSite } from '../support/site.ts'
+import { type Site, testsOn } from '../support/site.ts'
 import {
   card,
   cardIn,
@@ -21,6 +19,7 @@ import {
   passTime,
   press,
   takeServiceAway,
+  textOf,
 } from '../support/steps.ts'
 
 /** What Chromium itself writes when a request fails. */
@@ -31,25 +30,25 @@ async function imagesOf({ server }: Site): Promise<number> {
 }
 
 export function faultsSuite(site: () => Site): void {
-  it('brings 20 pictures through failures, cuts, lost answers, slowness and a time offline', async () => {
-    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+  const test = testsOn(site)
+  const faulty = testsOn(site, { expected: FAILED_REQUEST })
+  faulty('brings 20 pictures through faults of every kind', async ({ page, proxy, url }) => {
     const before = await imagesOf(site())
     await page.clock.install()
     const faults: Fault[] = [
       { kind: 'answer', status: 500 },
-      { kind: 'none' },
+      NONE,
       { kind: 'cut' },
       { kind: 'answer', status: 503, headers: { 'Retry-After': '2' } },
       { kind: 'hold', until: new Promise((resolve) => setTimeout(resolve, 300)) },
-      { kind: 'none' },
+      NONE,
       { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
       { kind: 'lose-answer' },
     ]
     let at = 0
     const online = Promise.withResolvers<void>()
     // However fast the others are, some are still to be sent when the network goes.
-    site().proxy.onUpload = () =>
-      faults[at++] ?? (at < 20 ? { kind: 'none' } : { kind: 'hold', until: online.promise })
+    proxy.onUpload = () => faults[at++] ?? (at < 20 ? NONE : hold(online.promise))
     const files = await Promise.all(
       Array.from({ length: 20 }, (_, index) => gif(`${index}.gif`, 100 + index)),
     )
@@ -64,7 +63,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(await page.locator('.card').count(), 20)
     for (const { name, buffer } of files) {
       const id = await idOf(card(page, name))
-      const answer = await fetch(`${site().url}/raw/${id}`)
+      const answer = await fetch(`${url}/raw/${id}`)
       assert.deepEqual(Buffer.from(await answer.arrayBuffer()), buffer, name)
     }
     assert.equal(
@@ -72,57 +71,41 @@ export function faultsSuite(site: () => Site): void {
       20,
       'exactly one image each, however many answers were lost',
     )
-    await end()
   })
 
-  it('gives up a connection that stands still for 45 s, and tries again', async () => {
-    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+  faulty('gives up a connection that stands still for 45 s, and tries again', async ({ page, proxy }) => {
     await page.clock.install()
-    const never = new Promise<void>(() => {})
-    const before = site().proxy.uploads
-    site().proxy.onUpload = () =>
-      site().proxy.uploads === before + 1 ? { kind: 'hold', until: never } : { kind: 'none' }
+    const before = proxy.uploads
+    proxy.onUpload = () => (proxy.uploads === before + 1 ? NEVER : NONE)
     await choose(page, [await gif('still.gif', 51)])
     await cardIn(page, 'uploading', 'still.gif')
     await page.getByText('Almost done').waitFor()
     await page.clock.fastForward(46_000)
     await passTime(page, async () => (await doneCount(page)) === 1)
-    await end()
   })
 
-  it('says so when tries run out, and succeeds when asked again', async () => {
-    const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
+  faulty('says so when tries run out, and succeeds when asked again', async ({ page, proxy }) => {
     await takeServiceAway(page, site())
     await choose(page, [await photo('unlucky.jpg')])
     await cardsResume(page, 1)
-    assert.match((await card(page, 'unlucky.jpg').textContent()) ?? '', /Couldn’t reach the service/)
-    assert.deepEqual(await axe(), [], 'resuming')
-    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-    assert.deepEqual(await axe(), [], 'resuming, dark')
-    site().proxy.onUpload = () => ({ kind: 'none' })
+    assert.match(await textOf(card(page, 'unlucky.jpg')), /Couldn’t reach the service/)
+    proxy.onUpload = () => NONE
     await press(card(page, 'unlucky.jpg'), 'retry')
     await cardIn(page, 'done', 'unlucky.jpg')
-    await end()
   })
 
-  it('goes on by itself when the server is back, and with all at once when asked', async () => {
-    const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
+  faulty('goes on by itself when the server is back, or when asked', async ({ page, proxy }) => {
     await takeServiceAway(page, site())
-    const { proxy } = site()
     await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
     await cardsResume(page, 2)
-    assert.deepEqual(await axe(), [])
     await page.getByRole('button', { name: 'Try all again' }).click()
     await cardsResume(page, 2)
-    proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+    proxy.onUpload = proxy.onOther = () => NONE
     await passTime(page, async () => (await doneCount(page)) === 2)
-    await end()
   })
 
-  it('calls no failure what goes on by itself, and says when without a word aloud', async () => {
-    const { page, axe, end } = await site().visit({ expected: FAILED_REQUEST })
+  faulty('calls no failure what goes on by itself, and is silent', async ({ page, proxy }) => {
     await takeServiceAway(page, site())
-    const { proxy } = site()
     const broken = {
       name: 'broken.gif',
       mimeType: 'image/gif',
@@ -138,7 +121,7 @@ export function faultsSuite(site: () => Site): void {
     await press(await cardIn(page, 'failed', 'broken.gif'), 'dismiss')
 
     const patient = card(page, 'patient.gif')
-    const said = async () => (await patient.locator('.card-state').textContent()) ?? ''
+    const said = async () => await textOf(patient.locator('.card-state'))
     const seconds = async () => Number(/^Retrying in (\d+)\ss$/.exec(await said())?.[1])
     assert.equal(await patient.locator('.card-note').textContent(), 'Couldn’t reach the service.')
     const first = await seconds()
@@ -159,49 +142,41 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Edit: patient.gif')
 
     const looked = Promise.withResolvers<void>()
-    proxy.onOther = (path) =>
-      path === '/api/upload' ? { kind: 'hold', until: looked.promise } : { kind: 'none' }
+    proxy.onOther = (path) => (path === '/api/upload' ? hold(looked.promise) : NONE)
     await page.clock.runFor(4000)
     assert.equal(await said(), 'Couldn’t reach the service. Retrying automatically.', 'it is looking')
     await page.context().setOffline(true)
     looked.resolve()
     await passTime(page, async () => /offline/.test(await said()))
-    assert.deepEqual(await axe(), [])
     const spoken = await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken)
     assert.deepEqual(spoken.filter(Boolean), [])
 
-    proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+    proxy.onUpload = proxy.onOther = () => NONE
     await page.context().setOffline(false)
     await passTime(page, async () => (await doneCount(page)) === 1)
-    await end()
   })
 
-  it('says of one alone that it is not uploaded yet', async () => {
-    const { page, end } = await site().visit({ expected: FAILED_REQUEST, locale: 'de-DE' })
+  faulty('says of one alone that it is not uploaded yet', { locale: 'de-DE' }, async ({ page }) => {
     await takeServiceAway(page, site())
     await choose(page, [await gif('allein.gif', 57)])
     await cardsResume(page, 1)
     await heard(page, /^Noch nicht hochgeladen: allein\.gif\. Der Dienst ist nicht erreichbar\./)
     assert.equal(await page.locator('#totals').textContent(), '1 wartet auf den nächsten Versuch')
-    await end()
   })
 
-  it('stores one image, although every answer is lost and the person asks again', async () => {
-    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
+  faulty('stores one image, although every answer is lost', async ({ page, proxy }) => {
     const before = await imagesOf(site())
     await takeServiceAway(page, site(), { kind: 'lose-answer' })
     await choose(page, [await gif('lost.gif', 53)])
     await cardsResume(page, 1)
-    site().proxy.onUpload = () => ({ kind: 'none' })
+    proxy.onUpload = () => NONE
     await press(card(page, 'lost.gif'), 'retry')
     await cardIn(page, 'done', 'lost.gif')
     assert.equal((await imagesOf(site())) - before, 1)
-    await end()
   })
 
-  it('does not repeat what the server refuses', async () => {
-    const { page, end } = await site().visit({ expected: FAILED_REQUEST })
-    const before = site().proxy.uploads
+  faulty('does not repeat what the server refuses', async ({ page, proxy }) => {
+    const before = proxy.uploads
     const body = JSON.stringify({
       type: 'about:blank',
       title: 'x',
@@ -209,60 +184,47 @@ export function faultsSuite(site: () => Site): void {
       detail: 'x',
       error: 'blocked-image',
     })
-    site().proxy.onUpload = () => ({ kind: 'answer', status: 403, body })
+    proxy.onUpload = () => ({ kind: 'answer', status: 403, body })
     await choose(page, [await gif('blocked.gif', 52)])
     const failed = await cardIn(page, 'failed', 'blocked.gif')
-    assert.match(
-      (await failed.locator('.card-state').textContent()) ?? '',
-      /operator of this service has blocked it/,
+    assert.match(await textOf(failed.locator('.card-state')), /operator of this service has blocked it/)
+    assert.equal(proxy.uploads, before + 1)
+  })
+
+  test('shows the quota as it shrinks, and when it comes back in the person’s own time', {
+    env: { UPLOADS_PER_DAY: '2' },
+    expected: FAILED_REQUEST,
+    timezoneId: 'Asia/Kathmandu',
+    locale: 'de-DE',
+  }, async ({ page }) => {
+    await page.getByText('heute noch 2 Bilder möglich').waitFor()
+    await choose(
+      page,
+      await Promise.all(['a.gif', 'b.gif', 'c.gif', 'd.gif'].map((name, seed) => gif(name, 60 + seed))),
     )
-    assert.equal(site().proxy.uploads, before + 1)
-    await end()
+    await cardsIn(page, 'done', 2)
+    await cardsIn(page, 'failed', 2)
+    await page
+      .locator('#quota')
+      .filter({ hasText: /Ab 05:4[45] Uhr geht es weiter/ })
+      .waitFor()
+    assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload is offered')
+    // Midnight UTC in Kathmandu, give or take the seconds that the test takes.
+    assert.match(await textOf(card(page, 'd.gif').locator('.card-state')), /Ab 05:4[45] Uhr geht es weiter/)
   })
 
-  it('shows the quota as it shrinks, and when it comes back in the person’s own time', async () => {
-    const small = await openSite({ UPLOADS_PER_DAY: '2' }, site().browser)
-    try {
-      const { page, axe, end } = await small.visit({
-        expected: FAILED_REQUEST,
-        timezoneId: 'Asia/Kathmandu',
-        locale: 'de-DE',
-      })
-      await page.getByText('heute noch 2 Bilder möglich').waitFor()
-      await choose(
-        page,
-        await Promise.all(['a.gif', 'b.gif', 'c.gif', 'd.gif'].map((name, seed) => gif(name, 60 + seed))),
-      )
-      await cardsIn(page, 'done', 2)
-      await cardsIn(page, 'failed', 2)
-      await page
-        .locator('#quota')
-        .filter({ hasText: /Ab 05:4[45] Uhr geht es weiter/ })
-        .waitFor()
-      assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload is offered')
-      // Midnight UTC in Kathmandu, give or take the seconds that the test takes.
-      assert.match(
-        (await card(page, 'd.gif').locator('.card-state').textContent()) ?? '',
-        /Ab 05:4[45] Uhr geht es weiter/,
-      )
-      assert.deepEqual(await axe(), [])
-      await end()
-    } finally {
-      await small.close()
-    }
-  })
-
-  it('takes pictures again once the day’s count starts anew, in a page that was open all the time', async () => {
-    const { page, end } = await site().visit({ path: null })
+  test('takes pictures again once the day’s count starts anew, in a page that was open all the time', {
+    path: null,
+  }, async ({ page, proxy, url }) => {
     let remaining = '0'
     const headers = () => ({
       'X-RateLimit-Remaining': remaining,
       RateLimit: `"uploads";r=${remaining};t=3600`,
     })
-    site().proxy.onOther = (path) =>
-      path === '/api/upload' ? { kind: 'answer', status: 204, headers: headers() } : { kind: 'none' }
+    proxy.onOther = (path) =>
+      path === '/api/upload' ? { kind: 'answer', status: 204, headers: headers() } : NONE
     await page.clock.install()
-    await page.goto(site().url)
+    await page.goto(url)
     await page.locator('html[data-full]').waitFor()
     await page.clock.runFor(3_500_000)
     assert.equal(await page.locator('html[data-full]').count(), 1)
@@ -277,69 +239,47 @@ export function faultsSuite(site: () => Site): void {
     remaining = '50'
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))
     await page.locator('html:not([data-full])').waitFor()
-    await end()
   })
 
-  it('asks before it sends a place that the service would keep', async () => {
-    const keeping = await openSite({ STRIP_METADATA: 'off' }, site().browser)
-    try {
-      const { page, axe, end } = await keeping.visit()
-      await page.getByText('Everything in the file is kept').waitFor()
-      await page.getByLabel('Original').check()
-      const chosen = await photoWithPlace('here.jpg')
-      await choose(page, [chosen, { ...chosen, name: 'there.jpg' }])
-      const asking = await cardIn(page, 'asking', 'here.jpg')
-      assert.deepEqual(await axe(), [])
-      await press(asking, 'with-place')
-      await press(await cardIn(page, 'asking', 'there.jpg'), 'without-place')
-      const kept = await fetch(`${keeping.url}/raw/${await idOf(await cardIn(page, 'done', 'here.jpg'))}`)
-      assert.deepEqual(Buffer.from(await kept.arrayBuffer()), chosen.buffer)
-      const cleaned = await fetch(`${keeping.url}/raw/${await idOf(await cardIn(page, 'done', 'there.jpg'))}`)
-      const { hasLocation } = await inspect(sourceOf(await cleaned.bytes()))
-      assert.equal(hasLocation, false)
-      await end()
-    } finally {
-      await keeping.close()
-    }
+  test('asks before it sends a place that the service would keep', {
+    env: { STRIP_METADATA: 'off' },
+  }, async ({ page, url }) => {
+    await page.getByText('Everything in the file is kept').waitFor()
+    await page.getByLabel('Original').check()
+    const chosen = await photoWithPlace('here.jpg')
+    await choose(page, [chosen, { ...chosen, name: 'there.jpg' }])
+    const asking = await cardIn(page, 'asking', 'here.jpg')
+    await press(asking, 'with-place')
+    await press(await cardIn(page, 'asking', 'there.jpg'), 'without-place')
+    const kept = await fetch(`${url}/raw/${await idOf(await cardIn(page, 'done', 'here.jpg'))}`)
+    assert.deepEqual(Buffer.from(await kept.arrayBuffer()), chosen.buffer)
+    const cleaned = await fetch(`${url}/raw/${await idOf(await cardIn(page, 'done', 'there.jpg'))}`)
+    const { hasLocation } = await inspect(sourceOf(await cleaned.bytes()))
+    assert.equal(hasLocation, false)
   })
 
-  it('tells of a place that the service takes out, and remembers the choice of mode', async () => {
-    const { page, end } = await site().visit()
+  test('tells of a place that the service takes out, and remembers the choice of mode', async ({ page }) => {
     await page.getByLabel('Original').check()
     await choose(page, [await photoWithPlace()])
     const done = await cardIn(page, 'done', 'place.jpg')
-    assert.match((await done.locator('.card-state').textContent()) ?? '', /unchanged/)
-    assert.match(
-      (await done.locator('.card-note').textContent()) ?? '',
-      /location in this picture was removed/,
-    )
+    assert.match(await textOf(done.locator('.card-state')), /unchanged/)
+    assert.match(await textOf(done.locator('.card-note')), /location in this picture was removed/)
     await page.reload()
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'original')
-    await end()
   })
 
-  it('lets nobody choose while uploads are paused', async () => {
-    const paused = await openSite({ UPLOADS: 'paused' }, site().browser)
-    try {
-      const { page, axe, end } = await paused.visit()
-      await page.getByText('Uploads are paused').waitFor()
-      assert.equal(await page.locator('#file').count(), 0)
-      assert.deepEqual(await axe(), [])
-      await end()
-    } finally {
-      await paused.close()
-    }
+  test('lets nobody choose while uploads are paused', { env: { UPLOADS: 'paused' } }, async ({ page }) => {
+    await page.getByText('Uploads are paused').waitFor()
+    assert.equal(await page.locator('#file').count(), 0)
   })
 
-  it('says what was in the way of an empty paste', async () => {
-    const { page, end } = await site().visit()
+  test('says what was in the way of an empty paste', async ({ page }) => {
     await page.evaluate(() => {
       const dataTransfer = new DataTransfer()
       dataTransfer.items.add('some words', 'text/uri-list')
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
     })
     await heard(page, /That’s only a link/)
-    await end()
   })
 }
 

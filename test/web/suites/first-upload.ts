@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { photo } from '../support/pictures.ts'
 import type { Site } from '../support/site.ts'
-import { card, cardIn, choose, heard, idOf, press } from '../support/steps.ts'
+import { card, cardIn, choose, clipboard, heard, idOf, press, textOf } from '../support/steps.ts'
 
 /** What the copy button shows and what it is called, once it says something else: a name that hides the text is read instead. */
 function nameWhenItChanges(card: Element): Promise<{ text: string; name: string | null }> {
@@ -24,17 +24,14 @@ export function firstUploadSuite(site: () => Pick<Site, 'url' | 'visit'>): void 
     })
     await choose(page, [await photo('first.jpg')])
     const done = await cardIn(page, 'done', 'first.jpg')
-    assert.match(
-      (await done.locator('.card-state').textContent()) ?? '',
-      /^JPEG \d+\skB → \d+\skB, looks the same$/,
-    )
+    assert.match(await textOf(done.locator('.card-state')), /^JPEG \d+\skB → \d+\skB, looks the same$/)
     const id = await idOf(done)
     assert.deepEqual(await axe(), [])
     const saying = done.evaluate(nameWhenItChanges)
     await press(done, 'copy')
     await heard(page, /Copied/)
     assert.deepEqual(await saying, { text: 'Copied', name: null })
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${site().url}/${id}`)
+    assert.equal(await clipboard(page), `${site().url}/${id}`)
 
     const viewer = await page.context().newPage()
     await viewer.goto(`${site().url}/${id}`)

@@ -1,14 +1,15 @@
 /** One link for several pictures: made and read by browsers alone. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { before, it } from 'node:test'
+import { before } from 'node:test'
 import type { Page } from 'playwright-core'
-import { onlyChromium } from '../support/engines.ts'
+import { at, hold, NONE } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
-import { card, cardsIn, choose, heard, idsOf, press, pressInMenu } from '../support/steps.ts'
+import { CLIPBOARD, GONE, PHONE, type Site, testsOn } from '../support/site.ts'
+import { card, cardsIn, choose, clipboard, heard, idsOf, press, pressInMenu } from '../support/steps.ts'
 
 export function gallerySuite(site: () => Site): void {
+  const test = testsOn(site)
   let preview: Buffer
   before(async () => {
     preview = (await gif('preview.gif', 399)).buffer
@@ -22,22 +23,20 @@ export function gallerySuite(site: () => Site): void {
     await cardsIn(page, 'done', count)
   }
 
-  it('is made of a whole drop, opened, walked by keys, and names nothing to the server', async () => {
-    const { page, axe, end } = await site().visit({
-      permissions: ['clipboard-read', 'clipboard-write'],
-      expected: /status of 404/,
-    })
+  test('is made of a whole drop, opened, walked by keys, unknown to the server', {
+    ...CLIPBOARD,
+    expected: GONE,
+  }, async ({ page }) => {
     await uploaded(page, 3)
     await page.click('#one-link')
     await heard(page, /One link to 3 pictures copied/)
-    const link = await page.evaluate(() => navigator.clipboard.readText())
+    const link = await clipboard(page)
     const made = card(page, 'Gallery')
     assert.equal(await made.locator('input').inputValue(), link, 'the link is shown')
     assert.equal(await made.locator('.card-state').textContent(), 'One link to 3 pictures')
     assert.equal(await made.locator('[data-action="open"]').getAttribute('href'), link)
     await press(made, 'qr')
     assert.equal(await page.locator('dialog[open] svg').getAttribute('aria-label'), link)
-    assert.deepEqual(await axe(), [], 'the card of a gallery')
     await page.keyboard.press('Escape')
     assert.match(link, /\/g#[0-9A-Za-z]{11},[0-9A-Za-z]{11},[0-9A-Za-z]{11}$/)
 
@@ -52,13 +51,11 @@ export function gallerySuite(site: () => Site): void {
       asked.some((path) => path.startsWith('/g') && path !== '/g'),
       false,
     )
-    assert.deepEqual(await axe(), [])
 
     await page.locator('.tiles a').first().focus()
     await page.keyboard.press('Enter')
     const title = page.locator('#lightbox-title')
     await title.filter({ hasText: 'Picture 1 of 3' }).waitFor()
-    assert.deepEqual(await axe(), [], 'open')
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowRight')
     await title.filter({ hasText: 'Picture 3 of 3' }).waitFor()
@@ -69,11 +66,13 @@ export function gallerySuite(site: () => Site): void {
     assert.match((await download).suggestedFilename(), /\.gif$/)
     await page.keyboard.press('Escape')
     await page.locator('dialog:not([open])').first().waitFor({ state: 'attached' })
-    await end()
   })
 
-  it('asks for the first picture before styles and scripts, once, and for the others when it is there', async () => {
-    const { page, end } = await site().visit()
+  test('asks for the first picture before styles and scripts, then for others', async ({
+    page,
+    proxy,
+    url,
+  }) => {
     await uploaded(page, 3)
     const ids = await idsOf(page)
     const asked: string[] = []
@@ -83,14 +82,14 @@ export function gallerySuite(site: () => Site): void {
     })
     const first = Promise.withResolvers<void>()
     const assets = Promise.withResolvers<void>()
-    site().proxy.onOther = (path) => {
-      if (path.startsWith('/assets/')) return { kind: 'hold', until: assets.promise }
-      return path === `/preview/${ids[0]}` ? { kind: 'hold', until: first.promise } : { kind: 'none' }
+    proxy.onOther = (path) => {
+      if (path.startsWith('/assets/')) return hold(assets.promise)
+      return path === `/preview/${ids[0]}` ? hold(first.promise) : NONE
     }
-    const seen = page.waitForRequest(`${site().url}/preview/${ids[0]}`)
+    const seen = page.waitForRequest(`${url}/preview/${ids[0]}`)
     // However slow the machine is: no patience ends by itself.
     await page.clock.install()
-    await page.goto(`${site().url}/g#${ids}`, { waitUntil: 'commit' })
+    await page.goto(`${url}/g#${ids}`, { waitUntil: 'commit' })
     await seen
     assets.resolve()
     await page.locator('.tiles li').nth(2).waitFor()
@@ -107,16 +106,15 @@ export function gallerySuite(site: () => Site): void {
       ),
     )
     assert.deepEqual(asked.sort(), ids.sort())
-    await end()
   })
 
-  it('puts what is deleted last and small, and says of nothing else that it is deleted', async () => {
-    const { page, axe, end } = await site().visit({ expected: /status of (404|503)|ERR_/ })
+  test('puts what is deleted last and small, and calls nothing else deleted', {
+    expected: /status of (404|503)|ERR_/,
+  }, async ({ page, axe, proxy, url }) => {
     await uploaded(page, 3)
     const ids = await idsOf(page)
-    site().proxy.onOther = (path) =>
-      path.startsWith(`/raw/${ids[1]}`) ? { kind: 'answer', status: 503 } : { kind: 'none' }
-    await page.goto(`${site().url}/g#AAAAAAAAAAA,${ids}`)
+    proxy.onOther = at(`/raw/${ids[1]}`, { kind: 'answer', status: 503 })
+    await page.goto(`${url}/g#AAAAAAAAAAA,${ids}`)
     await page.getByText('Deleted').waitFor()
     await page.getByText('Couldn’t be loaded').waitFor()
     assert.equal(await page.locator('#count').textContent(), '3 pictures', 'it may come yet')
@@ -132,20 +130,20 @@ export function gallerySuite(site: () => Site): void {
     await page.keyboard.press('Enter')
     await again.waitFor()
     assert.equal(await again.evaluate((button) => button === document.activeElement), true)
-    site().proxy.onOther = () => ({ kind: 'none' })
+    proxy.onOther = () => NONE
     await page.evaluate(() => dispatchEvent(new Event('online')))
     await again.waitFor({ state: 'detached' })
     assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Picture 2 of 3')
     await page.locator('.tiles li:nth-child(2) img').evaluate((image: HTMLImageElement) => image.decode())
-    await end()
   })
 
-  it('downloads all that is there as one ZIP file, made by the browser', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox tells its driver of no download')) return
-    const { page, end } = await site().visit({ expected: /status of 404/ })
+  test('downloads all that is there as one ZIP file, made by the browser', {
+    onlyChromium: 'Firefox tells its driver of no download',
+    expected: GONE,
+  }, async ({ page, url }) => {
     await uploaded(page, 2)
     const ids = await idsOf(page)
-    await page.goto(`${site().url}/g#${ids[0]},AAAAAAAAAAA,${ids[1]}`)
+    await page.goto(`${url}/g#${ids[0]},AAAAAAAAAAA,${ids[1]}`)
     await page.getByText('Deleted').waitFor()
     const download = page.waitForEvent('download')
     await page.click('#download-gallery')
@@ -153,24 +151,20 @@ export function gallerySuite(site: () => Site): void {
     const names = [...new Set(bytes.toString('latin1').match(/\d-[0-9A-Za-z]{11}\.\w{3}/g))]
     assert.deepEqual(names, [`1-${ids[0]}.gif`, `2-${ids[1]}.gif`])
     for (const id of ids) {
-      const image = Buffer.from(await (await fetch(`${site().url}/raw/${id}`)).arrayBuffer())
+      const image = Buffer.from(await (await fetch(`${url}/raw/${id}`)).arrayBuffer())
       assert.ok(bytes.includes(image), 'stored as it is')
     }
-    await end()
   })
 
-  it('carries what people wrote of a picture: in the gallery, Markdown, HTML and BBCode, and nowhere else', async () => {
-    const { page, axe, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+  test('carries what people wrote of a picture, in what they copy alone', CLIPBOARD, async ({ page }) => {
     const sent: string[] = []
     page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`))
     await uploaded(page, 2)
     await pressInMenu(card(page, '0.gif'), 'describe')
     await page.locator('.describe input').fill('A "cat" [asleep] <on> a mat, 50 % grey')
-    assert.deepEqual(await axe(), [])
     await page.keyboard.press('Enter')
     await page.locator('.describe').waitFor({ state: 'detached' })
     await heard(page, /Description saved/)
-    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
     for (const [format, part] of [
       ['markdown', '![A "cat" \\[asleep\\] \\<on\\> a mat, 50 % grey]('],
       ['bbcode', '[img alt="A cat asleep <on> a mat, 50 % grey"]'],
@@ -178,13 +172,13 @@ export function gallerySuite(site: () => Site): void {
     ]) {
       await page.selectOption('#format', format!)
       await press(card(page, '0.gif'), 'copy')
-      const copied = await clipboard()
+      const copied = await clipboard(page)
       assert.ok(copied.includes(part!), copied)
     }
     await page.selectOption('#format', 'page')
     await page.click('#one-link')
     await heard(page, /One link to 2 pictures copied/)
-    await page.goto(await clipboard())
+    await page.goto(await clipboard(page))
     await page.getByRole('link', { name: 'A "cat" [asleep] <on> a mat, 50 % grey' }).click()
     await page.locator('#shown[alt^="A \\"cat"]').waitFor()
     assert.equal(
@@ -192,21 +186,21 @@ export function gallerySuite(site: () => Site): void {
       false,
       'it never left the device',
     )
-    await end()
   })
 
-  it('shows each picture under its own number, first by its preview, and says so if one can’t be had', async () => {
-    const { page, axe, end } = await site().visit({ expected: /Failed to load resource/ })
+  test('shows each picture under its own number, first by its preview, and says so if one can’t be had', {
+    expected: /Failed to load resource/,
+  }, async ({ page, axe, proxy, url }) => {
     await uploaded(page, 3)
     const ids = await idsOf(page)
     const slow = Promise.withResolvers<void>()
-    site().proxy.onOther = (path) => {
-      if (path.startsWith(`/raw/${ids[1]}`)) return { kind: 'hold', until: slow.promise }
-      return path.startsWith(`/raw/${ids[2]}`) ? { kind: 'cut' } : { kind: 'none' }
+    proxy.onOther = (path) => {
+      if (path.startsWith(`/raw/${ids[1]}`)) return hold(slow.promise)
+      return path.startsWith(`/raw/${ids[2]}`) ? { kind: 'cut' } : NONE
     }
     // GIFs have no preview of their own: that address leads to the picture itself, which the tile can't have here.
     await page.route('**/preview/*', (route) => route.fulfill({ body: preview, contentType: 'image/gif' }))
-    await page.goto(`${site().url}/g#${ids}`)
+    await page.goto(`${url}/g#${ids}`)
     await page.locator('.tiles a').first().click()
     const shown = page.locator('#shown')
     const source = () => shown.evaluate((image: HTMLImageElement) => new URL(image.src).pathname)
@@ -222,21 +216,14 @@ export function gallerySuite(site: () => Site): void {
     await page.keyboard.press('ArrowLeft')
     await page.locator(`#shown[src$="/raw/${ids[1]}"]`).waitFor()
     assert.equal(await page.locator('#shown-problem').textContent(), '')
-    await end()
   })
 
-  it('goes on by a swipe', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
-    const { page, cdp, end } = await site().visit({
-      viewport: { width: 390, height: 664 },
-      hasTouch: true,
-      isMobile: true,
-    })
+  test('goes on by a swipe', PHONE, async ({ page, cdp, url }) => {
     await uploaded(page, 2)
     const ids = await page
       .locator('.card-link input')
       .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value.slice(-11)))
-    await page.goto(`${site().url}/g#${ids}`)
+    await page.goto(`${url}/g#${ids}`)
     await page.locator('.tiles a').first().tap()
     await page.locator('#lightbox-title').filter({ hasText: '1 of 2' }).waitFor()
     const session = await cdp()
@@ -247,13 +234,9 @@ export function gallerySuite(site: () => Site): void {
     await touch('touchMove', 100)
     await touch('touchEnd')
     await page.locator('#lightbox-title').filter({ hasText: '2 of 2' }).waitFor()
-    await end()
   })
 
-  it('says so when the link names nothing', async () => {
-    const { page, axe, end } = await site().visit({ path: '/g#../../etc' })
+  test('says so when the link names nothing', { path: '/g#../../etc' }, async ({ page }) => {
     await page.getByText('This gallery is empty.').waitFor()
-    assert.deepEqual(await axe(), [])
-    await end()
   })
 }

@@ -1,11 +1,9 @@
 /** What this device remembers, and how it forgets. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { it } from 'node:test'
 import { picture } from '../../support/images/pictures.ts'
-import { onlyChromium } from '../support/engines.ts'
 import { gif, photo } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { GONE, type Site, testsOn } from '../support/site.ts'
 import {
   card,
   cardIn,
@@ -16,20 +14,19 @@ import {
   press,
   remembered,
   row,
+  textOf,
   uploadOne,
 } from '../support/steps.ts'
 
-/** The cache is made to forget a deleted picture by asking for it once more. */
-const GONE = /status of 404/
-
 export function historySuite(site: () => Site): void {
-  it('brings back link, name, sizes, thumbnail and key after a reload', async () => {
-    const { page, axe, end } = await site().visit({ expected: GONE })
+  const test = testsOn(site)
+  const deleting = testsOn(site, { expected: GONE })
+  deleting('brings back link, name, sizes, thumbnail and key after a reload', async ({ page, url }) => {
     const id = await uploadOne(page, await photo('kept.jpg'))
     await page.reload()
     const earlier = row(page, 'kept.jpg')
     await earlier.waitFor()
-    assert.match((await earlier.locator('.card-state').textContent()) ?? '', /^\d+:\d\d/)
+    assert.match(await textOf(earlier.locator('.card-state')), /^\d+:\d\d/)
     const { height } = (await earlier.boundingBox())!
     assert.ok(height >= 68 && height <= 80, `${height} px`)
     const drawn = await earlier.locator('img').evaluate(async (image: HTMLImageElement) => {
@@ -37,24 +34,19 @@ export function historySuite(site: () => Site): void {
       return image.naturalWidth
     })
     assert.ok(drawn > 0 && drawn < 320)
-    assert.deepEqual(await axe(), [])
     await press(earlier, 'more')
-    assert.deepEqual(await axe(), [], 'menu')
-    assert.equal(await page.locator('#menu [data-action="open"]').getAttribute('href'), `${site().url}/${id}`)
+    assert.equal(await page.locator('#menu [data-action="open"]').getAttribute('href'), `${url}/${id}`)
     await page.locator('#menu [data-action="delete"]').click()
-    assert.deepEqual(await axe(), [], 'asking')
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Keep')
     await press(earlier, 'keep')
     await deleteRow(earlier)
     await heard(page, /Deleted: kept.jpg/)
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'file')
-    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
+    assert.equal((await fetch(`${url}/raw/${id}`)).status, 404)
     assert.equal(await remembered(page), 0)
-    await end()
   })
 
-  it('has a square of a panorama for a thumbnail, no strip', async () => {
-    const { page, end } = await site().visit()
+  test('has a square of a panorama for a thumbnail, no strip', async ({ page }) => {
     const wide = await picture({ width: 900, height: 140, seed: 77 }).jpeg().toBuffer()
     await uploadOne(page, { name: 'wide.jpg', mimeType: 'image/jpeg', buffer: wide })
     const size = await card(page, 'wide.jpg')
@@ -64,11 +56,11 @@ export function historySuite(site: () => Site): void {
         return [image.naturalWidth, image.naturalHeight]
       })
     assert.deepEqual(size, [176, 176])
-    await end()
   })
 
-  it('makes this browser forget a deleted picture, too', async () => {
-    const { page, end } = await site().visit({ expected: /status of 404|ERR_CACHE_MISS/ })
+  test('makes this browser forget a deleted picture, too', {
+    expected: /status of 404|ERR_CACHE_MISS/,
+  }, async ({ page }) => {
     const id = await uploadOne(page, await gif('cached.gif', 71))
     const fromCache = () =>
       page.evaluate(
@@ -85,32 +77,28 @@ export function historySuite(site: () => Site): void {
     await press(card(page, 'cached.gif'), 'confirm-delete')
     await heard(page, /Deleted/)
     assert.notEqual(await fromCache(), 200)
-    await end()
   })
 
-  it('takes off what the service no longer has', async () => {
-    const { page, end } = await site().visit({ expected: GONE })
+  deleting('takes off what the service no longer has', async ({ page, url }) => {
     const id = await uploadOne(page, await gif('gone.gif', 72))
     await uploadOne(page, await gif('still-there.gif', 73))
     const key = await keyOf(page, id)
-    assert.equal((await fetch(`${site().url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
+    assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
     await page.reload()
     await heard(page, /1 picture is no longer online/)
     assert.deepEqual(await page.locator('.card-name').allTextContents(), ['still-there.gif'])
-    await end()
   })
 
-  it('goes to a file and comes back in another browser, where it can delete', async (t) => {
-    if (onlyChromium(t, site(), 'WebDriver BiDi tells of no download that a page made itself')) return
-    const first = await site().visit()
+  const onlyChromium = 'WebDriver BiDi tells of no download that a page made itself'
+  test('goes to a file and comes back in another browser, where it can delete', {
+    onlyChromium,
+  }, async (first) => {
     const id = await uploadOne(first.page, await photo('travels.jpg'))
     await first.page.click('#device summary')
-    assert.deepEqual(await first.axe(), [])
     const download = first.page.waitForEvent('download')
     await first.page.click('#export')
     await heard(first.page, /1 picture and its deletion key saved to pinhole-history.json/)
     const file = await readFile(await (await download).path())
-    await first.end()
 
     const second = await site().visit({ expected: GONE })
     await second.page.click('#device summary')
@@ -128,12 +116,11 @@ export function historySuite(site: () => Site): void {
     await second.end()
   })
 
-  it('believes nothing that a file says', async () => {
-    const { page, end } = await site().visit()
+  test('believes nothing that a file says', async ({ page, url }) => {
     const entry = {
       id: 'Zr4Kq9Lm2Xa',
       key: `Zr4Kq9Lm2Xa${'k'.repeat(32)}`,
-      link: `${site().url}/Zr4Kq9Lm2Xa`,
+      link: `${url}/Zr4Kq9Lm2Xa`,
       name: '<img src=x onerror=alert(1)>',
       type: 'image/gif',
       bytesIn: 1,
@@ -168,11 +155,9 @@ export function historySuite(site: () => Site): void {
     await heard(page, /isn’t a Pinhole history file/)
     assert.equal(await remembered(page), 0)
     assert.equal(await page.locator('.row').count(), 0)
-    await end()
   })
 
-  it('forgets all when told to, after asking', async () => {
-    const { page, axe, end } = await site().visit()
+  test('forgets all when told to, after asking', async ({ page, url }) => {
     const id = await uploadOne(page, await gif('forget.gif', 74))
     await page.reload()
     await row(page, 'forget.gif').waitFor()
@@ -181,7 +166,6 @@ export function historySuite(site: () => Site): void {
     await page.getByLabel('Original').check()
     await page.click('#device summary')
     await page.click('#forget')
-    assert.deepEqual(await axe(), [])
     await page.click('#forget-keep')
     assert.equal(await page.locator('.card, .row').count(), 2)
     await page.click('#forget')
@@ -192,12 +176,10 @@ export function historySuite(site: () => Site): void {
     assert.equal(await remembered(page), 0)
     assert.equal(await page.evaluate(() => localStorage.length), 0)
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'auto')
-    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200, 'the picture stays')
-    await end()
+    assert.equal((await fetch(`${url}/raw/${id}`)).status, 200, 'the picture stays')
   })
 
-  it('keeps the wish that nothing be remembered, when it forgets all', async () => {
-    const { page, end } = await site().visit()
+  test('keeps the wish that nothing be remembered, when it forgets all', async ({ page }) => {
     await page.click('#device summary')
     await page.locator('html[data-device]').waitFor()
     await page.locator('#remember').uncheck()
@@ -208,80 +190,68 @@ export function historySuite(site: () => Site): void {
     await page.reload()
     assert.equal(await page.locator('#remember').isChecked(), false)
     assert.equal(await page.locator('#expires').inputValue(), '')
-    await end()
   })
 
-  it('remembers nothing when it must not, and says so on the card', async () => {
-    const { page, end } = await site().visit()
+  test('remembers nothing when it must not, and says so on the card', async ({ page }) => {
     await page.click('#device summary')
     await page.locator('#remember').uncheck()
     await uploadOne(page, await gif('secret.gif', 75))
-    assert.match(
-      (await card(page, 'secret.gif').locator('.card-note').textContent()) ?? '',
-      /Not saved in this browser/,
-    )
+    assert.match(await textOf(card(page, 'secret.gif').locator('.card-note')), /Not saved in this browser/)
     await page.reload()
     await page.click('#device summary')
     assert.equal(await page.locator('#remember').isChecked(), false)
     assert.equal(await remembered(page), 0)
-    await end()
   })
 
-  it('works where the browser denies storage', async () => {
-    const { page, axe, end } = await site().visit({
-      expected: GONE,
-      beforeScripts: () => {
-        indexedDB.open = () => {
+  test('works where the browser denies storage', {
+    expected: GONE,
+    beforeScripts: () => {
+      indexedDB.open = () => {
+        throw new DOMException('denied', 'SecurityError')
+      }
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
           throw new DOMException('denied', 'SecurityError')
-        }
-        Object.defineProperty(globalThis, 'localStorage', {
-          get() {
-            throw new DOMException('denied', 'SecurityError')
-          },
-        })
-      },
-    })
+        },
+      })
+    },
+  }, async ({ page, axe }) => {
     await choose(page, [await gif('passing.gif', 76)])
     const done = await cardIn(page, 'done', 'passing.gif')
-    assert.match((await done.locator('.card-note').textContent()) ?? '', /Not saved in this browser/)
+    assert.match(await textOf(done.locator('.card-note')), /Not saved in this browser/)
     await page.click('#device summary')
     await page.getByText('doesn’t let Pinhole save').waitFor()
     assert.deepEqual(await axe(), [])
     await press(card(page, 'passing.gif'), 'delete')
     await press(card(page, 'passing.gif'), 'confirm-delete')
     await heard(page, /Deleted/)
-    await end()
   })
 
-  it('gives the link, and says what it can’t do, when the storage is full', async () => {
-    const { page, end } = await site().visit({
-      beforeScripts: () => {
-        IDBObjectStore.prototype.put = () => {
-          throw new DOMException('full', 'QuotaExceededError')
-        }
-      },
-    })
+  test('gives the link, and says what it can’t do, when the storage is full', {
+    beforeScripts: () => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('full', 'QuotaExceededError')
+      }
+    },
+  }, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('full.gif', 78))
-    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 200)
+    assert.equal((await fetch(`${url}/raw/${id}`)).status, 200)
     await card(page, 'full.gif').getByText('Not saved in this browser').waitFor()
-    await end()
   })
 
-  it('never lets a key into an address, but to delete', async () => {
-    const { page, end } = await site().visit({ expected: GONE })
+  deleting('never lets a key into an address, but to delete', async ({ page, url, server }) => {
     const addresses: string[] = []
     page.on('request', (request) => addresses.push(`${request.method()} ${request.url()}`))
     const id = await uploadOne(page, await gif('key.gif', 77))
     const key = await keyOf(page, id)
     await page.reload()
     await row(page, 'key.gif').waitFor()
-    await page.goto(`${site().url}/${id}`)
-    await page.goto(site().url)
+    await page.goto(`${url}/${id}`)
+    await page.goto(url)
     await deleteRow(row(page, 'key.gif'))
     await heard(page, /Deleted/)
     const withKey = addresses.filter((address) => address.includes(key))
-    assert.deepEqual(withKey, [`DELETE ${site().url}/api/delete?key=${key}`])
-    assert.equal(site().server.stdout().includes(key) || site().server.stderr().includes(key), false)
-    await end()
+    assert.deepEqual(withKey, [`DELETE ${url}/api/delete?key=${key}`])
+    assert.equal(server.stdout().includes(key) || server.stderr().includes(key), false)
   })
 }

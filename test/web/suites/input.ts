@@ -1,16 +1,16 @@
 /** Every way in which a picture gets onto the page. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { it } from 'node:test'
 import { heic as heicFile } from '../../support/images/heic.ts'
-import { onlyChromium } from '../support/engines.ts'
 import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
-import type { Site, Visit } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, idOf } from '../support/steps.ts'
+import { CLIPBOARD, PASTING, type Site, testsOn, type Visit } from '../support/site.ts'
+import { card, cardIn, cardsIn, choose, heard, idOf, textOf } from '../support/steps.ts'
+
+const DRAGGING = { onlyChromium: 'WebDriver BiDi drags nothing from outside' }
 
 export function inputSuite(site: () => Site): void {
-  it('takes several files from the picker, and says what it did to each', async () => {
-    const { page, end } = await site().visit()
+  const test = testsOn(site)
+  test('takes several files from the picker, and says what it did to each', async ({ page }) => {
     const input = page.locator('#file')
     assert.equal(await input.getAttribute('multiple'), '')
     assert.match((await input.getAttribute('accept')) ?? '', /^image\/jpeg,(?!.*image\/\*)/)
@@ -28,28 +28,23 @@ export function inputSuite(site: () => Site): void {
       'screen.png',
       'loop.gif',
     ])
-    await end()
   })
 
-  it('serves what the card links to', async () => {
-    const { page, end } = await site().visit()
+  test('serves what the card links to', async ({ page, url }) => {
     const chosen = await gif('kept.gif')
     await choose(page, [chosen])
     const id = await idOf(await cardIn(page, 'done', 'kept.gif'))
-    const answer = await fetch(`${site().url}/raw/${id}`)
+    const answer = await fetch(`${url}/raw/${id}`)
     assert.deepEqual(Buffer.from(await answer.arrayBuffer()), chosen.buffer)
-    await end()
   })
 
-  it('takes files and folders that are dropped, and of a folder only the pictures', async (t) => {
-    if (onlyChromium(t, site(), 'WebDriver BiDi drags nothing from outside')) return
+  test('takes dropped files, and of a folder only the pictures', DRAGGING, async (visit) => {
     const folder = await onDisk([
       await photo('single.jpg', 11),
       await photo('holiday/a.jpg', 12),
       await photo('holiday/deep/b.jpg', 13),
       { name: 'holiday/.DS_Store', mimeType: '', buffer: Buffer.from('x') },
     ])
-    const visit = await site().visit()
     await drag(visit, { files: [join(folder, 'single.jpg'), join(folder, 'holiday')] })
     await cardsIn(visit.page, 'done', 3)
     assert.deepEqual((await visit.page.locator('.card-name').allTextContents()).sort(), [
@@ -57,12 +52,9 @@ export function inputSuite(site: () => Site): void {
       'b.jpg',
       'single.jpg',
     ])
-    await visit.end()
   })
 
-  it('opens the hole while something is dragged over the page, and closes it when it leaves', async (t) => {
-    if (onlyChromium(t, site(), 'WebDriver BiDi drags nothing from outside')) return
-    const { page, cdp, end } = await site().visit()
+  test('opens the hole while something is dragged over the page', DRAGGING, async ({ page, cdp }) => {
     const folder = await onDisk([await photo()])
     const data = { items: [], files: [join(folder, 'photo.jpg')], dragOperationsMask: 1 }
     const session = await cdp()
@@ -71,24 +63,18 @@ export function inputSuite(site: () => Site): void {
     // Chromium's protocol ends a drag without telling the page; a person's pointer tells it.
     await page.locator('h1').dispatchEvent('dragleave')
     await page.locator('html:not([data-dragging])').waitFor()
-    await end()
   })
 
-  it('takes an image dragged over from another tab, or says how to bring it', async (t) => {
-    if (onlyChromium(t, site(), 'WebDriver BiDi drags nothing from outside')) return
-    const visit = await site().visit()
+  test('takes an image dragged over from another tab, or says how to bring it', DRAGGING, async (visit) => {
     const { buffer } = await gif()
     const inline = `data:image/gif;base64,${buffer.toString('base64')}`
     await drag(visit, { items: [{ mimeType: 'text/uri-list', data: inline }] })
     await visit.page.locator('.card[data-state="done"] h3', { hasText: /^Picture, \d/ }).waitFor()
     await drag(visit, { items: [{ mimeType: 'text/uri-list', data: 'https://elsewhere.example/cat.jpg' }] })
     await heard(visit.page, /That’s only a link/)
-    await visit.end()
   })
 
-  it('takes what is pasted anywhere, one picture or several', async (t) => {
-    if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
-    const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+  test('takes what is pasted anywhere', { ...PASTING, ...CLIPBOARD }, async ({ page }) => {
     const { buffer } = await screenshot()
     await page.evaluate(async (base64) => {
       const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
@@ -113,12 +99,10 @@ export function inputSuite(site: () => Site): void {
       gifs.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
     )
     await cardsIn(page, 'done', 3)
-    await end()
   })
 
-  it('asks before it sends what the share sheet posts, through the service worker', async () => {
-    const before = site().proxy.uploads
-    const { page, axe, end } = await site().visit()
+  test('asks before it sends what the share sheet posts', async ({ page, proxy }) => {
+    const before = proxy.uploads
     await page.evaluate(async () => {
       const { active, waiting, installing } = await navigator.serviceWorker.ready
       const worker = active ?? waiting ?? installing
@@ -153,31 +137,26 @@ export function inputSuite(site: () => Site): void {
     await offer.getByRole('heading', { name: 'Upload these 2 pictures?' }).waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'offer-title')
     await offer.getByText('größer.gif').waitFor()
-    assert.deepEqual(await axe(), [], 'asking')
     assert.equal(new URL(page.url()).search, '')
-    assert.equal(site().proxy.uploads, before, 'any page can post here: nothing is sent unasked')
+    assert.equal(proxy.uploads, before, 'any page can post here: nothing is sent unasked')
     await page.click('#offer-send')
     await cardIn(page, 'done', 'shared one.gif')
     await cardIn(page, 'done', 'größer.gif')
     await page.reload()
     await page.locator('.row').nth(1).waitFor()
     assert.equal(await page.locator('#offer').isVisible(), false, 'shared files are taken once')
-    await end()
   })
 
-  it('makes a JPEG of HEIC, and says so', async () => {
-    const { page, end } = await site().visit()
+  test('makes a JPEG of HEIC, and says so', async ({ page }) => {
     assert.match((await page.locator('#file').getAttribute('accept')) ?? '', /\.heic/)
     await choose(page, [{ name: 'IMG_0002.HEIC', mimeType: 'image/heic', buffer: Buffer.from(heicFile()) }])
     const done = await cardIn(page, 'done', 'IMG_0002.HEIC')
-    assert.match((await done.locator('.card-state').textContent()) ?? '', /^HEIC .* → JPEG /)
+    assert.match(await textOf(done.locator('.card-state')), /^HEIC .* → JPEG /)
     await done.locator('img').waitFor()
-    await end()
   })
 
-  it('refuses HEIC that it cannot read, and others, before the upload, with a sentence that helps', async () => {
-    const { page, end } = await site().visit()
-    const before = site().proxy.uploads
+  test('refuses what it cannot read with a sentence that helps', async ({ page, proxy }) => {
+    const before = proxy.uploads
     const video = { name: 'clip.mov', mimeType: 'video/quicktime', buffer: Buffer.from('\0\0\0\x14ftypqt  ') }
     const drawing = { name: 'plan.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') }
     const cut = { ...(await photo('cut.jpg')), buffer: (await photo()).buffer.subarray(0, 2000) }
@@ -188,9 +167,8 @@ export function inputSuite(site: () => Site): void {
     assert.match((await says('clip.mov')) ?? '', /video/)
     assert.match((await says('plan.svg')) ?? '', /SVG/)
     assert.match((await says('cut.jpg')) ?? '', /damaged/)
-    assert.equal(site().proxy.uploads, before)
+    assert.equal(proxy.uploads, before)
     assert.equal(await page.locator('[data-action="retry"]:visible').count(), 0, 'nothing would change')
-    await end()
   })
 }
 
@@ -199,7 +177,7 @@ interface Dragged {
   items?: { mimeType: string; data: string }[]
 }
 
-async function drag({ cdp }: Visit, { files = [], items = [] }: Dragged): Promise<void> {
+async function drag({ cdp }: Pick<Visit, 'cdp'>, { files = [], items = [] }: Dragged): Promise<void> {
   const data = { items, files, dragOperationsMask: 1 }
   const session = await cdp()
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {

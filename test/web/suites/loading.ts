@@ -1,24 +1,25 @@
 /** What the page costs before it is of use, and what it leaves alone until it is needed. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { onlyChromium } from '../support/engines.ts'
 import { gif, photo } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { type Site, testsOn } from '../support/site.ts'
 import { cardIn, choose } from '../support/steps.ts'
 
 /** Of scripts and styles, compressed. */
 const FIRST_LOAD_BYTES = 15_000
 
 export function loadingSuite(site: () => Site): void {
-  it('fetches at most 15 kB of scripts and styles at first, and no codec before a picture is chosen', async () => {
-    const { page, end } = await site().visit({ path: null })
+  const test = testsOn(site)
+  test('fetches at most 15 kB of scripts and styles at first, and no codec before a picture is chosen', {
+    path: null,
+  }, async ({ page, url }) => {
     const fetched: { path: string; bytes: number }[] = []
     page.on('response', (response) => {
       const path = new URL(response.url()).pathname
       if (!/\.(js|css|wasm)$/.test(path) || response.fromServiceWorker()) return
       fetched.push({ path, bytes: Number(response.headers()['content-length']) })
     })
-    await page.goto(site().url)
+    await page.goto(url)
     await page.locator('html[data-live]').waitFor()
     await page.waitForLoadState('networkidle')
     await page.evaluate(() => navigator.serviceWorker.ready)
@@ -40,11 +41,9 @@ export function loadingSuite(site: () => Site): void {
     )
     await choose(page, [await photo('codec.jpg', 92)])
     await cardIn(page, 'done', 'codec.jpg')
-    await end()
   })
 
-  it('fetches what a picture needs while it is being chosen, but no codec', async () => {
-    const { page, end } = await site().visit()
+  test('fetches what a picture needs while it is being chosen, but no codec', async ({ page }) => {
     await page.waitForLoadState('networkidle')
     const fetched: string[] = []
     page.on('response', (response) => fetched.push(new URL(response.url()).pathname))
@@ -59,12 +58,13 @@ export function loadingSuite(site: () => Site): void {
       fetched.some((path) => path.endsWith('.wasm')),
       false,
     )
-    await end()
   })
 
-  it('is an app that can be installed and shared to', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox installs no apps')) return
-    const { page, cdp, end } = await site().visit()
+  test('is an app that can be installed', { onlyChromium: 'Firefox installs no apps' }, async ({
+    page,
+    cdp,
+    url,
+  }) => {
     const session = await cdp()
     await page.evaluate(() => navigator.serviceWorker.ready)
     const { errors } = await session.send('Page.getAppManifest')
@@ -76,14 +76,13 @@ export function loadingSuite(site: () => Site): void {
       [],
     )
     const address = await page.locator('link[rel="manifest"]').getAttribute('href')
-    const { share_target: target, icons } = await (await fetch(site().url + address)).json()
+    const { share_target: target, icons } = await (await fetch(url + address)).json()
     assert.equal(target.method, 'POST')
     for (const { src, type } of icons) {
-      const icon = await fetch(site().url + src)
+      const icon = await fetch(url + src)
       assert.equal(icon.status, 200)
       assert.equal(icon.headers.get('content-type'), type)
     }
-    await end()
   })
 
   it('serves the shared address as the plain form where no worker answers', async () => {

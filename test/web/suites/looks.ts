@@ -1,20 +1,19 @@
 /** What is seen where few look: on paper, from right to left, and of what is not chosen. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { photo } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { type Site, testsOn } from '../support/site.ts'
 import { card, uploadOne } from '../support/steps.ts'
 
 /** Contrast of the edges of controls (WCAG 2.2, 1.4.11). */
 const LEAST_CONTRAST = 3
 
 export function looksSuite(site: () => Site): void {
-  it('prints words and pictures, and nothing that can be pressed', async () => {
-    const { page, end } = await site().visit()
+  const test = testsOn(site)
+  test('prints words and pictures, and nothing that can be pressed', async ({ page, url }) => {
     const id = await uploadOne(page, await photo('on-paper.jpg', 801))
     for (const path of ['/', `/${id}`, '/terms', '/g']) {
-      await page.goto(site().url + path)
+      await page.goto(url + path)
       await page.emulateMedia({ media: 'print' })
       const pressed = await page.evaluate(() =>
         [...document.querySelectorAll('button, select, .button, nav, footer')]
@@ -25,14 +24,14 @@ export function looksSuite(site: () => Site): void {
       assert.equal(await page.locator('h1').isVisible(), true)
       await page.emulateMedia({ media: 'screen' })
     }
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     await page.emulateMedia({ media: 'print' })
     assert.equal(await page.locator('#picture').isVisible(), true)
-    await end()
   })
 
-  it('keeps links left to right where words run from right to left, and scrolls nowhere sideways', async () => {
-    const { page, end } = await site().visit({ viewport: { width: 390, height: 664 } })
+  test('keeps links left to right where words run from right to left, and scrolls nowhere sideways', {
+    viewport: { width: 390, height: 664 },
+  }, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('turned.jpg', 802))
     const turn = () =>
       page.evaluate(() => {
@@ -45,21 +44,18 @@ export function looksSuite(site: () => Site): void {
     const { x } = (await field.boundingBox())!
     const copy = (await card(page, 'turned.jpg').locator('[data-action="copy"]').boundingBox())!
     assert.ok(copy.x < x, 'the rest is turned')
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     assert.equal(await turn(), true)
     assert.equal(await page.locator('#page').evaluate((input) => getComputedStyle(input).textAlign), 'left')
-    await end()
   })
 
-  it('shows the edges of what is not chosen, by day and by night', async () => {
-    const { page, end } = await site().visit()
+  test('shows the edges of what is not chosen, by day and by night', async ({ page }) => {
     await page.locator('html[data-live]').waitFor()
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       for (const selector of ['.modes input:not(:checked) + span', '.switch input:not(:checked)', 'select'])
         assert.ok((await edgeContrast(page, selector)) >= LEAST_CONTRAST, `${selector}, ${colorScheme}`)
     }
-    await end()
   })
 }
 

@@ -1,9 +1,9 @@
 /** Files may be called anything: whatever a name says, it is text, and it pushes nothing off the screen. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { NEVER, NONE } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { type Site, testsOn } from '../support/site.ts'
 import { cardsIn, choose, heard, keptFiles } from '../support/steps.ts'
 
 const NAMES = [
@@ -16,19 +16,16 @@ const NAMES = [
   'שלום \u{1f469}\u200d\u{1f469}\u200d\u{1f467} 🏳️‍🌈.gif',
 ]
 
-const NEVER = new Promise(() => {})
-
 export function namesSuite(site: () => Site): void {
-  it('stays within the screen and runs nothing, in every state, whatever files are called', async () => {
-    const { page, end } = await site().visit({
-      expected: /^Failed to load resource: /,
-      viewport: { width: 360, height: 640 },
-    })
+  const test = testsOn(site)
+  test('stays within the screen and runs nothing, in every state, whatever files are called', {
+    expected: /^Failed to load resource: /,
+    viewport: { width: 360, height: 640 },
+  }, async ({ page, proxy }) => {
     page.on('dialog', (dialog) => void dialog.accept())
-    const { proxy } = site()
     const files = await Promise.all(NAMES.map((name, index) => gif(name, 810 + index)))
 
-    proxy.onUpload = () => ({ kind: 'hold', until: NEVER })
+    proxy.onUpload = () => NEVER
     await choose(page, files)
     await cardsIn(page, 'uploading', 2)
     await check(page, 'uploading and waiting')
@@ -42,7 +39,7 @@ export function namesSuite(site: () => Site): void {
     await page.click('#offer-send')
     await cardsIn(page, 'failed', NAMES.length)
     await check(page, 'failed')
-    proxy.onUpload = () => ({ kind: 'none' })
+    proxy.onUpload = () => NONE
     await page.click('#retry-all')
     await cardsIn(page, 'done', NAMES.length)
     await check(page, 'done')
@@ -75,7 +72,6 @@ export function namesSuite(site: () => Site): void {
       await check(page, 'deleted')
       await page.waitForFunction((count) => document.querySelectorAll('.row').length === count, left - 1)
     }
-    await end()
   })
 }
 

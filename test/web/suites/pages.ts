@@ -1,18 +1,20 @@
 /** Viewer, deletion, result, errors and terms, as people meet them: with scripts and without. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import { onlyChromium } from '../support/engines.ts'
+import { at, hold } from '../support/fault-proxy.ts'
 import { gif, photo, screenshot } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
-import { heard, pressInMenu, remembered, uploadOne } from '../support/steps.ts'
+import { CLIPBOARD, type Site, testsOn } from '../support/site.ts'
+import { clipboard, heard, pressInMenu, remembered, textOf, uploadOne } from '../support/steps.ts'
 
 /** What Chromium itself writes when an answer is an error. */
 const NOT_FOUND = /status of (400|404|410)/
 
 export function pagesSuite(site: () => Site): void {
-  it('works as a plain form where scripts do not run: upload, look, delete', async (t) => {
-    if (onlyChromium(t, site(), 'WebDriver BiDi turns no scripts off')) return
-    const { page, end } = await site().visit({ javaScriptEnabled: false, expected: NOT_FOUND })
+  const test = testsOn(site)
+  test('works as a plain form where scripts do not run: upload, look, delete', {
+    onlyChromium: 'WebDriver BiDi turns no scripts off',
+    javaScriptEnabled: false,
+    expected: NOT_FOUND,
+  }, async ({ page, url }) => {
     assert.equal(await page.locator('.live').first().isVisible(), false)
     const chosen = await gif('plain.gif', 81)
     await page.setInputFiles('#file', chosen)
@@ -22,13 +24,13 @@ export function pagesSuite(site: () => Site): void {
     await page.getByText('more pictures today').waitFor()
     const link = await page.locator('#link').inputValue()
     const deleteLink = await page.locator('#delete-link').inputValue()
-    assert.match(deleteLink, new RegExp(`^${site().url}/api/delete\\?key=`))
+    assert.match(deleteLink, new RegExp(`^${url}/api/delete\\?key=`))
     await page.getByRole('link', { name: 'View' }).click()
     assert.equal(page.url(), link)
     const raw = await page.locator('#picture').getAttribute('src')
     const { width, height } = (await page.locator('#picture').boundingBox())!
     assert.deepEqual([width, height], [53, 37], 'the picture is in sight')
-    assert.deepEqual(Buffer.from(await (await fetch(site().url + raw)).arrayBuffer()), chosen.buffer)
+    assert.deepEqual(Buffer.from(await (await fetch(url + raw)).arrayBuffer()), chosen.buffer)
     assert.equal((await page.content()).includes(new URL(deleteLink).searchParams.get('key')!), false)
 
     await page.goto(deleteLink)
@@ -36,37 +38,33 @@ export function pagesSuite(site: () => Site): void {
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal((await fetch(link)).status, 404)
-    await end()
   })
 
-  it('lets a chosen file be sent where scripts may run and ours never came', async () => {
-    const { page, end } = await site().visit({ path: null, expected: /Failed to load resource/ })
-    site().proxy.onOther = (path) =>
-      path.endsWith('.js') ? { kind: 'answer', status: 503 } : { kind: 'none' }
-    await page.goto(site().url)
+  test('lets a chosen file be sent where scripts may run and ours never came', {
+    path: null,
+    expected: /Failed to load resource/,
+  }, async ({ page, proxy, url }) => {
+    proxy.onOther = at('.js', { kind: 'answer', status: 503 })
+    await page.goto(url)
     const send = page.getByRole('button', { name: 'Upload', exact: true })
     assert.equal(await send.isVisible(), false)
     await page.setInputFiles('#file', await gif('patient.gif', 89))
     await send.click()
     await page.getByRole('heading', { name: 'Here is your link.' }).waitFor()
-    await end()
   })
 
-  it('deletes from the delete link, where scripts run, with a DELETE', async () => {
-    const home = await site().visit({
-      permissions: ['clipboard-read', 'clipboard-write'],
-      expected: NOT_FOUND,
-    })
-    const { page } = home
+  test('deletes from the delete link, where scripts run, with a DELETE', {
+    ...CLIPBOARD,
+    expected: NOT_FOUND,
+  }, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('linked.gif', 82))
     await pressInMenu(page.locator('.card'), 'delete-link')
     await heard(page, /Copied/)
-    const deleteLink = await page.evaluate(() => navigator.clipboard.readText())
+    const deleteLink = await clipboard(page)
     const gallery = await page.context().newPage()
-    await gallery.goto(`${site().url}/g#${id}`)
+    await gallery.goto(`${url}/g#${id}`)
     await gallery.locator('.tiles img').evaluate((image: HTMLImageElement) => image.decode())
     await page.goto(deleteLink)
-    assert.deepEqual(await home.axe(), [], 'asking')
     const deletion = page.waitForRequest((request) => request.method() === 'DELETE')
     // Asked for once more, both are forgotten by this browser's cache.
     const forgotten = Promise.all(
@@ -78,71 +76,61 @@ export function pagesSuite(site: () => Site): void {
     await deletion
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Picture deleted.')
-    assert.deepEqual(await home.axe(), [], 'deleted')
-    assert.equal((await fetch(`${site().url}/raw/${id}`)).status, 404)
+    assert.equal((await fetch(`${url}/raw/${id}`)).status, 404)
     await forgotten
     await gallery.goto('about:blank')
-    await gallery.goto(`${site().url}/g#${id}`)
+    await gallery.goto(`${url}/g#${id}`)
     await gallery.getByText('Deleted').waitFor()
     await gallery.close()
     await page.goto(deleteLink)
     await page.getByRole('heading', { name: 'This picture has already been deleted.' }).waitFor()
     assert.equal(await page.getByRole('button').count(), 0, 'nothing is asked twice')
-    assert.deepEqual(await home.axe(), [], 'gone')
-    await home.end()
   })
 
-  it('lets the owner, and nobody else, delete on the viewer', async () => {
-    const owner = await site().visit({ expected: NOT_FOUND })
-    const id = await uploadOne(owner.page, await screenshot('mine.png', 83))
+  test('lets the owner alone delete on the viewer', { expected: NOT_FOUND }, async ({ page, url }) => {
+    const id = await uploadOne(page, await screenshot('mine.png', 83))
     const visitor = await site().visit({ path: `/${id}` })
     // It is live when it has looked into the history.
     await visitor.page.locator('html[data-live]').waitFor()
     assert.equal(await visitor.page.locator('#owner').isVisible(), false)
-    assert.deepEqual(await visitor.axe(), [])
     await visitor.end()
 
-    const { page } = owner
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
-    assert.deepEqual(await owner.axe(), [], 'asking')
     await page.getByRole('button', { name: 'Keep' }).click()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('button', { name: 'Delete for good' }).click()
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal(await page.title(), 'Picture deleted. · Pinhole')
-    assert.equal((await fetch(`${site().url}/${id}`)).status, 404)
+    assert.equal((await fetch(`${url}/${id}`)).status, 404)
     assert.equal(await remembered(page), 0)
-    await owner.end()
   })
 
-  it('copies every form of the link on the viewer, and downloads', async () => {
-    const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+  test('copies every form of the link on the viewer, and downloads', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('view.jpg', 84))
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     await page.click('#copy-link')
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url())
+    assert.equal(await clipboard(page), page.url())
     for (const name of ['page', 'direct', 'markdown', 'bbcode', 'html']) {
       await page.locator(`.tabs input[value="${name}"]`).check()
       const text = await page.locator(`#${name}`).inputValue()
       await page.locator(`.copy-field [data-copy="${name}"]`).click()
-      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text)
+      assert.equal(await clipboard(page), text)
     }
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Download' }).click()
     assert.equal((await download).suggestedFilename(), `${id}.jpg`)
     await page.getByRole('link', { name: 'Back to Pinhole' }).click()
-    assert.equal(page.url(), `${site().url}/`)
-    await end()
+    assert.equal(page.url(), `${url}/`)
   })
 
-  it('gives the picture its place before it arrives, at its own shape', async () => {
-    const { page, end } = await site().visit({ viewport: { width: 1000, height: 600 } })
+  test('gives the picture its place before it arrives, at its own shape', {
+    viewport: { width: 1000, height: 600 },
+  }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await photo('tall.jpg', 85, 900))
     const arriving = Promise.withResolvers<void>()
-    site().proxy.onOther = (path) =>
-      path.startsWith('/raw/') ? { kind: 'hold', until: arriving.promise } : { kind: 'none' }
-    await page.goto(`${site().url}/${id}`, { waitUntil: 'domcontentloaded' })
+    proxy.onOther = at('/raw/', hold(arriving.promise))
+    await page.goto(`${url}/${id}`, { waitUntil: 'domcontentloaded' })
     await page.locator('#picture').waitFor()
     const before = await page.locator('#picture').boundingBox()
     arriving.resolve()
@@ -150,12 +138,10 @@ export function pagesSuite(site: () => Site): void {
     assert.deepEqual(await page.locator('#picture').boundingBox(), before)
     assert.ok(before && Math.abs(before.width / before.height - 4 / 3) < 0.01)
     assert.ok(before && before.height <= 600)
-    await end()
   })
 
-  it('has nothing that axe finds and nothing that scrolls sideways, light and dark, from 320 px on', async () => {
-    const home = await site().visit({ expected: NOT_FOUND, viewport: { width: 320, height: 640 } })
-    const { page } = home
+  const narrow = { expected: NOT_FOUND, viewport: { width: 320, height: 640 } }
+  test('satisfies axe and scrolls nowhere sideways, from 320 px on', narrow, async ({ page, axe, url }) => {
     const id = await uploadOne(page, await photo('narrow.jpg', 86))
     const paths = [
       '/',
@@ -172,21 +158,21 @@ export function pagesSuite(site: () => Site): void {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       for (const path of paths) {
-        await page.goto(site().url + path)
-        assert.deepEqual(await home.axe(), [], `${path}, ${colorScheme}`)
+        await page.goto(url + path)
+        assert.deepEqual(await axe(), [], `${path}, ${colorScheme}`)
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
         assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`)
       }
     }
-    await home.end()
   })
 
-  it('gives every control 44 px, on the narrowest screen', async () => {
-    const { page, end } = await site().visit({ viewport: { width: 320, height: 640 } })
+  test('gives every control 44 px, on the narrowest screen', {
+    viewport: { width: 320, height: 640 },
+  }, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('finger.jpg', 87))
     await page.click('#device summary')
     for (const path of [null, `/${id}`]) {
-      if (path) await page.goto(site().url + path)
+      if (path) await page.goto(url + path)
       const small = await page.evaluate(() => {
         const controls = document.querySelectorAll<HTMLElement>(
           'main :is(button, select, summary, .modes label, .switch, .button), .wordmark, .back',
@@ -197,11 +183,12 @@ export function pagesSuite(site: () => Site): void {
       })
       assert.deepEqual(small, [])
     }
-    await end()
   })
 
-  it('gives the operator’s reason for taking a picture down, in the person’s language where it has words for it', async () => {
-    const { page, end } = await site().visit({ locale: 'de-DE', expected: /status of (403|410)/ })
+  test('gives the operator’s reason for taking a picture down, in the person’s language where it has words for it', {
+    locale: 'de-DE',
+    expected: /status of (403|410)/,
+  }, async ({ page, url, server }) => {
     for (const [act, rule, said] of [
       ['remove', 'copyright', 'Urheberrecht'],
       ['remove', 'house-rule-3', 'house-rule-3'],
@@ -211,38 +198,37 @@ export function pagesSuite(site: () => Site): void {
       const name = `${act}-${rule}.gif`
       const id = await uploadOne(page, await gif(name, 90 + name.length))
       const given = [act, id, '--reason', 'as told', ...(rule === null ? [] : ['--rule', rule])]
-      const { code, stderr } = await site().server.operator(given)
+      const { code, stderr } = await server.operator(given)
       assert.equal(code, 0, stderr)
-      await page.goto(`${site().url}/${id}`)
+      await page.goto(`${url}/${id}`)
       if (said === null) {
         assert.equal(await page.locator('blockquote').count(), 0)
       } else {
-        const reason = (await page.locator('blockquote').textContent()) ?? ''
+        const reason = await textOf(page.locator('blockquote'))
         assert.match(reason, new RegExp(`Begründung des Betreibers:\\s*${said}$`))
       }
-      await page.goto(site().url)
+      await page.goto(url)
     }
-    await end()
   })
 
-  it('speaks the person’s language', async () => {
-    for (const [locale, lang, headline, gone] of [
-      ['de-AT', 'de', 'Bild rein, Link raus.', 'Dieses Bild ist schon gelöscht.'],
-      ['fr-CA', 'fr', 'Une image, un lien.', 'Cette image est déjà supprimée.'],
-      ['ja-JP', 'en', 'A picture in, a link out.', 'This picture has already been deleted.'],
-    ] as const) {
-      const { page, end } = await site().visit({ locale, expected: NOT_FOUND })
+  for (const [locale, lang, headline, gone] of [
+    ['de-AT', 'de', 'Bild rein, Link raus.', 'Dieses Bild ist schon gelöscht.'],
+    ['fr-CA', 'fr', 'Une image, un lien.', 'Cette image est déjà supprimée.'],
+    ['ja-JP', 'en', 'A picture in, a link out.', 'This picture has already been deleted.'],
+  ] as const) {
+    test(`speaks the person’s language: ${locale}`, { locale, expected: NOT_FOUND }, async ({
+      page,
+      url,
+    }) => {
       assert.equal(await page.locator('html').getAttribute('lang'), lang)
       assert.equal(await page.locator('html').getAttribute('dir'), 'ltr')
       await page.getByRole('heading', { name: headline }).waitFor()
-      await page.goto(`${site().url}/api/delete?key=${'A'.repeat(43)}`)
+      await page.goto(`${url}/api/delete?key=${'A'.repeat(43)}`)
       await page.getByRole('heading', { name: gone }).waitFor()
-      await end()
-    }
-  })
+    })
+  }
 
-  it('moves nothing for people who ask for less motion', async () => {
-    const { page, end } = await site().visit({ reducedMotion: 'reduce' })
+  test('moves nothing for people who ask for less motion', { reducedMotion: 'reduce' }, async ({ page }) => {
     await uploadOne(page, await photo('calm.jpg', 88))
     const moving = await page.evaluate(() =>
       [...document.querySelectorAll('*')]
@@ -257,6 +243,5 @@ export function pagesSuite(site: () => Site): void {
         .map((element) => element.outerHTML.slice(0, 80)),
     )
     assert.deepEqual(moving, [])
-    await end()
   })
 }

@@ -1,13 +1,13 @@
 /** Earlier pictures: search, several at once, other tabs. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { until } from '../../support/until.ts'
 import { gif } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { CLIPBOARD, GONE, type Site, testsOn } from '../support/site.ts'
 import {
   cardIn,
   cardsIn,
   choose,
+  clipboard,
   deleteRow,
   heard,
   press,
@@ -16,14 +16,10 @@ import {
   uploadOne,
 } from '../support/steps.ts'
 
-const GONE = /status of 404/
-
 export function panelSuite(site: () => Site): void {
-  it('searches, and copies and deletes several at once', async () => {
-    const { page, axe, end } = await site().visit({
-      permissions: ['clipboard-read', 'clipboard-write'],
-      expected: GONE,
-    })
+  const test = testsOn(site)
+  const deleting = testsOn(site, { expected: GONE })
+  deleting('searches, copies and deletes several at once', CLIPBOARD, async ({ page }) => {
     const names = [
       'beach 1',
       'beach 2',
@@ -47,10 +43,9 @@ export function panelSuite(site: () => Site): void {
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'select-all')
     await page.click('#select-all')
     await page.getByText('3 selected').waitFor()
-    assert.deepEqual(await axe(), [], 'selecting')
     await page.click('#copy-selected')
     await heard(page, /3 links copied/)
-    const links = (await page.evaluate(() => navigator.clipboard.readText())).split('\n')
+    const links = (await clipboard(page)).split('\n')
     assert.equal(links.length, 3)
     await page.click('#link-selected')
     await heard(page, /One link to 3 pictures copied/)
@@ -78,28 +73,24 @@ export function panelSuite(site: () => Site): void {
       [true, true],
       'a search loses no pick',
     )
-    await end()
   })
 
-  it('copies the links of rows in any form, chosen beside them or beside the cards', async () => {
-    const { page, axe, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+  test('copies the links of rows in any form, chosen here or there', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('earlier.gif', 641))
     await page.reload()
     await row(page, 'earlier.gif').waitFor()
-    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
     const choice = page.getByLabel('Copy as').and(page.locator(':visible'))
     const forms = {
-      markdown: `![](${site().url}/raw/${id}.gif)`,
-      bbcode: `[img]${site().url}/raw/${id}.gif[/img]`,
-      page: `${site().url}/${id}`,
-      direct: `${site().url}/raw/${id}.gif`,
+      markdown: `![](${url}/raw/${id}.gif)`,
+      bbcode: `[img]${url}/raw/${id}.gif[/img]`,
+      page: `${url}/${id}`,
+      direct: `${url}/raw/${id}.gif`,
     }
     for (const [form, text] of Object.entries(forms)) {
       await choice.selectOption(form)
       await press(row(page, 'earlier.gif'), 'copy')
-      await until(`the ${form} is copied`, async () => (await clipboard()) === text)
+      await until(`the ${form} is copied`, async () => (await clipboard(page)) === text)
     }
-    assert.deepEqual(await axe(), [])
 
     await choose(page, [await gif('new.gif', 642)])
     const link = (await cardIn(page, 'done', 'new.gif')).locator('.card-link input')
@@ -110,18 +101,16 @@ export function panelSuite(site: () => Site): void {
     assert.equal(await page.locator('#earlier-format').inputValue(), 'bbcode', 'and so do rows')
     await press(row(page, 'earlier.gif'), 'copy')
     await heard(page, /Copied/)
-    assert.equal(await clipboard(), forms.bbcode)
-    await end()
+    assert.equal(await clipboard(page), forms.bbcode)
   })
 
-  it('keeps picks, questions and the focus while another tab uploads and deletes', async () => {
-    const { page, end } = await site().visit({ expected: GONE })
+  deleting('keeps picks, questions and the focus while another tab works', async ({ page, url }) => {
     await choose(page, [await gif('stays.gif', 631), await gif('asked.gif', 632), await gif('goes.gif', 633)])
     await cardsIn(page, 'done', 3)
     await page.reload()
     await page.locator('.row').nth(2).waitFor()
     const other = await page.context().newPage()
-    await other.goto(site().url)
+    await other.goto(url)
     await other.locator('.row').nth(2).waitFor()
 
     await pressInMenu(row(page, 'asked.gif'), 'delete')
@@ -142,13 +131,11 @@ export function panelSuite(site: () => Site): void {
     await page.getByText('1 selected').waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'delete-keep')
     assert.equal(await page.locator('#delete-confirm').isVisible(), true)
-    await end()
   })
 
-  it('follows in other tabs what is uploaded, deleted and forgotten in one', async () => {
-    const { page, end } = await site().visit({ expected: GONE })
+  deleting('follows in other tabs what is uploaded, deleted and forgotten in one', async ({ page, url }) => {
     const other = await page.context().newPage()
-    await other.goto(site().url)
+    await other.goto(url)
     await other.locator('html[data-live]').waitFor()
     await choose(page, [await gif('one.gif', 621), await gif('two.gif', 622)])
     await cardsIn(page, 'done', 2)
@@ -161,6 +148,5 @@ export function panelSuite(site: () => Site): void {
     await other.click('#forget')
     await other.click('#forget-confirm')
     await cardsIn(page, 'done', 0)
-    await end()
   })
 }

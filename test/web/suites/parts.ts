@@ -1,24 +1,25 @@
 /** Parts of a page that come later, or never. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { at, hold, NONE } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { type Site, testsOn } from '../support/site.ts'
 import { uploadOne } from '../support/steps.ts'
 
 export function partsSuite(site: () => Site): void {
-  it('goes without a part that does not come, and throws nothing when it is left while one comes', async () => {
-    const { page, end } = await site().visit({ expected: /^Failed to load resource: |503/ })
+  const test = testsOn(site)
+  test('goes without a part that does not come, and throws nothing when it is left while one comes', {
+    expected: /^Failed to load resource: |503/,
+  }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await gif('parts.gif', 95))
     await page.evaluate(() => caches.open('kept-files').then(() => {}))
     const isPart = (path: string) => /^\/assets\/(offer|panel|zoom|device|unsent)-/.test(path)
     const asked = new Set<string>()
-    const { proxy, url } = site()
     for (const kind of ['fails', 'is left'] as const) {
       const leaving = Promise.withResolvers<void>()
       proxy.onOther = (path) => {
-        if (!isPart(path)) return { kind: 'none' }
+        if (!isPart(path)) return NONE
         asked.add(path.split(/[/-]/)[2]!)
-        return kind === 'fails' ? { kind: 'answer', status: 503 } : { kind: 'hold', until: leaving.promise }
+        return kind === 'fails' ? { kind: 'answer', status: 503 } : hold(leaving.promise)
       }
       for (const path of ['/', `/${id}`]) {
         const begun = page.waitForRequest((request) => isPart(new URL(request.url()).pathname))
@@ -31,20 +32,16 @@ export function partsSuite(site: () => Site): void {
       await page.waitForLoadState('networkidle')
     }
     assert.ok(asked.has('zoom') && asked.has('panel') && asked.has('offer'), [...asked].join())
-    await end()
   })
 
-  it('keeps the buttons of the history disabled until their script has loaded', async () => {
-    const { page, end } = await site().visit()
+  test('keeps the buttons of the history disabled until their script has loaded', async ({ page, proxy }) => {
     const here = Promise.withResolvers<void>()
-    site().proxy.onOther = (path) =>
-      path.startsWith('/assets/device-') ? { kind: 'hold', until: here.promise } : { kind: 'none' }
+    proxy.onOther = at('/assets/device-', hold(here.promise))
     await page.click('#device summary')
     for (const id of ['export', 'import', 'forget']) assert.ok(await page.locator(`#${id}`).isDisabled(), id)
     here.resolve()
     await page.click('#forget')
     await page.click('#forget-keep')
     for (const id of ['export', 'import', 'forget']) assert.ok(await page.locator(`#${id}`).isEnabled(), id)
-    await end()
   })
 }

@@ -1,25 +1,23 @@
 /** The link in sight, and nothing that moves under the thumb. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { onlyChromium } from '../support/engines.ts'
-import type { Fault } from '../support/fault-proxy.ts'
+import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { PHONE, type Site, testsOn } from '../support/site.ts'
 import { card, cardIn, choose, copiesNothing, uploadOne } from '../support/steps.ts'
 
 export function phoneSuite(site: () => Site): void {
+  const test = testsOn(site)
   for (const viewport of [
     { width: 390, height: 664 },
     { width: 360, height: 640 },
   ]) {
-    it(`shows link and Copy without scrolling at ${viewport.width} by ${viewport.height}`, async () => {
-      const { page, end } = await site().visit({
-        viewport,
-        hasTouch: true,
-        isMobile: true,
-        beforeScripts: copiesNothing,
-      })
+    test(`shows link and Copy without scrolling at ${viewport.width} by ${viewport.height}`, {
+      viewport,
+      hasTouch: true,
+      isMobile: true,
+      beforeScripts: copiesNothing,
+    }, async ({ page }) => {
       await uploadOne(page, await photo('in-sight.jpg'))
       assert.equal(await page.evaluate(() => scrollY), 0)
       const done = card(page, 'in-sight.jpg')
@@ -32,15 +30,14 @@ export function phoneSuite(site: () => Site): void {
         assert.ok(y >= 0 && y + height <= viewport.height, `${y}, ${height}`)
       }
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true)
-      await end()
     })
   }
 
-  it('keeps a card’s place and height from the first moment to the link', async () => {
-    for (const width of [360, 1000]) {
+  for (const width of [360, 1000]) {
+    const viewport = { width, height: 900 }
+    test(`keeps a card’s height up to the link: ${width}`, { viewport }, async ({ page, proxy }) => {
       const uploading = Promise.withResolvers<void>()
-      const { page, end } = await site().visit({ viewport: { width, height: 900 } })
-      site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+      proxy.onUpload = () => hold(uploading.promise)
       await choose(page, [await gif('steady.gif', 11), await gif('below.gif', 12)])
       const before = [
         await boxOf(await cardIn(page, 'uploading', 'steady.gif')),
@@ -55,9 +52,8 @@ export function phoneSuite(site: () => Site): void {
         after.map(({ height }) => height),
         before.map(({ height }) => height),
       )
-      await end()
-    }
-  })
+    })
+  }
 
   for (const [locale, width] of [
     ['en-GB', 360],
@@ -65,18 +61,16 @@ export function phoneSuite(site: () => Site): void {
     ['fr-FR', 768],
     ['de-DE', 1440],
   ] as const) {
-    it(`keeps a card’s height while its photograph is made smaller, waits and is sent: ${locale}, ${width}`, async () => {
+    const visit = { locale, viewport: { width, height: 900 }, expected: /Failed to load resource/ }
+    test(`keeps a card’s height in every state: ${locale}, ${width}`, visit, async ({ page, proxy }) => {
       const compressing = Promise.withResolvers<void>()
       const uploading = Promise.withResolvers<void>()
-      const viewport = { width, height: 900 }
-      const { page, end } = await site().visit({ locale, viewport, expected: /Failed to load resource/ })
       const answers: Fault[] = [
         { kind: 'answer', status: 503, headers: { 'Retry-After': '2' } },
-        { kind: 'hold', until: uploading.promise },
+        hold(uploading.promise),
       ]
-      site().proxy.onOther = (path) =>
-        path.includes('worker') ? { kind: 'hold', until: compressing.promise } : { kind: 'none' }
-      site().proxy.onUpload = () => answers.shift() ?? { kind: 'none' }
+      proxy.onOther = at('worker', hold(compressing.promise))
+      proxy.onUpload = () => answers.shift() ?? NONE
       await choose(page, [await photo('a-walk-in-the-hills.jpg', 21)])
       const heights: Record<string, number> = {}
       const measure = async (state: string, name = state) => {
@@ -91,12 +85,10 @@ export function phoneSuite(site: () => Site): void {
       uploading.resolve()
       await measure('done')
       assert.deepEqual(new Set(Object.values(heights)).size, 1, JSON.stringify(heights))
-      await end()
     })
   }
 
-  it('never cuts a link so that its id is hidden', async () => {
-    const { page, end } = await site().visit({ viewport: { width: 320, height: 640 } })
+  test('never hides the id of a link', { viewport: { width: 320, height: 640 } }, async ({ page }) => {
     const id = await uploadOne(page, await gif('long-name.gif', 13))
     const field = card(page, 'long-name.gif').locator('input')
     assert.match(await field.inputValue(), new RegExp(`${id}$`))
@@ -108,27 +100,18 @@ export function phoneSuite(site: () => Site): void {
       { direction, align, overflow },
       { direction: 'rtl', align: 'left', overflow: 'ellipsis' },
     )
-    await end()
   })
 
-  it('speaks of no dropping where nothing can be dropped', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox for the desktop has no touch screen')) return
-    const { page, end } = await site().visit({
-      viewport: { width: 390, height: 664 },
-      hasTouch: true,
-      isMobile: true,
-    })
+  test('speaks of no dropping where nothing can be dropped', PHONE, async ({ page }) => {
     assert.equal(await page.locator('.drop-hint').isVisible(), false)
     await page.getByText('No account. Location and camera data are removed.').waitFor()
-    await end()
   })
 
-  it('clips no word where the system chooses the colours', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox 153 can be told of forced colours by no protocol')) return
-    const { page, end } = await site().visit({
-      viewport: { width: 390, height: 664 },
-      forcedColors: 'active',
-    })
+  test('clips no word where the system chooses the colours', {
+    onlyChromium: 'Firefox 153 can be told of forced colours by no protocol',
+    viewport: { width: 390, height: 664 },
+    forcedColors: 'active',
+  }, async ({ page }) => {
     await uploadOne(page, await gif('forced.gif', 14))
     const clipped = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('.button, .notice p, .modes span')]
@@ -138,7 +121,6 @@ export function phoneSuite(site: () => Site): void {
     assert.deepEqual(clipped, [])
     const edge = await page.locator('.notice').evaluate((notice) => getComputedStyle(notice).borderTopWidth)
     assert.notEqual(edge, '0px')
-    await end()
   })
 }
 

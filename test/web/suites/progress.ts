@@ -1,18 +1,16 @@
 /** How far a picture is: bytes and seconds of a large file, steps of a compression, waiting. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { it } from 'node:test'
+import { at, hold, NEVER, NONE } from '../support/fault-proxy.ts'
 import { gif, onDisk, photo } from '../support/pictures.ts'
 import { grain } from '../support/scene-files.ts'
-import type { Site } from '../support/site.ts'
-import { card, cardIn, choose, press } from '../support/steps.ts'
-
-const never = new Promise<void>(() => {})
+import { type Site, testsOn } from '../support/site.ts'
+import { card, cardIn, choose, press, textOf } from '../support/steps.ts'
 
 export function progressSuite(site: () => Site): void {
-  it('tells bytes, speed and time left of a large file, and all of it truly', async () => {
-    const { page, axe, end } = await site().visit()
-    site().proxy.onUpload = () => ({ kind: 'slow', bytesPerSecond: 400_000 })
+  const test = testsOn(site)
+  test('tells bytes, speed and time left of a large file, and all of it truly', async ({ page, proxy }) => {
+    proxy.onUpload = () => ({ kind: 'slow', bytesPerSecond: 400_000 })
     await page.getByLabel('Original').check()
     const chosen = await grain()
     // From the disk, as people's files come: so many bytes are slow to hand over.
@@ -20,7 +18,7 @@ export function progressSuite(site: () => Site): void {
     const note = card(page, chosen.name).locator('.card-note')
     await note.filter({ hasText: /left$/ }).waitFor()
     const total = (chosen.buffer.length / 1_000_000).toFixed(0)
-    const said = (await note.textContent()) ?? ''
+    const said = await textOf(note)
     const [, sent, all, speed, seconds] =
       /^([\d.]+)\sMB of ([\d.]+)\sMB · ([\d.]+)\s[kM]B\/s · (\d+)\ss left$/.exec(said) ?? []
     assert.equal(all, total, said)
@@ -35,20 +33,19 @@ export function progressSuite(site: () => Site): void {
       ([selector, text]) => document.querySelector(selector!)?.textContent !== text,
       ['.card-note', later],
     )
-    assert.deepEqual(await axe(), [])
-    site().proxy.onUpload = () => ({ kind: 'none' })
+    proxy.onUpload = () => NONE
     await press(card(page, chosen.name), 'cancel')
     await cardIn(page, 'cancelled', chosen.name)
-    await end()
   })
 
-  it('counts down to the next try, and says at once when the device is offline', async () => {
-    const { page, end } = await site().visit({ expected: /Failed to load resource/ })
+  test('counts down to the next try, and says at once when the device is offline', {
+    expected: /Failed to load resource/,
+  }, async ({ page, proxy }) => {
     await page.clock.install()
-    site().proxy.onUpload = () => ({ kind: 'answer', status: 503, headers: { 'Retry-After': '20' } })
+    proxy.onUpload = () => ({ kind: 'answer', status: 503, headers: { 'Retry-After': '20' } })
     await choose(page, [await gif('patient.gif', 509)])
     const state = (await cardIn(page, 'waiting', 'patient.gif')).locator('.card-state')
-    const seconds = async () => Number(/in (\d+)\ss$/.exec((await state.textContent()) ?? '')?.[1])
+    const seconds = async () => Number(/in (\d+)\ss$/.exec(await textOf(state))?.[1])
     const first = await seconds()
     assert.ok(first > 10 && first <= 20, `${first}`)
     await page.clock.runFor(5000)
@@ -57,14 +54,11 @@ export function progressSuite(site: () => Site): void {
     await state.filter({ hasText: 'offline' }).waitFor()
     await page.context().setOffline(false)
     await state.filter({ hasText: 'Retrying in' }).waitFor()
-    await end()
   })
 
-  it('counts the steps of a compression', async () => {
-    const { page, end } = await site().visit()
+  test('counts the steps of a compression', async ({ page, proxy }) => {
     const arriving = Promise.withResolvers<void>()
-    site().proxy.onOther = (path) =>
-      path.endsWith('.wasm') ? { kind: 'hold', until: arriving.promise } : { kind: 'none' }
+    proxy.onOther = at('.wasm', hold(arriving.promise))
     const steps: string[] = []
     await page.exposeFunction('hear', (text: string) => steps.push(text))
     await page.evaluate(() => {
@@ -81,26 +75,21 @@ export function progressSuite(site: () => Site): void {
     await cardIn(page, 'done', 'stepwise.jpg')
     const seen = [...new Set(steps.map((text) => /step (\d of 3 \d+)/.exec(text)?.[1]).filter(Boolean))]
     assert.deepEqual(seen, ['1 of 3 0', '2 of 3 33', '3 of 3 67'])
-    await end()
   })
 
-  it('lets a compression that takes long be skipped', async () => {
-    const { page, axe, end } = await site().visit()
-    site().proxy.onOther = (path) =>
-      path.endsWith('.wasm') ? { kind: 'hold', until: never } : { kind: 'none' }
+  test('lets a compression that takes long be skipped', async ({ page, proxy }) => {
+    proxy.onOther = at('.wasm', NEVER)
     const chosen = await photo('slow.jpg', 41)
     await choose(page, [chosen])
     const skip = card(page, 'slow.jpg').locator('[data-action="skip"]')
     assert.equal(await skip.isVisible(), false)
     await skip.waitFor({ state: 'visible' })
     assert.match(
-      (await card(page, 'slow.jpg').locator('.card-state').textContent()) ?? '',
+      await textOf(card(page, 'slow.jpg').locator('.card-state')),
       /Compressing, step 1 of 3, \d+\ss/,
     )
-    assert.deepEqual(await axe(), [])
-    site().proxy.onOther = () => ({ kind: 'none' })
+    proxy.onOther = () => NONE
     await skip.click()
     await cardIn(page, 'done', 'slow.jpg')
-    await end()
   })
 }

@@ -1,11 +1,9 @@
 /** A second press where a question comes up is no answer to it. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { onlyChromium } from '../support/engines.ts'
-import type { Fault } from '../support/fault-proxy.ts'
+import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { GONE, type Site, testsOn } from '../support/site.ts'
 import { cardsIn, choose, heard, idsOf, keyOf } from '../support/steps.ts'
 
 interface Question {
@@ -15,9 +13,12 @@ interface Question {
 }
 
 export function questionsSuite(site: () => Site): void {
-  it('takes neither a second click nor a second tap nor a held key for the answer', async (t) => {
-    if (onlyChromium(t, site(), 'Firefox has no protocol that lets animations stand still')) return
-    const { page, cdp, end } = await site().visit({ hasTouch: true, expected: /status of 404/ })
+  const test = testsOn(site)
+  test('takes neither a second click nor a second tap nor a held key for the answer', {
+    onlyChromium: 'Firefox has no protocol that lets animations stand still',
+    hasTouch: true,
+    expected: GONE,
+  }, async ({ page, cdp, url }) => {
     const deletions: string[] = []
     page.on('request', (request) => {
       if (request.method() === 'DELETE') deletions.push(request.url())
@@ -36,12 +37,12 @@ export function questionsSuite(site: () => Site): void {
     const card = { ask: inCard('delete'), confirm: inCard('confirm-delete'), keep: inCard('keep') }
     await isAskedOnce(page, card, deletions)
 
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     await page.locator('#owner:visible').waitFor()
     const viewer = questionIn(page, '#owner-delete', '#owner-confirm', '#owner-keep')
     await isAskedOnce(page, viewer, deletions)
 
-    await page.goto(site().url)
+    await page.goto(url)
     await page.click('#select')
     await page.click('#select-all')
     const several = questionIn(page, '#delete-selected', '#delete-confirm', '#delete-keep')
@@ -52,11 +53,9 @@ export function questionsSuite(site: () => Site): void {
     await several.confirm.click()
     await page.locator('#status').filter({ hasText: '2 pictures deleted.' }).waitFor()
     assert.equal(deletions.length, 2, 'half a second later it is an answer')
-    await end()
   })
 
-  it('takes no other answer while it deletes, and says that it does', async () => {
-    const { page, axe, end } = await site().visit({ expected: /status of 404/ })
+  test('takes no other answer while it deletes', { expected: GONE }, async ({ page, axe, proxy, url }) => {
     const names = ['under-way-1.gif', 'under-way-2.gif', 'under-way-3.gif']
     await choose(page, await Promise.all(names.map((name, index) => gif(name, 911 + index))))
     await cardsIn(page, 'done', 3)
@@ -66,13 +65,11 @@ export function questionsSuite(site: () => Site): void {
     const holdFrom = (first: number) => {
       deletions = 0
       until = Promise.withResolvers<void>()
-      site().proxy.onOther = (path) =>
-        path.startsWith('/api/delete') && ++deletions >= first
-          ? { kind: 'hold', until: until.promise }
-          : { kind: 'none' }
+      proxy.onOther = (path) =>
+        path.startsWith('/api/delete') && ++deletions >= first ? hold(until.promise) : NONE
     }
 
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     holdFrom(1)
     await page.click('#owner-delete')
     await page.click('#owner-confirm')
@@ -85,7 +82,7 @@ export function questionsSuite(site: () => Site): void {
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal(deletions, 1)
 
-    await page.goto(site().url)
+    await page.goto(url)
     await page.click('#select')
     await page.click('#select-all')
     holdFrom(2)
@@ -99,11 +96,11 @@ export function questionsSuite(site: () => Site): void {
     until.resolve()
     await heard(page, /^2 pictures deleted\.$/)
     assert.equal(deletions, 2)
-    await end()
   })
 
-  it('says why it did not delete: that nobody answered only if nobody did', async () => {
-    const { page, end } = await site().visit({ expected: /Failed to load resource/ })
+  test('says why it did not delete: that nobody answered only if nobody did', {
+    expected: /Failed to load resource/,
+  }, async ({ page, proxy, url }) => {
     await choose(page, [await gif('refused.gif', 915)])
     await cardsIn(page, 'done', 1)
     const [id] = await idsOf(page)
@@ -128,11 +125,11 @@ export function questionsSuite(site: () => Site): void {
       { path: `/api/delete?key=${key}`, ask: 'h1', confirm: 'form button' },
     ]
     for (const { path, ask, confirm } of pages) {
-      await page.goto(site().url + path)
+      await page.goto(url + path)
       // Waits between tries take no time here.
       await page.clock.install()
       for (const [fault, words] of faults) {
-        site().proxy.onOther = (path) => (path.startsWith('/api/delete') ? fault : { kind: 'none' })
+        proxy.onOther = at('/api/delete', fault)
         await page.click(ask)
         await page.click(confirm)
         const said = page.locator('#status').filter({ hasText: /^Not deleted/ })
@@ -141,9 +138,8 @@ export function questionsSuite(site: () => Site): void {
         const focused = page.locator(ask === 'h1' ? confirm : ask)
         assert.equal(await focused.evaluate((button) => button === document.activeElement), true)
       }
-      site().proxy.onOther = () => ({ kind: 'none' })
+      proxy.onOther = () => NONE
     }
-    await end()
   })
 }
 

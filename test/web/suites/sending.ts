@@ -1,25 +1,25 @@
 /** What is said, copied and kept while pictures are on their way. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
-import { onlyChromium } from '../support/engines.ts'
+import { at, NEVER, NONE } from '../support/fault-proxy.ts'
 import { gif, largeGif } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { CLIPBOARD, PASTING, type Site, testsOn } from '../support/site.ts'
 import {
   card,
   cardIn,
   cardsIn,
   choose,
+  clipboard,
   copiesNothing,
   heard,
   keptFiles,
   press,
   row,
+  textOf,
   uploadOne,
 } from '../support/steps.ts'
 
-const never = new Promise<void>(() => {})
-
 export function sendingSuite(site: () => Site): void {
+  const test = testsOn(site)
   const paste = (bytes: number[]) => {
     const clipboardData = new DataTransfer()
     clipboardData.items.add(new File([new Uint8Array(bytes)], 'image.png', { type: 'image/gif' }))
@@ -28,13 +28,13 @@ export function sendingSuite(site: () => Site): void {
     )
   }
 
-  it('copies the link of a picture that comes alone by itself, unless that is switched off', async (t) => {
-    if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
-    const { page, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
-    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+  test('copies the link of a picture that comes alone by itself, unless that is switched off', {
+    ...PASTING,
+    ...CLIPBOARD,
+  }, async ({ page }) => {
     await page.evaluate(paste, [...(await gif('x', 501)).buffer])
     await heard(page, /Link copied: Picture, \d/)
-    const copied = await clipboard()
+    const copied = await clipboard(page)
     assert.equal(copied, await page.locator('.card-link input').inputValue())
     await page.evaluate(
       (bytes) => {
@@ -45,11 +45,11 @@ export function sendingSuite(site: () => Site): void {
       [...(await gif('x', 510)).buffer],
     )
     await heard(page, /Link copied: dropped\.gif/)
-    const dropped = await clipboard()
+    const dropped = await clipboard(page)
     assert.equal(dropped, await card(page, 'dropped.gif').locator('input').inputValue())
     await choose(page, [await gif('chosen.gif', 511)])
     await heard(page, /Link copied: chosen\.gif/)
-    const chosen = await clipboard()
+    const chosen = await clipboard(page)
     assert.equal(chosen, await card(page, 'chosen.gif').locator('input').inputValue())
     await page.getByText('Options').click()
     await page.getByLabel('Copy the link automatically').uncheck()
@@ -57,14 +57,12 @@ export function sendingSuite(site: () => Site): void {
     await heard(page, /Link ready: quiet\.gif/)
     await page.evaluate(paste, [...(await gif('x', 502)).buffer])
     await heard(page, /Link ready: Picture, \d/)
-    assert.equal(await clipboard(), chosen)
+    assert.equal(await clipboard(page), chosen)
     await page.click('#notice-copy')
     await heard(page, /links copied/)
-    await end()
   })
 
-  it('sends a picture for a day where that is chosen, and chooses it again the next time', async () => {
-    const { page, end } = await site().visit()
+  test('sends a picture for a day, and chooses that again the next time', async ({ page }) => {
     const forever = page.getByText('Your picture stays until you delete it.')
     const forATime = page.getByText('Your picture’s page says how long it stays')
     assert.deepEqual([await forever.isVisible(), await forATime.isVisible()], [true, false])
@@ -72,26 +70,24 @@ export function sendingSuite(site: () => Site): void {
     assert.deepEqual([await forever.isVisible(), await forATime.isVisible()], [false, true])
     await uploadOne(page, await gif('brief.gif', 515))
     const until = /Available until \w+ \d+, (\d{4}, )?\d+:\d\d/
-    assert.match((await card(page, 'brief.gif').locator('.card-note').textContent()) ?? '', until)
+    assert.match(await textOf(card(page, 'brief.gif').locator('.card-note')), until)
     const link = await card(page, 'brief.gif').locator('input').inputValue()
     await page.reload()
     assert.equal(await page.locator('#expires').inputValue(), '1d')
     assert.deepEqual([await forever.isVisible(), await forATime.isVisible()], [false, true])
     await row(page, 'brief.gif').waitFor()
-    assert.match((await row(page, 'brief.gif').locator('.card-state').textContent()) ?? '', until)
+    assert.match(await textOf(row(page, 'brief.gif').locator('.card-state')), until)
     await page.goto(link)
     const time = await page.locator('time').getAttribute('datetime')
     assert.ok(Math.abs(Date.parse(time ?? '') - Date.now() - 86_400_000) < 600_000, `${time}`)
-    await end()
   })
 
-  it('says truly when copying failed, and selects the link', async () => {
-    const { page, end } = await site().visit({
-      beforeScripts: () => {
-        Object.defineProperty(navigator, 'clipboard', { value: undefined })
-        document.execCommand = () => false
-      },
-    })
+  test('says truly when copying failed, and selects the link', {
+    beforeScripts: () => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.execCommand = () => false
+    },
+  }, async ({ page }) => {
     await uploadOne(page, await gif('locked.gif', 503))
     await press(card(page, 'locked.gif'), 'copy')
     await heard(
@@ -102,22 +98,17 @@ export function sendingSuite(site: () => Site): void {
       await page.evaluate(() => getSelection()?.toString()),
       await card(page, 'locked.gif').locator('input').inputValue(),
     )
-    await end()
   })
 
-  it('says of a picture that is too large for previews where none is shown', async () => {
-    const { page, end } = await site().visit()
+  test('says of a picture that is too large for previews where none is shown', async ({ page }) => {
     await choose(page, [await largeGif('large.gif'), await gif('small.gif')])
     const large = await cardIn(page, 'done', 'large.gif')
-    assert.match((await large.textContent()) ?? '', /Too large for a WhatsApp preview/)
+    assert.match(await textOf(large), /Too large for a WhatsApp preview/)
     const small = await cardIn(page, 'done', 'small.gif')
-    assert.doesNotMatch((await small.textContent()) ?? '', /WhatsApp/)
-    await end()
+    assert.doesNotMatch(await textOf(small), /WhatsApp/)
   })
 
-  it('explains a pasted address', async (t) => {
-    if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
-    const { page, end } = await site().visit()
+  test('explains a pasted address', PASTING, async ({ page }) => {
     await page.evaluate(() => {
       const clipboardData = new DataTransfer()
       clipboardData.setData('text/plain', 'https://elsewhere.example/cat.jpg')
@@ -126,11 +117,9 @@ export function sendingSuite(site: () => Site): void {
       )
     })
     await heard(page, /That’s only a link/)
-    await end()
   })
 
-  it('sums up many in one sentence, failures included, and is silent after four seconds', async () => {
-    const { page, end } = await site().visit()
+  test('sums up many in one sentence, and is silent after four seconds', async ({ page }) => {
     await page.clock.install()
     const said: string[] = []
     await page.exposeFunction('hear', (text: string) => said.push(text))
@@ -149,42 +138,39 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(said.filter((text) => /uploaded|ready|Not/.test(text)).length, 1, said.join(' | '))
     await page.clock.runFor(4100)
     assert.equal(await page.locator('#status').textContent(), '')
-    await end()
   })
 
-  it('offers the rest of the queue after a reload in the middle', async () => {
-    const { page, axe, end } = await site().visit()
+  test('offers the rest of the queue after a reload in the middle', async ({ page, proxy, url }) => {
     page.on('dialog', (dialog) => void dialog.accept())
-    site().proxy.onUpload = () => ({ kind: 'hold', until: never })
+    proxy.onUpload = () => NEVER
     const files = [await gif('first.gif', 506), await gif('second.gif', 507)]
     await choose(page, files)
     await cardsIn(page, 'uploading', 2)
     await keptFiles(page, 2)
     const other = await page.context().newPage()
-    await other.goto(site().url)
+    await other.goto(url)
     await other.locator('html[data-live]').waitFor()
     await other.waitForLoadState('networkidle')
     assert.equal(await other.locator('#offer').isVisible(), false, 'what a page still sends is its own')
     await other.close()
     await page.reload()
-    site().proxy.onUpload = () => ({ kind: 'none' })
-    const before = site().proxy.uploads
+    proxy.onUpload = () => NONE
+    const before = proxy.uploads
     await page.getByRole('heading', { name: '2 uploads didn’t finish' }).waitFor()
-    assert.deepEqual(await axe(), [])
-    assert.equal(site().proxy.uploads, before)
+    assert.equal(proxy.uploads, before)
     await page.click('#offer-send')
     await cardsIn(page, 'done', 2)
     await keptFiles(page, 0)
     await page.reload()
     await page.locator('.row').nth(1).waitFor()
     assert.equal(await page.locator('#offer').isVisible(), false)
-    await end()
   })
 
-  it('goes on offering what was shared until it is taken, and then what was left unsent', async () => {
-    const { page, end } = await site().visit({ expected: /Failed to load resource/ })
+  test('goes on offering what was shared until it is taken, and then what was left unsent', {
+    expected: /Failed to load resource/,
+  }, async ({ page, proxy }) => {
     page.on('dialog', (dialog) => void dialog.accept())
-    site().proxy.onUpload = () => ({ kind: 'hold', until: never })
+    proxy.onUpload = () => NEVER
     await choose(page, [await gif('left.gif', 521)])
     await keptFiles(page, 1)
     // As the service worker keeps it.
@@ -199,9 +185,8 @@ export function sendingSuite(site: () => Site): void {
     await page.reload()
     const shared = page.getByRole('heading', { name: 'Upload this picture?' })
     await shared.waitFor()
-    site().proxy.onUpload = () => ({ kind: 'none' })
-    site().proxy.onOther = (path) =>
-      path.startsWith('/assets/editor-') ? { kind: 'answer', status: 503 } : { kind: 'none' }
+    proxy.onUpload = () => NONE
+    proxy.onOther = at('/assets/editor-', { kind: 'answer', status: 503 })
     await page.getByText('Options').click()
     await page.getByLabel('Edit before sending').check()
     await page.click('#offer-send')
@@ -215,32 +200,30 @@ export function sendingSuite(site: () => Site): void {
     await cardIn(page, 'done', 'left.gif')
     await keptFiles(page, 0)
     assert.equal(await page.locator('#offer').isVisible(), false)
-    await end()
   })
 
-  it('sends what was left once, though two pages offer it', async () => {
-    const { page, end } = await site().visit()
+  test('sends what was left once, though two pages offer it', async ({ page, proxy, url }) => {
     page.on('dialog', (dialog) => void dialog.accept())
-    site().proxy.onUpload = () => ({ kind: 'hold', until: never })
+    proxy.onUpload = () => NEVER
     await choose(page, [await gif('once.gif', 523)])
     await keptFiles(page, 1)
     await page.reload()
     const other = await page.context().newPage()
-    await other.goto(site().url)
+    await other.goto(url)
     for (const each of [page, other])
       await each.getByRole('heading', { name: '1 upload didn’t finish' }).waitFor()
-    site().proxy.onUpload = () => ({ kind: 'none' })
+    proxy.onUpload = () => NONE
     await page.click('#offer-send')
     await cardIn(page, 'done', 'once.gif')
     await other.click('#offer-send')
     await other.locator('#offer').waitFor({ state: 'hidden' })
     await row(other, 'once.gif').waitFor()
     assert.equal(await other.locator('.card').count(), 0)
-    await end()
   })
 
-  it('keeps what it says, and the button beside it, on the screen, however long a name is', async () => {
-    const { page, end } = await site().visit({ beforeScripts: copiesNothing })
+  test('keeps what it says, and the button beside it, on the screen, however long a name is', {
+    beforeScripts: copiesNothing,
+  }, async ({ page }) => {
     await page.setViewportSize({ width: 360, height: 640 })
     const file = await gif(`${'n'.repeat(190)}.gif`, 97)
     await choose(page, [file])
@@ -251,11 +234,9 @@ export function sendingSuite(site: () => Site): void {
     assert.ok(box.x >= 0 && box.x + box.width <= 360, `${box.x} to ${box.x + box.width}`)
     assert.ok(box.y + box.height <= 640)
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360)
-    await end()
   })
 
-  it('bounds what another page may leave here', async () => {
-    const { page, end } = await site().visit()
+  test('bounds what another page may leave here', async ({ page }) => {
     await page.evaluate(async () => {
       const { active, waiting, installing } = await navigator.serviceWorker.ready
       const worker = active ?? waiting ?? installing
@@ -285,6 +266,5 @@ export function sendingSuite(site: () => Site): void {
     await page.getByText('30 more didn’t fit.').waitFor()
     await page.click('#offer-discard')
     await keptFiles(page, 0)
-    await end()
   })
 }

@@ -1,13 +1,12 @@
 /** Every state that a picture can be left in: what its card says then, and what the page says when it is loaded again. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { LANGUAGES } from '../../../src/web/messages/language.ts'
 import { plural } from '../../../src/web/messages/wording.ts'
 import { until } from '../../support/until.ts'
-import type { Fault } from '../support/fault-proxy.ts'
+import { at, type Fault, NEVER, NONE } from '../support/fault-proxy.ts'
 import { type ChosenFile, gif, heic, photo, photoWithPlace } from '../support/pictures.ts'
-import { openSite, type Site } from '../support/site.ts'
+import { type Site, testsOn, type Visit } from '../support/site.ts'
 import {
   card,
   cardIn,
@@ -20,6 +19,7 @@ import {
   press,
   remembered,
   row,
+  textOf,
 } from '../support/steps.ts'
 
 interface State {
@@ -35,7 +35,7 @@ interface State {
   other?: (path: string) => Fault
   before?(page: Page): Promise<void>
   /** Brings the card to the state, once its file is chosen. */
-  reach?(page: Page, name: string, site: Site): Promise<void>
+  reach?(page: Page, name: string, site: On): Promise<void>
   /** What the card says of it. `null`: there is no card left. */
   said: RegExp | null
   /** Whether the card offers the same file another try. */
@@ -45,8 +45,6 @@ interface State {
   /** What the page says then, by itself. */
   heardLater?: RegExp
 }
-
-const NEVER: Fault = { kind: 'hold', until: new Promise(() => {}) }
 
 function refused(status: number, error: string): Fault {
   const body = JSON.stringify({ type: 'about:blank', title: 'x', status, detail: 'x', error })
@@ -71,7 +69,7 @@ const STATES: State[] = [
   {
     name: 'it is compressed',
     file: () => photo('compressing.jpg'),
-    other: (path) => (path.includes('worker') ? NEVER : { kind: 'none' }),
+    other: at('worker', NEVER),
     said: /^Compressing, step 1 of 3/,
     later: 'offered',
   },
@@ -279,24 +277,22 @@ const STATES: State[] = [
 ]
 
 export function sentencesSuite(site: () => Site): void {
+  const test = testsOn(site)
+  const faulty = testsOn(site, { expected: /^Failed to load resource: / })
   for (const state of STATES) {
-    it(`says what is true, then and later: ${state.name}`, async () => {
-      const own = state.env ? await openSite(state.env, site().browser) : site()
-      try {
-        await check(own, state)
-      } finally {
-        if (own !== site()) await own.close()
-      }
-    })
+    const { env, lang: locale = 'en' } = state
+    const expected = /^Failed to load resource: |status of 404/
+    test(`says what is true, then and later: ${state.name}`, { env, locale, expected }, (visit) =>
+      check(visit, state),
+    )
   }
 
-  it('keeps what it can not send today', async () => {
-    const { page, end } = await site().visit({ expected: /^Failed to load resource: / })
+  faulty('keeps what it can not send today', async ({ page, proxy }) => {
     await leaveUnsent(page, site())
-    site().proxy.onOther = (path) =>
+    proxy.onOther = (path) =>
       path === '/api/upload'
         ? { kind: 'answer', status: 204, headers: { 'X-RateLimit-Remaining': '0' } }
-        : { kind: 'none' }
+        : NONE
     await page.reload()
     await page.locator('html[data-full]').waitFor()
     await page.click('#offer-send')
@@ -305,11 +301,9 @@ export function sentencesSuite(site: () => Site): void {
     await keptFiles(page, 1)
     await page.click('#offer-discard')
     await keptFiles(page, 0)
-    await end()
   })
 
-  it('lets go of what it has not sent as it is left', async () => {
-    const { page, end } = await site().visit()
+  test('lets go of what it has not sent as it is left', async ({ page, proxy }) => {
     await leaveUnsent(page, site())
     const locks = () =>
       page.evaluate(async () => (await navigator.locks.query()).held?.map(({ name }) => name?.split('-')[0]))
@@ -326,12 +320,10 @@ export function sentencesSuite(site: () => Site): void {
     await page.getByRole('heading', { name: '2 uploads didn’t finish', exact: true }).waitFor()
     await page.click('#offer-discard')
     await keptFiles(page, 0)
-    site().proxy.onUpload = () => ({ kind: 'none' })
-    await end()
+    proxy.onUpload = () => NONE
   })
 
-  it('offers what was left as soon as the page that left it lets go of it', async () => {
-    const { page, end } = await site().visit()
+  test('offers what was left as soon as the page that left it lets go of it', async ({ page, proxy }) => {
     await leaveUnsent(page, site())
     const other = await page.context().newPage()
     await other.goto(page.url())
@@ -347,34 +339,29 @@ export function sentencesSuite(site: () => Site): void {
     await other.click('#offer-discard')
     await keptFiles(page, 0)
     await other.close()
-    site().proxy.onUpload = () => ({ kind: 'none' })
-    await end()
+    proxy.onUpload = () => NONE
   })
 
-  it('promises no second try of a deletion', async () => {
-    const { page, end } = await site().visit({ expected: /^Failed to load resource: / })
+  faulty('promises no second try of a deletion', async ({ page, proxy }) => {
     await choose(page, [await gif('stays.gif', 73)])
     await uploaded(page, 'stays.gif')
     await page.reload()
     await row(page, 'stays.gif').waitFor()
     await page.clock.install()
-    site().proxy.onOther = (path) => (path.startsWith('/api/delete') ? { kind: 'cut' } : { kind: 'none' })
+    proxy.onOther = at('/api/delete', { kind: 'cut' })
     await deleteRow(row(page, 'stays.gif'))
     const said = row(page, 'stays.gif').locator('.card-state')
-    await passTime(page, async () => /^Not deleted/.test((await said.textContent()) ?? ''))
+    await passTime(page, async () => /^Not deleted/.test(await textOf(said)))
     assert.equal(await said.textContent(), 'Not deleted. Couldn’t reach the service.')
-    await end()
   })
 }
 
-async function check(site: Site, state: State): Promise<void> {
-  const { upload = { kind: 'none' }, other = () => ({ kind: 'none' }) as Fault, lang = 'en' } = state
+type On = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
+
+async function check(site: On, state: State): Promise<void> {
+  const { upload = NONE, other = () => NONE, lang = 'en' } = state
   const { live } = LANGUAGES.find((messages) => messages.lang === lang)!
-  const { page, end } = await site.visit({
-    locale: lang,
-    expected: /^Failed to load resource: |status of 404/,
-  })
-  const { proxy } = site
+  const { page, proxy } = site
   page.on('dialog', (dialog) => void dialog.accept())
   const chosen = await (state.file?.() ?? gif('picture.gif', 71))
   await state.before?.(page)
@@ -390,11 +377,11 @@ async function check(site: Site, state: State): Promise<void> {
   }
   await keptFiles(page, state.later === 'offered' ? 1 : 0)
 
-  proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+  proxy.onUpload = proxy.onOther = () => NONE
   await page.reload()
   if (state.later === 'offered') {
     await page.getByRole('heading', { name: plural(lang, live.unsent, 1), exact: true }).waitFor()
-    assert.match((await page.locator('#offer-files').textContent()) ?? '', new RegExp(chosen.name))
+    assert.match(await textOf(page.locator('#offer-files')), new RegExp(chosen.name))
   } else if (state.later === 'earlier') {
     await row(page, chosen.name).waitFor()
   }
@@ -405,7 +392,6 @@ async function check(site: Site, state: State): Promise<void> {
   assert.equal(await remembered(page), state.later === 'earlier' ? 1 : 0)
   assert.equal(await page.locator('.row').count(), state.later === 'earlier' ? 1 : 0)
   if (!state.heardLater) assert.equal(await page.locator('#status').textContent(), '')
-  await end()
 }
 
 async function leaveUnsent(page: Page, { proxy }: Site): Promise<void> {

@@ -1,22 +1,23 @@
 /** Each state of a card: what it says, what it offers, and that axe finds nothing in it. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import jsqr from 'jsqr'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import { onlyChromium } from '../support/engines.ts'
+import { at, hold } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { CLIPBOARD, GONE, PASTING, type Site, testsOn } from '../support/site.ts'
 import {
   card,
   cardIn,
   cardsIn,
   choose,
+  clipboard,
   heard,
   idsOf,
   leavingAsks,
   press,
   pressInMenu,
+  textOf,
   uploadOne,
 } from '../support/steps.ts'
 
@@ -24,15 +25,13 @@ import {
 const jsQR = jsqr as unknown as typeof jsqr.default
 
 export function statesSuite(site: () => Site): void {
-  it('shows compressing, uploading with its progress, and done', async () => {
+  const test = testsOn(site)
+  test('shows compressing, uploading with its progress, and done', async ({ page, proxy }) => {
     const compressing = Promise.withResolvers<void>()
     const uploading = Promise.withResolvers<void>()
-    const { page, axe, end } = await site().visit()
-    site().proxy.onOther = (path) =>
-      path.includes('worker') ? { kind: 'hold', until: compressing.promise } : { kind: 'none' }
-    site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+    proxy.onOther = at('worker', hold(compressing.promise))
+    proxy.onUpload = () => hold(uploading.promise)
 
-    assert.deepEqual(await axe(), [], 'nothing chosen yet')
     await choose(page, [
       await photo('a.jpg'),
       await photo('b.jpg', 2),
@@ -42,20 +41,15 @@ export function statesSuite(site: () => Site): void {
     await cardsIn(page, 'compressing', 3)
     await cardIn(page, 'queued', 'd.jpg')
     assert.match(await page.title(), /^0\/4 · /)
-    assert.deepEqual(await axe(), [], 'compressing')
 
     compressing.resolve()
     await cardsIn(page, 'uploading', 2)
     await cardsIn(page, 'ready', 1)
     await cardIn(page, 'queued', 'd.jpg')
     const sending = page.locator('.card[data-state="uploading"]').first()
-    assert.match(
-      (await sending.locator('.card-state').textContent()) ?? '',
-      /^(Uploading, \d+%|Almost done)$/,
-    )
-    assert.match((await sending.locator('.card-note').textContent()) ?? '', /→/)
+    assert.match(await textOf(sending.locator('.card-state')), /^(Uploading, \d+%|Almost done)$/)
+    assert.match(await textOf(sending.locator('.card-note')), /→/)
     assert.ok(await sending.locator('progress').isVisible())
-    assert.deepEqual(await axe(), [], 'uploading')
     assert.equal(await leavingAsks(page), true)
 
     uploading.resolve()
@@ -65,18 +59,14 @@ export function statesSuite(site: () => Site): void {
       .filter({ hasText: /^4 of 4 uploaded · .* saved$/ })
       .waitFor()
     await heard(page, /4 pictures uploaded/)
-    assert.deepEqual(await axe(), [], 'done')
     assert.equal(await leavingAsks(page), false)
-    await end()
   })
 
-  it('cancels at every stage, and starts again when asked', async () => {
+  test('cancels at every stage, and starts again when asked', async ({ page, proxy }) => {
     const compressing = Promise.withResolvers<void>()
     const uploading = Promise.withResolvers<void>()
-    const { page, axe, end } = await site().visit()
-    site().proxy.onOther = (path) =>
-      path.includes('worker') ? { kind: 'hold', until: compressing.promise } : { kind: 'none' }
-    site().proxy.onUpload = () => ({ kind: 'hold', until: uploading.promise })
+    proxy.onOther = at('worker', hold(compressing.promise))
+    proxy.onUpload = () => hold(uploading.promise)
     const names = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg']
     await choose(page, await Promise.all(names.map((name, index) => photo(name, index + 1))))
     await press(await cardIn(page, 'queued', 'd.jpg'), 'cancel')
@@ -85,7 +75,6 @@ export function statesSuite(site: () => Site): void {
     await cardsIn(page, 'uploading', 2)
     await press(await cardIn(page, 'uploading', 'b.jpg'), 'cancel')
     await cardsIn(page, 'cancelled', 3)
-    assert.deepEqual(await axe(), [])
     const focused = await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
     assert.equal(focused, 'Try again: b.jpg', 'the keyboard keeps its place')
     await press(card(page, 'a.jpg'), 'dismiss')
@@ -96,18 +85,14 @@ export function statesSuite(site: () => Site): void {
       'c.jpg',
       'd.jpg',
     ])
-    await end()
   })
 
-  it('offers every form of the link, one by one and all together', async () => {
-    const { page, axe, end } = await site().visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+  test('offers every form of the link, one by one and all together', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('one.gif', 41))
     const other = await uploadOne(page, await gif('two.gif', 42))
-    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
-    const { url } = site()
     await press(card(page, 'one.gif'), 'copy')
     await heard(page, /Copied/)
-    assert.equal(await clipboard(), `${url}/${id}`)
+    assert.equal(await clipboard(page), `${url}/${id}`)
     for (const [format, text] of [
       ['direct', `${url}/raw/${id}.gif`],
       ['markdown', `![](${url}/raw/${id}.gif)`],
@@ -116,15 +101,15 @@ export function statesSuite(site: () => Site): void {
     ]) {
       await page.selectOption('#format', format!)
       await press(card(page, 'one.gif'), 'copy')
-      assert.equal(await clipboard(), text)
+      assert.equal(await clipboard(page), text)
     }
     await page.selectOption('#format', 'page')
     await page.click('#copy-all')
     await heard(page, /2 links copied/)
-    assert.deepEqual((await clipboard()).split('\n').sort(), [`${url}/${id}`, `${url}/${other}`].sort())
+    assert.deepEqual((await clipboard(page)).split('\n').sort(), [`${url}/${id}`, `${url}/${other}`].sort())
     await pressInMenu(card(page, 'one.gif'), 'delete-link')
     await heard(page, /Copied/)
-    assert.match(await clipboard(), new RegExp(`^${url}/api/delete\\?key=${id}[0-9A-Za-z]{32}$`))
+    assert.match(await clipboard(page), new RegExp(`^${url}/api/delete\\?key=${id}[0-9A-Za-z]{32}$`))
 
     await pressInMenu(card(page, 'one.gif'), 'qr')
     const code = page.locator('dialog[open] .qr-code')
@@ -139,16 +124,13 @@ export function statesSuite(site: () => Site): void {
       ]),
     )
     assert.equal(corner, 4, 'modules of quiet zone (ISO/IEC 18004)')
-    assert.deepEqual(await axe(), [], 'QR code')
     await page.keyboard.press('Escape')
     await page.locator('dialog:not([open])').waitFor({ state: 'attached' })
-    await end()
   })
 
-  it('copies where the clipboard is closed to scripts, as over plain http', async () => {
-    const { page, end } = await site().visit({
-      beforeScripts: () => Object.defineProperty(navigator, 'clipboard', { value: undefined }),
-    })
+  test('copies where the clipboard is closed to scripts, as over plain http', {
+    beforeScripts: () => Object.defineProperty(navigator, 'clipboard', { value: undefined }),
+  }, async ({ page }) => {
     const id = await uploadOne(page, await gif('old-way.gif', 45))
     await pressInMenu(card(page, 'old-way.gif'), 'delete-link')
     await heard(page, /Copied/)
@@ -160,16 +142,14 @@ export function statesSuite(site: () => Site): void {
     })
     await page.keyboard.press('Control+V')
     assert.match(await page.locator('#pasted').inputValue(), new RegExp(`/api/delete\\?key=${id}`))
-    await end()
   })
 
-  it('shows all links, one a line, where nothing may copy', async () => {
-    const { page, axe, end } = await site().visit({
-      beforeScripts: () => {
-        Object.defineProperty(navigator, 'clipboard', { value: undefined })
-        document.execCommand = () => false
-      },
-    })
+  test('shows all links, one a line, where nothing may copy', {
+    beforeScripts: () => {
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+      document.execCommand = () => false
+    },
+  }, async ({ page, axe, url }) => {
     const names = ['by-hand-1.gif', 'by-hand-2.gif', 'by-hand-3.gif', 'by-hand-4.gif', 'by-hand-5.gif']
     await choose(page, await Promise.all(names.map((name, index) => gif(name, 460 + index))))
     await cardsIn(page, 'done', names.length)
@@ -177,7 +157,7 @@ export function statesSuite(site: () => Site): void {
     await heard(page, /The links are selected|Touch and hold the links/)
     const field = page.locator('#notice-text')
     const ids = await idsOf(page)
-    assert.equal(await field.inputValue(), ids.map((id) => `${site().url}/${id}`).join('\n'))
+    assert.equal(await field.inputValue(), ids.map((id) => `${url}/${id}`).join('\n'))
     assert.equal(await field.getAttribute('rows'), '4')
     const selected = await field.evaluate((field: HTMLTextAreaElement) => [
       field === document.activeElement,
@@ -185,14 +165,14 @@ export function statesSuite(site: () => Site): void {
     ])
     assert.deepEqual(selected, [true, true])
     assert.deepEqual(await axe(), [])
-    await end()
   })
 
-  it('lets a sentence stand as long as it takes to read, while it is pointed at, and for who was away', async (t) => {
-    if (onlyChromium(t, site(), 'in Firefox a ClipboardEvent that a script makes carries nothing')) return
-    const { page, end } = await site().visit({ path: null })
+  test('lets a sentence stand as long as it takes to read, while it is pointed at, and for who was away', {
+    ...PASTING,
+    path: null,
+  }, async ({ page, url }) => {
     await page.clock.install()
-    await page.goto(site().url)
+    await page.goto(url)
     await page.locator('html[data-live]').waitFor()
     // From here on time passes only as the test lets it.
     await page.clock.pauseAt(Date.now() + 3_600_000)
@@ -226,28 +206,24 @@ export function statesSuite(site: () => Site): void {
     assert.equal(await status.textContent(), sentence, 'just back')
     await page.clock.runFor(80 * sentence.length)
     assert.equal(await status.textContent(), '')
-    await end()
   })
 
-  it('shares through the device where it can', async () => {
-    const { page, end } = await site().visit({
-      beforeScripts: () => {
-        Object.assign(Navigator.prototype, {
-          share: async (data: ShareData) => {
-            document.documentElement.dataset.shared = data.url
-          },
-        })
-      },
-    })
+  test('shares through the device where it can', {
+    beforeScripts: () => {
+      Object.assign(Navigator.prototype, {
+        share: async (data: ShareData) => {
+          document.documentElement.dataset.shared = data.url
+        },
+      })
+    },
+  }, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('shared.gif', 43))
     await press(card(page, 'shared.gif'), 'share')
-    await page.locator(`html[data-shared="${site().url}/${id}"]`).waitFor()
-    await end()
+    await page.locator(`html[data-shared="${url}/${id}"]`).waitFor()
   })
 
-  it('works by keyboard alone', async () => {
+  test('works by keyboard alone', { expected: GONE }, async ({ page }) => {
     // The cache is made to forget a deleted picture by asking for it once more.
-    const { page, end } = await site().visit({ expected: /status of 404/ })
     const chooser = page.waitForEvent('filechooser')
     for (let presses = 0; presses < 5; presses++) {
       await page.keyboard.press('Tab')
@@ -294,7 +270,6 @@ export function statesSuite(site: () => Site): void {
     await page.waitForFunction(() => document.querySelectorAll('.card').length === 0)
     await heard(page, /Deleted: keys.gif/)
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'file', 'the focus is somewhere')
-    await end()
   })
 }
 

@@ -1,14 +1,13 @@
 /** The pages without sight or a mouse: the accessibility tree, and the order of the focus. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { gif, photo } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { GONE, type Site, testsOn } from '../support/site.ts'
 import { uploadOne } from '../support/steps.ts'
 
 export function walksSuite(site: () => Site): void {
-  it('names what is on the home page, in order', async () => {
-    const { page, end } = await site().visit()
+  const test = testsOn(site)
+  test('names what is on the home page, in order', async ({ page }) => {
     await page.locator('html[data-live]').waitFor()
     const tree = await page.locator('body').ariaSnapshot()
     inOrder(tree, [
@@ -27,11 +26,9 @@ export function walksSuite(site: () => Site): void {
       '- contentinfo:',
       'link "Terms"',
     ])
-    await end()
   })
 
-  it('names what a finished picture offers, and the viewer’s ways', async () => {
-    const { page, end } = await site().visit()
+  test('names what a finished picture offers, and the viewer’s ways', async ({ page, url }) => {
     const id = await uploadOne(page, await gif('named.gif', 701))
     inOrder(await page.locator('#pictures').ariaSnapshot(), [
       'heading "Your pictures" [level=2]',
@@ -43,7 +40,7 @@ export function walksSuite(site: () => Site): void {
       'button "More: named.gif"',
     ])
     assert.equal(await page.locator('#quota').isVisible(), false, 'hundreds are left')
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     await page.locator('#owner:visible').waitFor()
     inOrder(await page.locator('body').ariaSnapshot(), [
       'heading "GIF picture, 53 × 37" [level=1]',
@@ -57,13 +54,11 @@ export function walksSuite(site: () => Site): void {
       'textbox "Link"',
       'link "Back to Pinhole"',
     ])
-    await end()
   })
 
-  it('leads the focus through the viewer, and never to nowhere', async () => {
-    const { page, end } = await site().visit({ expected: /status of 404/ })
+  test('leads the focus through the viewer', { expected: GONE }, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('way.jpg', 702))
-    await page.goto(`${site().url}/${id}`)
+    await page.goto(`${url}/${id}`)
     await page.locator('#owner:visible').waitFor()
     const way: string[] = []
     for (let presses = 0; presses < 12; presses++) {
@@ -82,7 +77,6 @@ export function walksSuite(site: () => Site): void {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal(await focused(page), 'Picture deleted.')
-    await end()
   })
 }
 

@@ -35,7 +35,17 @@ export interface FaultProxy {
   close(): Promise<void>
 }
 
-const NONE: Fault = { kind: 'none' }
+export const NONE: Fault = { kind: 'none' }
+
+export const hold = (until: Promise<unknown>): Fault => ({ kind: 'hold', until })
+
+export const NEVER = hold(new Promise(() => {}))
+
+/** What happens to requests with `part` in their path. */
+export const at =
+  (part: string, fault: Fault) =>
+  (path: string): Fault =>
+    path.includes(part) ? fault : NONE
 
 export async function startFaultProxy(): Promise<FaultProxy> {
   const listener: RequestListener = (request, response) => {

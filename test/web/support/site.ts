@@ -1,5 +1,6 @@
 /** The real server behind a proxy that can misbehave, and a real browser in front of it. */
 import assert from 'node:assert/strict'
+import { it, type TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { type Engine, launchBrowser, launchFirefox } from '../../support/browser.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
@@ -88,6 +89,52 @@ export async function openSiteInFirefox(env: Record<string, string> = {}): Promi
     },
   }
 }
+
+export interface TestOptions extends VisitOptions {
+  /** Settings of a server of its own. Default: the suite's serves it. */
+  env?: Record<string, string> | undefined
+  /** What it needs that Firefox, or its protocol, has not: it is skipped there. */
+  onlyChromium?: string
+}
+
+type TestBody = (
+  visit: Omit<Visit, 'end'> & Pick<Site, 'url' | 'proxy' | 'server'>,
+  t: TestContext,
+) => Promise<void>
+
+/** `it` for tests of one visit each, which begin and end with it. `common`: options of all of them. */
+export function testsOn(site: () => Site, common: TestOptions = {}) {
+  return (name: string, given: TestOptions | TestBody, body = given as TestBody): void => {
+    const { env, onlyChromium, ...options } = typeof given === 'function' ? common : { ...common, ...given }
+    it(name, async (t) => {
+      if (onlyChromium && site().engine !== 'chromium') return t.skip(`does not apply: ${onlyChromium}`)
+      const own = env ? await openSite(env, site().browser) : site()
+      try {
+        const visit = await own.visit(options)
+        await body({ ...own, ...visit }, t)
+        await visit.end()
+      } finally {
+        if (env) await own.close()
+      }
+    })
+  }
+}
+
+export const PHONE: TestOptions = {
+  onlyChromium: 'Firefox for the desktop has no touch screen',
+  viewport: { width: 390, height: 664 },
+  hasTouch: true,
+  isMobile: true,
+}
+
+export const PASTING: TestOptions = {
+  onlyChromium: 'in Firefox a ClipboardEvent that a script makes carries nothing',
+}
+
+export const CLIPBOARD: TestOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
+
+/** The cache is made to forget a deleted picture by asking for it once more. */
+export const GONE = /status of 404/
 
 async function visit(
   browser: Browser,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
-import type { Fault, FaultProxy } from './fault-proxy.ts'
+import { type Fault, type FaultProxy, NONE } from './fault-proxy.ts'
 import type { ChosenFile } from './pictures.ts'
 
 export function card(page: Page, name: string): Locator {
@@ -42,7 +42,7 @@ export async function takeServiceAway(
 ): Promise<void> {
   await page.clock.install()
   proxy.onUpload = () => upload
-  proxy.onOther = (path) => (path === '/api/upload' ? { kind: 'answer', status: 502 } : { kind: 'none' })
+  proxy.onOther = (path) => (path === '/api/upload' ? { kind: 'answer', status: 502 } : NONE)
 }
 
 /** Lets the page's time pass until so many cards wait for a service that is away. */
@@ -68,6 +68,15 @@ export async function idsOf(page: Page): Promise<string[]> {
     .locator('.card-link input')
     .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value))
   return links.map((link) => link.split('/').at(-1)!)
+}
+
+export async function textOf(part: Locator): Promise<string> {
+  return (await part.textContent()) ?? ''
+}
+
+/** What was copied. */
+export function clipboard(page: Page): Promise<string> {
+  return page.evaluate(() => navigator.clipboard.readText())
 }
 
 /** What the one live region says next, or says now. */
@@ -146,7 +155,7 @@ export function leavingAsks(page: Page): Promise<boolean> {
 export async function passTime(page: Page, reached: () => Promise<boolean>): Promise<void> {
   for (let seconds = 0; !(await reached()); ) {
     if ((await page.locator('.card[data-state="compressing"]').count()) > 0) continue
-    assert.ok(seconds++ < 600, (await page.locator('#pictures').textContent()) ?? '')
+    assert.ok(seconds++ < 600, await textOf(page.locator('#pictures')))
     await page.clock.runFor(1000)
   }
 }
