@@ -71,8 +71,6 @@ export const english = {
     keep: 'Keep',
     withoutPlace: 'Send without location',
     withPlace: 'Send with location',
-    offerSend: 'Upload',
-    offerDiscard: 'Discard',
     search: 'Search by name',
     select: 'Select',
     selectAll: 'Select all',
@@ -87,7 +85,6 @@ export const english = {
     forget: 'Forget all',
     forgetAsk:
       'Forget all? The pictures stay online, and without their deletion keys nobody can delete them. Export them first to keep the keys.',
-    confirmForget: 'Forget all',
   },
 
   live: {
@@ -232,7 +229,6 @@ export const english = {
     copyImage: 'Copy image',
     imageCopied: 'Image copied',
     imageNotCopied: 'This browser can’t copy this picture. Download it instead.',
-    sendTo: 'Share',
     download: 'Download',
     facts: 'About this picture',
     type: 'Type',
@@ -272,10 +268,7 @@ export const english = {
     open: 'Picture {number} of {count}',
     previous: 'Previous',
     next: 'Next',
-    close: 'Close',
-    download: 'Download',
     page: 'View page',
-    copyLink: 'Copy link',
     downloadAll: 'Download all',
     downloading: 'Downloading {number} of {count}',
     missed: 'Pictures that couldn’t be downloaded: {count}',
@@ -285,21 +278,17 @@ export const english = {
     title: 'Delete this picture?',
     detail: 'It will be deleted for good. Nobody can bring it back.',
     preview: 'The picture to be deleted',
-    confirm: 'Delete',
     keep: 'Keep it',
     working: 'Deleting…',
-    failed: 'Not deleted. {reason}',
     offline: 'Couldn’t reach the service. Please try again.',
     goneTitle: 'This picture has already been deleted.',
     goneDetail: 'It was deleted earlier, or the link is incomplete. There is nothing left to delete.',
     doneTitle: 'Picture deleted.',
     doneDetail: 'It’s gone from here for good. Copies in other people’s browsers can’t be recalled.',
-    another: 'Upload a picture',
   },
 
   result: {
     title: 'Here is your link.',
-    view: 'View',
     link: 'Link to share',
     deleteLink: 'Deletion link',
     keep: 'Save the deletion link. It’s the only way to delete the picture, and it’s shown only once.',
@@ -415,8 +404,6 @@ export const english = {
     signature: 'Signature: your full name (intimate pictures and copyright)',
     goodFaith: 'I believe in good faith that this report is accurate and complete.',
     send: 'Send report',
-    /** Above the form that was not taken, by code. */
-    refused: byCode({ 'not-found': 'There’s no picture at this link.' }),
     receiptTitle: 'Your report',
     receiptLead: 'Bookmark this page to follow your report.',
     counted:
@@ -440,7 +427,6 @@ export const english = {
   },
 
   terms: {
-    link: 'Terms',
     title: 'Terms',
     description: 'What you may upload to Pinhole, and what happens to it.',
     operator: {

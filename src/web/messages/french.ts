@@ -74,8 +74,6 @@ export const french: Messages = {
     keep: 'Garder',
     withoutPlace: 'Sans la localisation',
     withPlace: 'Avec la localisation',
-    offerSend: 'Envoyer',
-    offerDiscard: 'Abandonner',
     search: 'Rechercher par nom',
     select: 'Sélectionner',
     selectAll: 'Tout sélectionner',
@@ -91,7 +89,6 @@ export const french: Messages = {
     forget: 'Tout oublier',
     forgetAsk:
       'Tout oublier\u00a0? Les images restent en ligne, et sans leurs clés de suppression, personne ne pourra plus les supprimer. Exportez-les d’abord pour conserver les clés.',
-    confirmForget: 'Tout oublier',
   },
 
   live: {
@@ -256,7 +253,6 @@ export const french: Messages = {
     copyImage: 'Copier l’image',
     imageCopied: 'Image copiée',
     imageNotCopied: 'Ce navigateur ne peut pas copier cette image. Téléchargez-la plutôt.',
-    sendTo: 'Partager',
     download: 'Télécharger',
     facts: 'À propos de cette image',
     type: 'Format',
@@ -299,10 +295,7 @@ export const french: Messages = {
     open: 'Image {number} sur {count}',
     previous: 'Précédente',
     next: 'Suivante',
-    close: 'Fermer',
-    download: 'Télécharger',
     page: 'Voir la page',
-    copyLink: 'Copier le lien',
     downloadAll: 'Tout télécharger',
     downloading: 'Téléchargement {number} sur {count}',
     missed: 'Images non téléchargées\u00a0: {count}',
@@ -312,22 +305,18 @@ export const french: Messages = {
     title: 'Supprimer cette image\u00a0?',
     detail: 'Elle disparaîtra pour de bon. Personne ne pourra la récupérer.',
     preview: 'L’image à supprimer',
-    confirm: 'Supprimer',
     keep: 'Garder',
     working: 'Suppression…',
-    failed: 'Suppression impossible. {reason}',
     offline: 'Le service est injoignable. Veuillez réessayer.',
     goneTitle: 'Cette image est déjà supprimée.',
     goneDetail: 'Elle a été supprimée auparavant, ou le lien est incomplet. Il n’y a plus rien à supprimer.',
     doneTitle: 'L’image est supprimée.',
     doneDetail:
       'Elle a disparu d’ici pour de bon. Les copies déjà chargées par d’autres navigateurs ne peuvent pas être effacées.',
-    another: 'Envoyer une image',
   },
 
   result: {
     title: 'Voici votre lien.',
-    view: 'Voir',
     link: 'Lien à partager',
     deleteLink: 'Lien de suppression',
     keep: 'Conservez le lien de suppression. C’est le seul moyen de supprimer l’image, et il ne s’affiche qu’une fois.',
@@ -448,7 +437,6 @@ export const french: Messages = {
     goodFaith: 'Je déclare de bonne foi que ce que j’indique est exact et complet.',
     send: 'Envoyer le signalement',
     /** Above the form that was not taken, by code. */
-    refused: { 'not-found': 'Il n’y a pas d’image à cette adresse.' },
     receiptTitle: 'Votre signalement',
     receiptLead: 'Ajoutez cette page à vos favoris\u00a0: elle montre la suite donnée à votre signalement.',
     counted:
@@ -472,7 +460,6 @@ export const french: Messages = {
   },
 
   terms: {
-    link: 'Conditions',
     title: 'Conditions',
     description: 'Ce que vous pouvez envoyer sur Pinhole, et ce qu’il en advient.',
     operator: {

@@ -72,8 +72,6 @@ export const german: Messages = {
     keep: 'Behalten',
     withoutPlace: 'Ohne Ort senden',
     withPlace: 'Mit Ort senden',
-    offerSend: 'Hochladen',
-    offerDiscard: 'Verwerfen',
     search: 'Nach Namen suchen',
     select: 'Auswählen',
     selectAll: 'Alle auswählen',
@@ -88,7 +86,6 @@ export const german: Messages = {
     forget: 'Alles vergessen',
     forgetAsk:
       'Alles vergessen? Die Bilder bleiben online, und ohne ihre Löschschlüssel kann sie niemand mehr löschen. Exportiere sie vorher, um die Schlüssel zu behalten.',
-    confirmForget: 'Alles vergessen',
   },
 
   live: {
@@ -249,7 +246,6 @@ export const german: Messages = {
     copyImage: 'Bild kopieren',
     imageCopied: 'Bild kopiert',
     imageNotCopied: 'Dieser Browser kann das Bild nicht kopieren. Lade es stattdessen herunter.',
-    sendTo: 'Teilen',
     download: 'Herunterladen',
     facts: 'Über dieses Bild',
     type: 'Format',
@@ -290,10 +286,7 @@ export const german: Messages = {
     open: 'Bild {number} von {count}',
     previous: 'Zurück',
     next: 'Weiter',
-    close: 'Schließen',
-    download: 'Herunterladen',
     page: 'Seite ansehen',
-    copyLink: 'Link kopieren',
     downloadAll: 'Alle herunterladen',
     downloading: '{number} von {count} wird geladen',
     missed: 'Nicht heruntergeladene Bilder: {count}',
@@ -303,10 +296,8 @@ export const german: Messages = {
     title: 'Dieses Bild löschen?',
     detail: 'Es ist dann endgültig weg. Niemand kann es zurückholen.',
     preview: 'Das Bild, das gelöscht wird',
-    confirm: 'Löschen',
     keep: 'Behalten',
     working: 'Wird gelöscht …',
-    failed: 'Nicht gelöscht. {reason}',
     offline: 'Der Dienst war nicht zu erreichen. Bitte versuche es noch einmal.',
     goneTitle: 'Dieses Bild ist schon gelöscht.',
     goneDetail:
@@ -314,12 +305,10 @@ export const german: Messages = {
     doneTitle: 'Das Bild ist gelöscht.',
     doneDetail:
       'Hier ist es endgültig weg. Kopien, die andere Browser schon geladen haben, lassen sich nicht zurückholen.',
-    another: 'Ein Bild hochladen',
   },
 
   result: {
     title: 'Hier ist dein Link.',
-    view: 'Ansehen',
     link: 'Link zum Teilen',
     deleteLink: 'Löschlink',
     keep: 'Bewahre den Löschlink auf. Nur mit ihm lässt sich das Bild löschen, und er wird nur dieses eine Mal angezeigt.',
@@ -437,7 +426,6 @@ export const german: Messages = {
     goodFaith: 'Ich versichere nach bestem Wissen, dass meine Angaben richtig und vollständig sind.',
     send: 'Meldung absenden',
     /** Above the form that was not taken, by code. */
-    refused: { 'not-found': 'Unter diesem Link gibt es kein Bild.' },
     receiptTitle: 'Deine Meldung',
     receiptLead: 'Setze ein Lesezeichen auf diese Seite: Hier steht, was aus deiner Meldung wird.',
     counted:
@@ -461,7 +449,6 @@ export const german: Messages = {
   },
 
   terms: {
-    link: 'Bedingungen',
     title: 'Bedingungen',
     description: 'Was du bei Pinhole hochladen darfst und was damit geschieht.',
     operator: {

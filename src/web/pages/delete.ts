@@ -8,7 +8,7 @@ import { deletionFacts } from './page-facts.ts'
  * scripts the form posts the key to `/delete`.
  */
 export function deletePage(ctx: PageContext, { key }: { key: string }): Page {
-  const { remove } = ctx.messages
+  const { remove, upload } = ctx.messages
   const id = KEY_PATTERN.test(key) ? key.slice(0, ID_LENGTH) : null
   return page(ctx, {
     title: `${remove.title} · Pinhole`,
@@ -23,7 +23,7 @@ ${id ? html`<img class="keepsake" src="${previewPath(id)}" alt="${remove.preview
 <p class="lead">${remove.detail}</p>
 <form class="actions" id="delete" method="post" action="/delete">
 <input type="hidden" name="key" value="${key}">
-<button type="submit" class="button danger">${remove.confirm}</button>
+<button type="submit" class="button danger">${upload.delete}</button>
 <a class="button quiet" href="${id ? `/${id}` : '/'}">${remove.keep}</a>
 </form>
 </div>
@@ -49,8 +49,8 @@ export function deletedPage(ctx: PageContext, { wasGone = false } = {}): Page {
 
 /** What is said when a picture is gone. */
 export function deletedNote(ctx: PageContext, { wasGone = false } = {}): Page {
-  const { remove } = ctx.messages
+  const { remove, errors } = ctx.messages
   return html`<h1 tabindex="-1">${wasGone ? remove.goneTitle : remove.doneTitle}</h1>
 <p class="lead">${wasGone ? remove.goneDetail : remove.doneDetail}</p>
-<p class="actions"><a class="button" href="/">${remove.another}</a></p>`
+<p class="actions"><a class="button" href="/">${errors.home}</a></p>`
 }

@@ -15,7 +15,7 @@ export const GALLERY_SCRIPT_DIGEST = 'ytZLhBAKRSE3K8f/SrFJopujAaWVRyS6Wqgm5H2u1z
 /** Several pictures under one link. Which ones stands after the `#`, so only the browser knows: the page is one for all. */
 export function galleryPage(ctx: PageContext): Page {
   const { messages } = ctx
-  const { gallery } = messages
+  const { gallery, upload, viewer } = messages
   return page(ctx, {
     title: `${gallery.title} · Pinhole`,
     kind: 'gallery',
@@ -30,7 +30,7 @@ export function galleryPage(ctx: PageContext): Page {
 <h1>${gallery.title}</h1>
 <p class="soft" id="count">&nbsp;</p>
 <div class="actions" id="gallery-actions">
-<button type="button" class="button quiet" id="copy-gallery">${gallery.copyLink}</button>
+<button type="button" class="button quiet" id="copy-gallery">${viewer.copyLink}</button>
 <button type="button" class="button quiet" id="download-gallery">${gallery.downloadAll}</button>
 </div>
 </header>
@@ -43,13 +43,13 @@ ${notice(messages)}
 <dialog class="lightbox" id="lightbox" aria-labelledby="lightbox-title">
 <header>
 <h2 id="lightbox-title" aria-live="polite"></h2>
-<button type="button" class="button quiet" id="close">${gallery.close}</button>
+<button type="button" class="button quiet" id="close">${upload.close}</button>
 </header>
 <div class="lightbox-picture"><img id="shown" alt=""><p id="shown-problem" role="status"></p></div>
 <div class="actions">
 <button type="button" class="button quiet" id="previous">${gallery.previous}</button>
 <button type="button" class="button quiet" id="next">${gallery.next}</button>
-<a class="button" id="download" download>${gallery.download}</a>
+<a class="button" id="download" download>${viewer.download}</a>
 <a class="button quiet" id="to-page">${gallery.page}</a>
 </div>
 </dialog>

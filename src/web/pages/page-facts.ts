@@ -26,7 +26,8 @@ export interface HomeFacts extends PageFacts {
 
 /** On pages that can delete one picture. */
 export interface DeletionFacts extends PageFacts {
-  remove: Pick<Messages['remove'], 'working' | 'failed' | 'offline' | 'doneTitle'> & {
+  remove: Pick<Messages['remove'], 'working' | 'offline' | 'doneTitle'> & {
+    failed: string
     refusals: Record<string, string>
   }
 }
@@ -99,7 +100,8 @@ export function deletionFacts(ctx: PageContext): Page {
 }
 
 function deletion({ messages }: PageContext): Pick<DeletionFacts, 'remove'> {
-  const { working, failed, offline, doneTitle } = messages.remove
+  const { working, offline, doneTitle } = messages.remove
+  const failed = messages.live.deleteFailed
   const refusals = refusalsOf(messages, DELETION_REFUSALS)
   return { remove: { working, failed, offline, doneTitle, refusals } }
 }

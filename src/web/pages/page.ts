@@ -96,7 +96,7 @@ ${head ?? ''}
 </header>
 ${main}
 <footer class="colophon">
-<a href="/terms">${messages.terms.link}</a>
+<a href="/terms">${messages.terms.title}</a>
 <a href="${REPORT_PAGE_PATH}${reportedId ? `?id=${reportedId}` : ''}">${messages.report.link}</a>
 <a href="${TOOLS_PATH}">${messages.frame.tools}</a>
 <a href="${API_PAGE_PATH}">API</a>

@@ -4,14 +4,14 @@ import type { Messages } from '../messages/messages.ts'
 import type { Page } from './page.ts'
 
 export function pictureLists(messages: Messages): Page {
-  const { upload } = messages
+  const { upload, home, editor } = messages
   return html`<section class="offer" id="offer" aria-labelledby="offer-title" hidden>
 <h2 id="offer-title" tabindex="-1"></h2>
 <p id="offer-detail"></p>
 <ul class="offer-files" id="offer-files" role="list"></ul>
 <div class="actions">
-<button type="button" class="button" id="offer-send">${upload.offerSend}</button>
-<button type="button" class="button quiet" id="offer-discard">${upload.offerDiscard}</button>
+<button type="button" class="button" id="offer-send">${home.upload}</button>
+<button type="button" class="button quiet" id="offer-discard">${editor.discard}</button>
 </div>
 </section>
 <section class="pictures" id="pictures" aria-labelledby="pictures-title" hidden>
@@ -100,7 +100,7 @@ function device({ upload }: Messages): Page {
 <div class="confirm" id="forget-ask" hidden>
 <p>${upload.forgetAsk}</p>
 <div class="actions">
-<button type="button" class="button danger" id="forget-confirm">${upload.confirmForget}</button>
+<button type="button" class="button danger" id="forget-confirm">${upload.forget}</button>
 <button type="button" class="button quiet" id="forget-keep">${upload.keep}</button>
 </div>
 </div>

@@ -42,7 +42,7 @@ export function reportPage(
 ${
   problem === null
     ? html`<p>${report.lead}</p>`
-    : html`<p class="problem" role="alert"><strong>${report.refused[problem.code] ?? errors.titles[problem.code]}</strong> ${
+    : html`<p class="problem" role="alert"><strong>${errors.titles[problem.code]}</strong> ${
         // What is missing is said one by one in English only.
         problem.code === 'bad-report' && lang === 'en' ? problem.detail : errors.details[problem.code]
       }</p>`

@@ -25,7 +25,7 @@ export function resultPage(
 <img class="keepsake" src="${rawPath(answer.id)}" alt="">
 <h1>${result.title}</h1>
 ${copyField(messages, { id: 'link', label: result.link, value: answer.link, isLink: true })}
-<p class="actions"><a class="button" href="${answer.link}">${result.view}</a> <a class="button quiet" href="/">${result.another}</a></p>
+<p class="actions"><a class="button" href="${answer.link}">${messages.upload.open}</a> <a class="button quiet" href="/">${result.another}</a></p>
 ${answer.expires === undefined ? '' : html`<p>${messages.viewer.staysUntil}: ${momentOf(ctx, answer.expires)}</p>`}
 ${note === null ? '' : html`<p class="soft">${note}</p>`}
 <div class="keep">

@@ -19,7 +19,7 @@ const TINY = 128
 /** The page that a link leads to: the picture, and how to take it along. */
 export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }): Page {
   const { messages, baseUrl } = ctx
-  const { viewer, lang } = messages
+  const { viewer, upload, lang } = messages
   const { id, type, width, height } = record
   const codes = embedCodes(baseUrl, record)
   const sides = { type: typeName(type), width, height }
@@ -45,7 +45,7 @@ ${unfurlTags(ctx, record, { title, alt })}`,
 <section class="caption" aria-label="${viewer.facts}">
 <div class="actions">
 <button type="button" class="button" id="copy-link" data-copy="page" hidden>${viewer.copyLink}</button>
-<button type="button" class="button quiet" id="share-link" hidden>${viewer.sendTo}</button>
+<button type="button" class="button quiet" id="share-link" hidden>${upload.share}</button>
 <button type="button" class="button quiet" id="copy-image" hidden>${viewer.copyImage}</button>
 <a class="button quiet" href="${rawPath(id)}?dl=1" download>${viewer.download}</a>
 <button type="button" class="button quiet" id="zoom" aria-pressed="false" hidden>${viewer.actualSize}</button>
