@@ -1,5 +1,5 @@
 /** From what size on chats show no preview beside a link. Unit: bytes. Measured by others in 2026, promised by nobody. */
-import type { Messages } from './messages/messages.ts'
+import type { Messages } from './messages/english.ts'
 
 const WHATSAPP_BYTES = 600_000
 export const X_BYTES = 5_000_000

@@ -1,7 +1,7 @@
 /** Pages about the operator: terms, transparency, and how to report a hole. */
 import { Refusal } from '../../errors.ts'
 import { DAY_MS } from '../../service/utc-day.ts'
-import { contactUri } from '../../web/pages/contact.ts'
+import { contactUri } from '../../web/pages/page.ts'
 import { transparencyPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { contextOf, sendCompressed } from './pages.ts'

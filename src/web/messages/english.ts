@@ -1,6 +1,9 @@
 /** What pages say, in English, which the other languages translate. `{name}` stands for a value. */
 import type { RefusalCode } from '../../errors.ts'
 
+/** Every sentence that people read: one file a language. */
+export type Messages = typeof english
+
 export const english = {
   lang: 'en',
   dir: 'ltr' as 'ltr' | 'rtl',

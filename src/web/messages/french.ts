@@ -1,5 +1,5 @@
 /** What pages say, in French. */
-import type { Messages } from './messages.ts'
+import type { Messages } from './english.ts'
 
 export const french: Messages = {
   lang: 'fr',

@@ -1,5 +1,5 @@
 /** What pages say, in German. */
-import type { Messages } from './messages.ts'
+import type { Messages } from './english.ts'
 
 export const german: Messages = {
   lang: 'de',

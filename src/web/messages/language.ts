@@ -1,8 +1,7 @@
 /** Which language a person reads, and how numbers are written in it. */
-import { english } from './english.ts'
+import { english, type Messages } from './english.ts'
 import { french } from './french.ts'
 import { german } from './german.ts'
-import type { Messages } from './messages.ts'
 
 export const LANGUAGES: Messages[] = [english, german, french]
 

@@ -1,13 +1,37 @@
 /** One case: what was reported, the picture as far as it is asked for, and the decision. */
 import { html } from 'hono/html'
+import type { Decision } from '../../stores/decisions.ts'
+import type { ImageRecord } from '../../stores/object-store.ts'
+import type { Case, Report } from '../../stores/reports.ts'
 import { byteSize } from '../messages/wording.ts'
 import type { Page } from '../pages/page.ts'
-import type { CaseFacts } from './case-facts.ts'
-import { decisionForm } from './decision.ts'
-import { type AdminContext, adminPage } from './page.ts'
-import { pendingSection } from './pending.ts'
-import { mosaicFilter, picture, steps } from './picture.ts'
+import { act, grounds, pendingSection } from './decision.ts'
+import { type AdminContext, adminPage, formToken } from './page.ts'
+import { mosaicFilter, picture, type Step, steps } from './picture.ts'
 import { categoryName, dueIn } from './words.ts'
+
+export interface CaseFacts {
+  id: string
+  /** `null` if nobody reported it. */
+  found: Case | null
+  /** The first of them. */
+  reports: Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]
+  image: {
+    state: 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
+    record: Omit<ImageRecord, 'keySha256'> | null
+  }
+  /** How many the same uploader stored in the two days. `null`: that can't be read now, as on a full disk. */
+  others: number | null
+  /** Ids in the queue that have the same bytes. */
+  doubles: string[]
+  /** The case before it in the queue. */
+  previous: string | null
+  next: string | null
+  show: Step
+  pending: Decision[]
+  /** Epoch milliseconds. */
+  now: number
+}
 
 const STATES: Record<CaseFacts['image']['state'], string> = {
   visible: 'Public',
@@ -76,4 +100,31 @@ ${found.reports > reports.length ? html`<p>And ${found.reports - reports.length}
 
 function lineOf({ createdAt, type, size, width, height }: NonNullable<CaseFacts['image']['record']>): string {
   return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${byteSize('en', size)}`
+}
+
+function decisionForm(ctx: AdminContext, { id, found, image, others, doubles }: CaseFacts): Page {
+  const isHeld = image.state === 'held' || image.state === 'withheld'
+  const isNothing = image.state === 'absent' || image.state === 'deleted'
+  return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>
+<form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
+${grounds(found !== null)}
+${doubles.length === 0 ? '' : check('same-bytes', `and the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} of the same bytes`, true)}
+${!others ? '' : check('same-uploader', `and the ${others === 1 ? 'other one' : `${others} others`} of the uploader`, false)}
+${others === null ? '' : check('same-network', 'and all from its network in the two days', false)}
+<p class="actions">
+${found === null ? '' : act('keep', 'Keep', 'y')}
+${isHeld ? act('release', 'Release') : isNothing ? '' : act('hold', 'Hold', 'h')}
+${
+  isNothing
+    ? ''
+    : html`${act('remove', 'Remove', 'r')}
+${act('remove-and-block', 'Remove and block', 'b')}`
+}
+</p>
+<p class="soft">A decision can be undone for 10 seconds. Hold and remove take the picture out of sight at once. The public learns the rule of a removal if you choose one, never the reason.</p>
+</form></section>`
+}
+
+function check(name: string, label: string, isChecked: boolean): Page {
+  return html`<p><label class="confirm"><input type="checkbox" name="${name}" value="on"${isChecked ? html` checked` : ''}><span>${label}</span></label></p>`
 }

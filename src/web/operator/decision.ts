@@ -1,33 +1,10 @@
-/** The form that decides a case. */
+/** What pages share that decide cases: the grounds, the buttons, and what can still be undone. */
 import { html } from 'hono/html'
+import type { Decision } from '../../stores/decisions.ts'
 import { english } from '../messages/english.ts'
 import type { Page } from '../pages/page.ts'
-import type { CaseFacts } from './case-facts.ts'
 import { type AdminContext, formToken } from './page.ts'
 import { categoryName } from './words.ts'
-
-export function decisionForm(ctx: AdminContext, { id, found, image, others, doubles }: CaseFacts): Page {
-  const isHeld = image.state === 'held' || image.state === 'withheld'
-  const isNothing = image.state === 'absent' || image.state === 'deleted'
-  return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>
-<form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
-${grounds(found !== null)}
-${doubles.length === 0 ? '' : check('same-bytes', `and the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} of the same bytes`, true)}
-${!others ? '' : check('same-uploader', `and the ${others === 1 ? 'other one' : `${others} others`} of the uploader`, false)}
-${others === null ? '' : check('same-network', 'and all from its network in the two days', false)}
-<p class="actions">
-${found === null ? '' : act('keep', 'Keep', 'y')}
-${isHeld ? act('release', 'Release') : isNothing ? '' : act('hold', 'Hold', 'h')}
-${
-  isNothing
-    ? ''
-    : html`${act('remove', 'Remove', 'r')}
-${act('remove-and-block', 'Remove and block', 'b')}`
-}
-</p>
-<p class="soft">A decision can be undone for 10 seconds. Hold and remove take the picture out of sight at once. The public learns the rule of a removal if you choose one, never the reason.</p>
-</form></section>`
-}
 
 /**
  * The rule of a removal, which the public is told, and the reason, which it is not. The rule is never filled in from a report:
@@ -45,6 +22,28 @@ export function act(name: string, label: string, key?: string): Page {
   return html`<button class="button ${kind}" name="act" value="${name}"${keyed}>${label}${key === undefined ? '' : html` <kbd>${key}</kbd>`}</button>`
 }
 
-function check(name: string, label: string, isChecked: boolean): Page {
-  return html`<p><label class="confirm"><input type="checkbox" name="${name}" value="on"${isChecked ? html` checked` : ''}><span>${label}</span></label></p>`
+const TOLD: Record<Decision['act'], { done: string; later: string }> = {
+  keep: { done: 'Kept', later: 'The reporters learn it' },
+  hold: { done: 'Held', later: 'Can be released any time, and undone here' },
+  remove: { done: 'Out of sight', later: 'Removed for good' },
+}
+
+/** What was decided and can still be undone, on every page of the queue. */
+export function pendingSection(ctx: AdminContext, pending: Decision[], now: number): Page | '' {
+  if (pending.length === 0) return ''
+  const batches = [...Map.groupBy(pending, ({ batch }) => batch).values()]
+  return html`<section class="pending" aria-label="Can be undone">${batches.map((batch, i) => item(ctx, batch, now, i === 0))}</section>`
+}
+
+function item(ctx: AdminContext, batch: Decision[], now: number, isNewest: boolean): Page {
+  const [first, ...others] = batch
+  const { id, act, block, dueAt } = first!
+  const left = Math.max(1, Math.ceil((dueAt - now) / 1000))
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  const later = act === 'hold' ? `${TOLD.hold.later} for` : `${TOLD[act].later} in`
+  return html`<form method="post" action="/undo" data-left="${left}">${formToken(ctx)}
+<input type="hidden" name="batch" value="${first!.batch}">
+<p role="status">${TOLD[act].done}: <code>${id}</code>${more}. ${later} <span>${left}</span> s${block ? ', and its bytes are refused' : ''}.</p>
+<button class="button quiet"${isNewest ? html` data-key="z" aria-keyshortcuts="z"` : ''}>Undo${isNewest ? html` <kbd>z</kbd>` : ''}</button>
+</form>`
 }

@@ -2,9 +2,8 @@
 import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { Page } from '../pages/page.ts'
-import { act, grounds } from './decision.ts'
+import { act, grounds, pendingSection } from './decision.ts'
 import { type AdminContext, adminPage, formToken } from './page.ts'
-import { pendingSection } from './pending.ts'
 import { mosaicFilter, picture } from './picture.ts'
 
 export interface OthersFacts {

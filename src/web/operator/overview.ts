@@ -4,9 +4,8 @@ import type { Decision } from '../../stores/decisions.ts'
 import type { AuditEntry, LedgerCounts } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
-import { act, grounds } from './decision.ts'
+import { act, grounds, pendingSection } from './decision.ts'
 import { type AdminContext, adminPage, formToken } from './page.ts'
-import { pendingSection } from './pending.ts'
 import { ACTS, COUNTS, SETTINGS } from './words.ts'
 
 export interface OverviewFacts {

@@ -3,8 +3,8 @@ import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
+import { pendingSection } from './decision.ts'
 import { type AdminContext, adminPage } from './page.ts'
-import { pendingSection } from './pending.ts'
 import { categoryName, dueIn } from './words.ts'
 
 export interface QueueFacts {

@@ -1,6 +1,6 @@
 /** What the script fills: the card of one picture, and the row of an earlier one. */
 import { html } from 'hono/html'
-import type { Messages } from '../messages/messages.ts'
+import type { Messages } from '../messages/english.ts'
 import type { Page } from './page.ts'
 
 export function cardTemplate({ upload, viewer }: Messages): Page {

@@ -1,9 +1,7 @@
 import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
 import { fill, limitSize } from '../messages/wording.ts'
-import { contactLink } from './contact.ts'
-import { coveredBeam } from './drawings.ts'
-import { type Page, type PageContext, page } from './page.ts'
+import { contactLink, coveredBeam, type Page, type PageContext, page } from './page.ts'
 
 export interface ErrorFacts {
   status: number

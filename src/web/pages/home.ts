@@ -1,11 +1,10 @@
 import { html } from 'hono/html'
 import { LIFETIMES } from '../../lifetimes.ts'
 import { EXPIRES_PARAMETER, IMAGE_TYPES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
-import type { Messages } from '../messages/messages.ts'
+import type { Messages } from '../messages/english.ts'
 import { fill, limitSize } from '../messages/wording.ts'
 import { cardTemplate } from './card-template.ts'
-import { beam } from './drawings.ts'
-import { notice, type Page, type PageContext, page } from './page.ts'
+import { beam, notice, type Page, type PageContext, page } from './page.ts'
 import { homeFacts } from './page-facts.ts'
 import { pictureLists } from './picture-lists.ts'
 

@@ -1,7 +1,7 @@
 /** What a page tells its script: words in the person's language, and the service's limits. */
 import { html, raw } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
-import type { Messages } from '../messages/messages.ts'
+import type { Messages } from '../messages/english.ts'
 import type { PreviewWords } from '../preview-limits.ts'
 import type { Page, PageContext } from './page.ts'
 

@@ -2,10 +2,10 @@
 import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import { API_PAGE_PATH, REPORT_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
+import type { Messages } from '../messages/english.ts'
 import type { Language } from '../messages/language.ts'
-import type { Messages } from '../messages/messages.ts'
+import { fill } from '../messages/wording.ts'
 import type { Resizer } from '../resizer.ts'
-import { mark } from './drawings.ts'
 
 export type Page = HtmlEscapedString | Promise<HtmlEscapedString>
 
@@ -115,4 +115,57 @@ ${assets.imports[script].map((url) => html`<link rel="modulepreload" href="${url
 /** What is said for a moment: the page's one live region, and a button that goes with it. */
 export function notice({ viewer }: Messages): Page {
   return html`<div class="notice"><p role="status" id="status"></p><textarea id="notice-text" rows="1" dir="ltr" aria-label="${viewer.page}" spellcheck="false" readonly hidden></textarea><button type="button" class="button" id="notice-copy" hidden>${viewer.copy}</button></div>`
+}
+
+/** Beside the name: light through a pinhole. What is outside comes in through a dot, and opens out again behind it. */
+function mark(): Page {
+  return html`<svg class="mark" viewBox="0 0 40 24" aria-hidden="true" focusable="false"><path class="mark-light" d="M1 7 20 12 1 17ZM39 2 20 12l19 10Z"/><circle cx="20" cy="12" r="3.5"/></svg>`
+}
+
+/** The light on its way through the hole, across the whole width of the page. */
+export function beam(): Page {
+  return acrossPage('M0 22 100 50 0 78ZM200 0 100 50l100 50Z')
+}
+
+/** The same, but nothing comes through. */
+export function coveredBeam(): Page {
+  return acrossPage('M0 22 100 50 0 78Z')
+}
+
+function acrossPage(path: string): Page {
+  return html`<div class="beam" aria-hidden="true"><svg viewBox="0 0 200 100" preserveAspectRatio="none" focusable="false"><path d="${path}"/></svg><span class="hole"></span></div>`
+}
+
+/** A page's address, or one of mail as a URI. `null` for words. */
+export function contactUri(contact: string): string | null {
+  if (/^https?:\/\/\S+$/i.test(contact)) return contact
+  return /^[^\s@<>"]+@[^\s@<>"]+$/.test(contact) ? `mailto:${contact}` : null
+}
+
+/** An address becomes a link; anything else stays words. */
+export function contactLink(contact: string): Page | string {
+  const uri = contactUri(contact)
+  return uri === null ? contact : html`<a href="${uri}" rel="noreferrer">${contact}</a>`
+}
+
+/** A text to take along: a field to select from, and a button that copies it where scripts run. */
+export function copyField(
+  { viewer }: Messages,
+  field: { id: string; label: string; value: string; isLink?: boolean; hidesLabel?: boolean },
+): Page {
+  return html`<div class="copy-field">
+<label for="${field.id}"${field.hidesLabel ? html` class="visually-hidden"` : ''}>${field.label}</label>
+<input id="${field.id}" type="text" dir="ltr"${field.isLink ? html` class="ends"` : ''} value="${field.value}" readonly spellcheck="false" autocomplete="off">
+<button type="button" class="button quiet" data-copy="${field.id}" aria-label="${fill(viewer.copyWhat, { what: field.label })}" hidden>${viewer.copy}</button>
+</div>`
+}
+
+/** A time in the reader's words, in UTC: where they are is not known here. `time`: ISO 8601. */
+export function momentOf({ locale }: PageContext, time: string): Page {
+  const text = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  }).format(new Date(time))
+  return html`<time datetime="${time}">${text} UTC</time>`
 }

@@ -1,8 +1,7 @@
 import { html } from 'hono/html'
 import { PASS_UPLOADS, TOOLS_PATH } from '../../protocol.ts'
 import { fill } from '../messages/wording.ts'
-import { copyField } from './copy-field.ts'
-import { notice, type Page, type PageContext, page } from './page.ts'
+import { copyField, notice, type Page, type PageContext, page } from './page.ts'
 import { passFacts } from './page-facts.ts'
 
 /** The page at `/pass`: this device does the work, and gets a pass for tools that can't. */

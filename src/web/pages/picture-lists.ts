@@ -1,6 +1,6 @@
 /** What is on its way, what was uploaded earlier, and what this device remembers of it. Filled by the script. */
 import { html } from 'hono/html'
-import type { Messages } from '../messages/messages.ts'
+import type { Messages } from '../messages/english.ts'
 import type { Page } from './page.ts'
 
 export function pictureLists(messages: Messages): Page {

@@ -2,9 +2,7 @@ import { html } from 'hono/html'
 import { rawPath, type UploadAnswer } from '../../protocol.ts'
 import { plural } from '../messages/wording.ts'
 import { previewNote } from '../preview-limits.ts'
-import { copyField } from './copy-field.ts'
-import { momentOf } from './moment.ts'
-import { notice, type Page, type PageContext, page } from './page.ts'
+import { copyField, momentOf, notice, type Page, type PageContext, page } from './page.ts'
 import { viewerFacts } from './page-facts.ts'
 
 /** What a browser that posts the plain form gets. The only place where the server ever shows a key. */

@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import { fill } from '../messages/wording.ts'
-import { contactLink } from './contact.ts'
-import { type Page, type PageContext, page } from './page.ts'
+import { contactLink, type Page, type PageContext, page } from './page.ts'
 
 /**
  * The terms: ours, or the operator's own plain text. Its paragraphs are parted by empty lines; one that begins with
