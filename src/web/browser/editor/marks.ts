@@ -35,22 +35,7 @@ export interface MarksOptions {
   say(text: string): void
 }
 
-export interface Marks {
-  /** Shows all of them as they are. */
-  show(): void
-  /** The one with the handles. */
-  readonly selected: Name | null
-  /** `takesFocus`: the keyboard goes on from there. */
-  select(name: Name | null, takesFocus?: boolean): void
-  remove(name: Name): void
-  /** What lies at a pointer's target, if it can be taken hold of: a handle's corner, or all of it. */
-  at(target: EventTarget | null): { name: Name; corner: Corner | null } | null
-  /** The box as a pull from `corner` by so many of the picture's pixels leaves it; without one it moves. */
-  pulled(box: Box, corner: Corner | null, x: number, y: number): Box
-  put(name: Name, box: Box): void
-}
-
-export function createMarks({ stage, words, edits, draft, commit, onSelect, say }: MarksOptions): Marks {
+export function createMarks({ stage, words, edits, draft, commit, onSelect, say }: MarksOptions) {
   const { layer } = stage
   const elements = new Map<Name, HTMLButtonElement>()
   let selected: Name | null = null
@@ -99,6 +84,7 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
     return element
   }
 
+  /** Shows all of them as they are. */
   function show(): void {
     const { width, height, marks, crop } = edits()
     const names: Name[] = [...marks.keys(), ...(crop ? (['crop'] as const) : [])]
@@ -140,6 +126,7 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
     }
   })
 
+  /** `takesFocus`: the keyboard goes on from there. */
   function select(name: Name | null, takesFocus = false): void {
     const isNew = name !== selected
     selected = name
@@ -168,6 +155,7 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
     if (now) say(labelOf(name, now))
   }
 
+  /** The box as a pull from `corner` by so many of the picture's pixels leaves it; without one it moves. */
   function pulled(box: Box, corner: Corner | null, x: number, y: number): Box {
     if (!corner) return movedWithin(box, x, y, edits())
     const [left, top] = [corner.endsWith('w'), corner.startsWith('n')]
@@ -183,12 +171,14 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
 
   return {
     show,
+    /** The one with the handles. */
     get selected() {
       return selected
     },
     select,
     remove,
-    at(target) {
+    /** What lies at a pointer's target, if it can be taken hold of: a handle's corner, or all of it. */
+    at(target: EventTarget | null): { name: Name; corner: Corner | null } | null {
       const element = (target as Element).closest<HTMLElement>('.edit-box')
       if (!element) return null
       const { name } = element.dataset

@@ -9,27 +9,9 @@ const MOST_DENSE = 2
 /** Pixels of the picture are told apart from here on: they are shown as they are, not smoothed. Unit: CSS pixels. */
 const SHARP_SCALE = 2
 
-export interface Stage {
-  /** Takes the pointers. */
-  readonly element: HTMLElement
-  /** Lies over the whole picture, wherever it goes. */
-  readonly layer: HTMLElement
-  /** CSS pixels for a pixel of the picture. */
-  readonly scale: number
-  /** Shows the edits, on their way or done. The view starts anew when the picture's shape changes. */
-  show(picture: ImageBitmap, edits: Edits): void
-  /** From a pointer's place to the picture's pixels, which may lie outside of it. */
-  toPicture(clientX: number, clientY: number): readonly [x: number, y: number]
-  pan(x: number, y: number): void
-  /** `at`: the pointer's place that stays; else the middle. */
-  zoom(factor: number, at?: readonly [clientX: number, clientY: number]): void
-  /** Part of the picture in sight, in its pixels. */
-  inSight(): { x: number; y: number; width: number; height: number }
-  /** Draws no more: the picture may be closed. */
-  close(): void
-}
+export type Stage = ReturnType<typeof createStage>
 
-export function createStage(element: HTMLElement, canvas: HTMLCanvasElement): Stage {
+export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
   const context = canvas.getContext('2d')!
   const layer = document.createElement('div')
   layer.className = 'editor-layer'
@@ -79,6 +61,7 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement): St
     context.restore()
   }
 
+  /** Part of the picture in sight, in its pixels. */
   function inSight() {
     const { width, height } = room()
     const { edits } = shown!
@@ -99,12 +82,16 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement): St
   let isUntouched = true
 
   return {
+    /** Takes the pointers. */
     element,
+    /** Lies over the whole picture, wherever it goes. */
     layer,
+    /** CSS pixels for a pixel of the picture. */
     get scale() {
       return view.scale
     },
-    show(picture, edits) {
+    /** Shows the edits, on their way or done. The view starts anew when the picture's shape changes. */
+    show(picture: ImageBitmap, edits: Edits): void {
       const before = shown
       shown = { picture, edits }
       const isSameShape =
@@ -114,22 +101,25 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement): St
       if (!isSameShape) isUntouched = true
       moved(isSameShape ? view : firstView(edits, room()))
     },
-    toPicture(clientX, clientY) {
+    /** From a pointer's place to the picture's pixels, which may lie outside of it. */
+    toPicture(clientX: number, clientY: number): readonly [x: number, y: number] {
       const place = layer.getBoundingClientRect()
       return [(clientX - place.left) / view.scale, (clientY - place.top) / view.scale]
     },
-    pan(x, y) {
+    pan(x: number, y: number): void {
       isUntouched = false
       if (shown) moved(panned(view, x, y, shown.edits, room()))
     },
-    zoom(factor, at) {
+    /** `at`: the pointer's place that stays; else the middle. */
+    zoom(factor: number, at?: readonly [clientX: number, clientY: number]): void {
       isUntouched = false
       const { left, top, width, height } = element.getBoundingClientRect()
       const point = at ? ([at[0] - left, at[1] - top] as const) : ([width / 2, height / 2] as const)
       if (shown) moved(zoomed(view, factor, point, shown.edits, room()))
     },
     inSight,
-    close() {
+    /** Draws no more: the picture may be closed. */
+    close(): void {
       observer.disconnect()
       shown = undefined
     },

@@ -38,13 +38,9 @@ export interface PanelOptions {
   onChange(): void
 }
 
-export interface Panel {
-  /** Reads the history anew. */
-  refresh(): Promise<void>
-  readonly size: number
-}
+export type Panel = ReturnType<typeof createPanel>
 
-export function createPanel({ history, format, isShown, onEdit, onChange }: PanelOptions): Panel {
+export function createPanel({ history, format, isShown, onEdit, onChange }: PanelOptions) {
   const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
   const [list, section, more] = [find('remembered'), find('earlier'), find('show-more')]
   const search = find<HTMLInputElement>('search')
@@ -145,10 +141,11 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   })
 
   return {
-    get size() {
+    get size(): number {
       return all.length
     },
-    async refresh() {
+    /** Reads the history anew. */
+    async refresh(): Promise<void> {
       all = (await history.all()).filter(({ id }) => !isShown(id))
       show()
     },

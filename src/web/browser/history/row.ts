@@ -10,15 +10,6 @@ import { copyAndSay } from '../page/clipboard.ts'
 import { locale, words } from '../upload/facts.ts'
 import type { History, Remembered } from './history.ts'
 
-export interface Row {
-  readonly element: HTMLElement
-  readonly picture: Remembered
-  picked: boolean
-  /** Another page wrote more of it down. */
-  update(picture: Remembered): void
-  remove(): void
-}
-
 export interface RowOptions {
   history: History
   format(): keyof EmbedCodes
@@ -36,7 +27,9 @@ function whenOf(at: Date): string {
   )
 }
 
-export function createRow(picture: Remembered, options: RowOptions): Row {
+export type Row = ReturnType<typeof createRow>
+
+export function createRow(picture: Remembered, options: RowOptions) {
   const { history, format, onPicked, onEdit, onDeleted } = options
   const template = document.getElementById('row') as HTMLTemplateElement
   const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
@@ -115,17 +108,18 @@ export function createRow(picture: Remembered, options: RowOptions): Row {
   return {
     element,
     picture,
-    get picked() {
+    get picked(): boolean {
       return box.checked
     },
-    set picked(on) {
+    set picked(on: boolean) {
       box.checked = on
     },
-    update(later) {
+    /** Another page wrote more of it down. */
+    update(later: Remembered): void {
       Object.assign(picture, later)
       illustrate()
     },
-    remove() {
+    remove(): void {
       if (image.src) URL.revokeObjectURL(image.src)
       element.remove()
     },

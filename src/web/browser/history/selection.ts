@@ -16,12 +16,7 @@ export interface SelectionOptions {
   onDeleted(id: string): void
 }
 
-export interface Selection {
-  /** Says how many are chosen, and offers what goes with that. */
-  settle(): void
-}
-
-export function createSelection({ rows, history, format, onDeleted }: SelectionOptions): Selection {
+export function createSelection({ rows, history, format, onDeleted }: SelectionOptions) {
   const find = (id: string) => document.getElementById(id) as HTMLButtonElement
   const [section, bar, start, end] = [find('earlier'), find('selection'), find('select'), find('select-end')]
   const [all, copy, link] = [find('select-all'), find('copy-selected'), find('link-selected')]
@@ -34,6 +29,7 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
   /** The question is about so many. */
   let askedFor = 0
 
+  /** Says how many are chosen, and offers what goes with that. */
   function settle(): void {
     const { length } = picked()
     find('selected').textContent = bar.hidden ? '' : inWords.count(words.selected, length)

@@ -16,13 +16,9 @@ let own: Group | null = null
 /** Keeping is a copy on the disk: not of everything. Unit: bytes. */
 const MOST_BYTES = 100 * 1024 * 1024
 
-export interface Unsent {
-  keep(number: number, file: File): void
-  /** It was sent, or is not to be sent. */
-  release(number: number): void
-}
+export type Unsent = ReturnType<typeof createUnsent>
 
-export function createUnsent(): Unsent {
+export function createUnsent() {
   const group: Group = `${PREFIX}${crypto.randomUUID()}`
   own = group
   const isAble = 'caches' in globalThis && 'locks' in navigator
@@ -54,14 +50,15 @@ export function createUnsent(): Unsent {
     if (persisted && sizes.size > 0) location.reload()
   })
   return {
-    keep(number, file) {
+    keep(number: number, file: File): void {
       if (!isAble || sizes.has(number) || bytes + file.size > MOST_BYTES) return
       if (unlock === null) lock()
       bytes += file.size
       sizes.set(number, file.size)
       then(number, async () => sizes.has(number) && (await keepFile(group, `${number}`, file)))
     },
-    release(number) {
+    /** It was sent, or is not to be sent. */
+    release(number: number): void {
       const size = sizes.get(number)
       if (size === undefined) return
       sizes.delete(number)

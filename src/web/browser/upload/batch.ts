@@ -15,14 +15,6 @@ export interface Settled {
   remark?: string | false | undefined
 }
 
-export interface Batch {
-  /** `copies`: its link goes to the clipboard by itself, if no other file is added before it is done. */
-  begin(count: number, copies: boolean): void
-  add(settled: Settled): void
-  /** Speaks, if something was added since. `onCopy`: copies all that is uploaded. */
-  end(onCopy: () => void): void
-}
-
 /** "1 failed · 2 waiting to retry"; empty, if none. */
 export function unsentInWords(failures: { outlook?: Outlook | undefined }[]): string {
   const resuming = failures.filter(({ outlook }) => outlook === 'resumes').length
@@ -35,7 +27,7 @@ export function unsentInWords(failures: { outlook?: Outlook | undefined }[]): st
     .join(' · ')
 }
 
-export function createBatch(): Batch {
+export function createBatch() {
   let settled: Settled[] = []
   let count = 0
   let copies = false
@@ -62,12 +54,14 @@ export function createBatch(): Batch {
   }
 
   return {
-    begin(more, copiesItself) {
+    /** `copiesItself`: its link goes to the clipboard by itself, if no other file is added before it is done. */
+    begin(more: number, copiesItself: boolean): void {
       count += more
       copies = copiesItself && count === 1
     },
-    add: (one) => settled.push(one),
-    end(onCopy) {
+    add: (one: Settled) => settled.push(one),
+    /** Speaks, if something was added since. `onCopy`: copies all that is uploaded. */
+    end(onCopy: () => void): void {
       if (settled.length > 0) void speak(settled, copies, onCopy)
       settled = []
       count = 0

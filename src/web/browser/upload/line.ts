@@ -6,38 +6,35 @@ const USUAL = 1_250_000
 const ENOUGH_BYTES = 200_000
 const ENOUGH_MS = 200
 
-export interface LineMeter {
-  /** An upload begins; its bytes so far are told as they grow. */
-  begin(): { sent(bytes: number): void; end(): void }
-  bytesPerSecond(): number
-}
+export type LineMeter = ReturnType<typeof createLineMeter>
 
 /** Uploads at the same time share a line: it is as fast as all of them. `now`: in milliseconds. */
-export function createLineMeter(now = () => performance.now()): LineMeter {
+export function createLineMeter(now = () => performance.now()) {
   let [bytes, milliseconds, active, since] = [0, 0, 0, 0]
   const count = () => {
     if (active > 0) milliseconds += now() - since
     since = now()
   }
   return {
+    /** An upload begins; its bytes so far are told as they grow. */
     begin() {
       count()
       active++
       let told = 0
       return {
-        sent(so) {
+        sent(so: number): void {
           // A new try starts anew.
           bytes += Math.max(0, so - told)
           told = so
           count()
         },
-        end() {
+        end(): void {
           count()
           active--
         },
       }
     },
-    bytesPerSecond() {
+    bytesPerSecond(): number {
       if (bytes >= ENOUGH_BYTES && milliseconds >= ENOUGH_MS) return (1000 * bytes) / milliseconds
       const { connection } = navigator as Navigator & { connection?: { downlink?: number } }
       // Unit: megabits a second.

@@ -65,22 +65,7 @@ export function isUnfinished({ state }: Item): boolean {
   return UNFINISHED.has(state.at)
 }
 
-export interface Queue {
-  readonly items: readonly Item[]
-  add(file: File, mode: Mode, expires: Lifetime | ''): Item
-  /** Stops it at any stage. Harmless when it is finished. */
-  cancel(item: Item): void
-  /** Sends it as it is, if it is still being compressed. */
-  skip(item: Item): void
-  /** Puts a failed or cancelled one back. */
-  retry(item: Item): void
-  /** The answer to `asking`. */
-  allowPlace(item: Item, allowed: boolean): void
-  /** Takes a finished one off the list. */
-  drop(item: Item): void
-}
-
-export function createQueue(options: QueueOptions): Queue {
+export function createQueue(options: QueueOptions) {
   const { loadUploader, maxBytes, convert, mustAsk, isFinal, onChange } = options
   const items: Item[] = []
   let count = 0
@@ -168,8 +153,8 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   return {
-    items,
-    add(file, mode, expires) {
+    items: items as readonly Item[],
+    add(file: File, mode: Mode, expires: Lifetime | ''): Item {
       const item: Item = {
         number: ++count,
         file,
@@ -184,13 +169,15 @@ export function createQueue(options: QueueOptions): Queue {
       queueMicrotask(pump)
       return item
     },
-    cancel(item) {
+    /** Stops it at any stage. Harmless when it is finished. */
+    cancel(item: Item): void {
       if (!isUnfinished(item)) return
       item.cancel.abort()
       change(item, { at: 'cancelled' })
       pump()
     },
-    skip(item) {
+    /** Sends it as it is, if it is still being compressed. */
+    skip(item: Item): void {
       if (item.state.at !== 'compressing') return
       item.cancel.abort()
       item.cancel = new AbortController()
@@ -198,12 +185,14 @@ export function createQueue(options: QueueOptions): Queue {
       change(item, { at: 'queued' })
       pump()
     },
-    retry(item) {
+    /** Puts a failed or cancelled one back. */
+    retry(item: Item): void {
       item.cancel = new AbortController()
       change(item, { at: 'queued' })
       pump()
     },
-    allowPlace(item, allowed) {
+    /** The answer to `asking`. */
+    allowPlace(item: Item, allowed: boolean): void {
       item.placeAllowed = allowed
       if (allowed) {
         change(item, { at: 'ready' })
@@ -214,7 +203,8 @@ export function createQueue(options: QueueOptions): Queue {
       }
       pump()
     },
-    drop(item) {
+    /** Takes a finished one off the list. */
+    drop(item: Item): void {
       const index = items.indexOf(item)
       if (index >= 0) items.splice(index, 1)
     },

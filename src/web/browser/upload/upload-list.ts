@@ -31,24 +31,6 @@ export interface UploadListOptions {
   onChange(): void
 }
 
-export interface UploadList {
-  /** Loads what the next picture needs and starts a worker. Never fails. */
-  prepare(): void
-  /** `copies`: the link of a picture that comes alone goes to the clipboard by itself. */
-  add(files: File[], options: { copies: boolean }): Promise<void>
-  readonly items: readonly Item[]
-  /** Those that are uploaded, in order. */
-  pictures(): Remembered[]
-  showFormat(format: keyof EmbedCodes): void
-  copyAll(): Promise<void>
-  /** Tries all again that failed, but what would fail again. */
-  retryAll(): void
-  /** Has the person make another picture of one that is uploaded. */
-  editUploaded(picture: Remembered): Promise<void>
-  /** Takes off the pictures that the history no longer has: another page deleted or forgot them. */
-  dropForgotten(): Promise<void>
-}
-
 interface Entry {
   card: Card
   name: string
@@ -74,7 +56,7 @@ function keep(history: History, picture: Remembered): Promise<boolean> {
   )
 }
 
-export function createUploadList(options: UploadListOptions): UploadList {
+export function createUploadList(options: UploadListOptions) {
   const { history, mode, expires, remembers, format, edit, onChange } = options
   const cards = document.getElementById('uploads')!
   const entries = new Map<Item, Entry>()
@@ -208,7 +190,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
   }
 
-  /** All that failed, or those whose outlook `isMeant`. */
+  /** Tries all again that failed, or those whose outlook `isMeant`. */
   function retryAll(isMeant = (outlook?: Outlook) => outlook !== 'hopeless'): void {
     for (const item of [...queue.items])
       if (item.state.at === 'failed' && isMeant(item.state.outlook)) queue.retry(item)
@@ -230,7 +212,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
     }
   }
 
-  /** The one that is uploaded stays as it is, and the other gets a link of its own. */
+  /** Has the person make another picture of one that is uploaded. That one stays as it is, and the other gets a link of its own. */
   async function editUploaded(picture: Remembered): Promise<void> {
     const edited = await edit(picture)
     if (!edited) return
@@ -288,6 +270,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
       for (const [item, { card }] of entries) if (item.state.at === 'waiting') card.show(viewOf(item))
     })
 
+  /** Those that are uploaded, in order. */
   const pictures = () =>
     [...entries.values()].sort((a, b) => b.at - a.at).flatMap(({ picture }) => picture ?? [])
 
@@ -299,6 +282,7 @@ export function createUploadList(options: UploadListOptions): UploadList {
   /** The place of the uppermost card. */
   let top = 0
 
+  /** `copies`: the link of a picture that comes alone goes to the clipboard by itself. */
   async function add(files: File[], { copies, name }: { copies: boolean; name?: string }): Promise<void> {
     batch.begin(files.length, copies)
     // What comes later stands higher, but files that come together keep their order.
@@ -316,7 +300,8 @@ export function createUploadList(options: UploadListOptions): UploadList {
 
   return {
     items: queue.items,
-    prepare() {
+    /** Loads what the next picture needs and starts a worker. Never fails. */
+    prepare(): void {
       // What can't be loaded now is loaded for the picture.
       loadUploading().then(
         ({ prepare }) => prepare({ codecs: false }),
@@ -325,13 +310,14 @@ export function createUploadList(options: UploadListOptions): UploadList {
     },
     add,
     pictures,
-    showFormat(chosen) {
+    showFormat(chosen: keyof EmbedCodes): void {
       for (const { card } of entries.values()) card.format(chosen)
     },
     copyAll,
     retryAll: () => retryAll(),
     editUploaded,
-    async dropForgotten() {
+    /** Takes off the pictures that the history no longer has: another page deleted or forgot them. */
+    async dropForgotten(): Promise<void> {
       const known = await history
       for (const [item, entry] of entries) {
         if (entry.isKept && entry.picture && !(await known.get(entry.picture.id))) forget(item, entry)
