@@ -76,12 +76,12 @@ export default defineConfig({
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|gallery-card|describe|deeds|stay|thumbnail)|upload\/(?!uploading|line|reasons|return)|intake\/(drop|paste)|history\/preferences|page\/register-worker))/,
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|gallery-card|describe|deeds|thumbnail)|upload\/(?!uploading|line|reasons|return)|intake\/drop|history\/preferences))/,
             },
             // Shared by uploads and the history, whose rows come with the page.
             {
               name: 'picture',
-              test: /src\/web\/browser\/(card\/(deeds|stay|thumbnail)|upload\/reasons|intake\/(unsent|kept-files))/,
+              test: /src\/web\/browser\/(card\/(deeds|thumbnail)|upload\/reasons|intake\/(unsent|kept-files))/,
             },
             // What the first picture waits for: a round trip, not four.
             {

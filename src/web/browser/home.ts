@@ -1,15 +1,14 @@
 /** The page at `/`, alive. */
 import type { Lifetime, Mode } from '../../client/types.ts'
+import type { TrustedTypes } from '../../client/worker/browser-host.ts'
 import type { EmbedCodes } from '../pages/embed-codes.ts'
 import { SHARED_QUERY } from '../share-path.ts'
 import { makeGallery } from './card/picture.ts'
 import { openHistory, type Remembered } from './history/history.ts'
 import type { Panel } from './history/panel.ts'
 import { rememberChoice, rememberMode, rememberSwitch } from './history/preferences.ts'
-import { takeDrops } from './intake/drop.ts'
-import { takePastes } from './intake/paste.ts'
+import { takeDrops, takePastes } from './intake/drop.ts'
 import { guardQuestions } from './page/questions.ts'
-import { registerWorker } from './page/register-worker.ts'
 import { say } from './page/status.ts'
 import { facts, words } from './upload/facts.ts'
 import { askBeforeLeaving, askQuota, isFull, quotaUsedUp, showTotals } from './upload/progress.ts'
@@ -129,7 +128,20 @@ find('one-link').addEventListener('click', () => void makeGallery(uploads.pictur
 askBeforeLeaving(uploads.items)
 guardQuestions()
 root.dataset.live = ''
-registerWorker()
+if ('serviceWorker' in navigator) registerWorker('/service-worker.js')
+
+/** Under Trusted Types it starts only from an address that a policy vouches for. */
+function registerWorker(address: string): void {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
+  const policy = trustedTypes?.createPolicy('pinhole-page', {
+    createScriptURL(url) {
+      if (url !== address) throw new TypeError('only our own service worker')
+      return url
+    },
+  })
+  // A browser that refuses has no share sheet either: nothing is lost.
+  navigator.serviceWorker.register(policy ? policy.createScriptURL(address) : address).catch(() => {})
+}
 
 // Parts that come later may not come: offline, or the page is left meanwhile. What is there works without them.
 

@@ -43,9 +43,8 @@ export interface Card {
   remove(): void
 }
 
-export function canShare(): boolean {
-  return 'share' in navigator
-}
+/** Where the device can. */
+export const SHARE: 'share'[] = 'share' in navigator ? ['share'] : []
 
 export function createCard(name: string): Card {
   const template = document.getElementById('card') as HTMLTemplateElement

@@ -1,12 +1,21 @@
-/** What can be done with a picture that is on the service. */
+/** What can be said of a picture that is on the service, and done with it. */
 import { DELETE_PATH } from '../../../protocol.ts'
 import type { History, Remembered } from '../history/history.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
-import { facts, inWords, words } from '../upload/facts.ts'
+import { facts, inWords, locale, words } from '../upload/facts.ts'
 import { reasonOf } from '../upload/reasons.ts'
 import type { MenuAction } from './menu.ts'
 import { codesOf } from './picture.ts'
+
+/** When it goes by itself, in a sentence. */
+export function staysUntil({ expires }: Remembered): string | undefined {
+  if (!expires) return undefined
+  const at = new Date(expires)
+  const year = at.getFullYear() === new Date().getFullYear() ? undefined : 'numeric'
+  const parts = { year, month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
+  return inWords.fill(words.staysUntil, { time: new Intl.DateTimeFormat(locale, parts).format(at) })
+}
 
 /** All but deletion, which asks first. */
 export async function act(action: MenuAction, picture: Remembered, history: History): Promise<void> {

@@ -5,10 +5,9 @@ import type { History, Remembered } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { facts, words } from '../upload/facts.ts'
 import type { Item } from '../upload/queue.ts'
-import { type Action, type Card, canShare } from './card.ts'
-import { act, deleteAndSay } from './deeds.ts'
+import { type Action, type Card, SHARE } from './card.ts'
+import { act, deleteAndSay, staysUntil } from './deeds.ts'
 import { codesOf } from './picture.ts'
-import { staysUntil } from './stay.ts'
 
 export interface DoneCardOptions {
   history: History
@@ -23,7 +22,7 @@ export interface DoneCardOptions {
 
 export function showDone(card: Card, picture: Remembered, options: DoneCardOptions): void {
   const { history, status, note, onEdit, onDeleted } = options
-  const actions: Action[] = ['open', ...(canShare() ? (['share'] as const) : []), 'edit', 'delete', 'more']
+  const actions: Action[] = ['open', ...SHARE, 'edit', 'delete', 'more']
   const settled = (text = note) =>
     card.show({ state: 'done', status, note: text, codes: codesOf(picture), actions })
 

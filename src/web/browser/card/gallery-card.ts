@@ -2,7 +2,7 @@
 import { hashOf } from '../gallery/link.ts'
 import type { Remembered } from '../history/history.ts'
 import { facts, inWords, words } from '../upload/facts.ts'
-import { canShare, createCard } from './card.ts'
+import { createCard, SHARE } from './card.ts'
 import { showQr } from './qr.ts'
 
 let close = () => {}
@@ -23,7 +23,7 @@ export async function showGallery(pictures: Remembered[]): Promise<void> {
       state: 'done',
       status: inWords.count(words.galleryOf, linked.length),
       codes: { page: link, direct: link, markdown: link, bbcode: link, html: link },
-      actions: ['open', ...(canShare() ? (['share'] as const) : []), 'qr', 'dismiss'],
+      actions: ['open', ...SHARE, 'qr', 'dismiss'],
     })
     card.onAction = (action) => {
       if (action === 'share') navigator.share({ url: link }).catch(() => {})

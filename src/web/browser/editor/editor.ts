@@ -7,19 +7,34 @@ import { fill } from '../../messages/wording.ts'
 import { canvasIsTrue } from '../card/thumbnail.ts'
 import type { Remembered } from '../history/history.ts'
 import { facts } from '../upload/facts.ts'
-import { between, type Edits, fitted, isEdited, type Mark, noEdits, turned } from './edits.ts'
+import {
+  between,
+  createSteps,
+  type Edits,
+  fitted,
+  isEdited,
+  type Mark,
+  noEdits,
+  type Point,
+  turned,
+} from './edits.ts'
 import { type Action, createFrame, type Frame, type Tool, type WaysOut } from './frame.ts'
 import { type Drag, takeGestures } from './gestures.ts'
 import { createMarks, type Name } from './marks.ts'
 import { render, textShape } from './render.ts'
 import { createStage } from './stage.ts'
-import { createSteps } from './steps.ts'
 
 const words = facts.editor
 
 /** A line's width, and a text's height, as they are drawn on the screen. Unit: CSS pixels. */
 const LINE_PX = 5
 const TEXT_PX = 32
+
+/** The way of an arrow that is added: from the lower left to the upper right. */
+const RISING: Point[] = [
+  [0, 1],
+  [1, 0],
+]
 
 /** A press of a button zooms by so much. */
 const ZOOM_STEP = 1.6
@@ -177,8 +192,7 @@ async function withEdits(
     const held = marks.at(down.target)
     const [x0, y0] = stage.toPicture(down.clientX, down.clientY)
     if (held) return pull(held, x0, y0)
-    if (tool === 'move') return null
-    if (tool === 'text') return null
+    if (tool === 'move' || tool === 'text') return null
     if (tool === 'crop') {
       return {
         to(clientX, clientY) {
@@ -269,20 +283,7 @@ async function withEdits(
       draft({ ...steps.now, crop: fitted(box, steps.now) })
       endDrag('crop')
     } else if (tool === 'redact' || tool === 'arrow') {
-      endDrag(
-        add(
-          tool,
-          box,
-          tool === 'arrow'
-            ? {
-                points: [
-                  [0, 1],
-                  [1, 0],
-                ],
-              }
-            : {},
-        ),
-      )
+      endDrag(add(tool, box, { points: tool === 'arrow' ? RISING : [] }))
     }
   }
 

@@ -1,11 +1,10 @@
 /** One picture of an earlier visit, in one row. */
 
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { canShare } from '../card/card.ts'
-import { act, deleteAndSay } from '../card/deeds.ts'
+import { SHARE } from '../card/card.ts'
+import { act, deleteAndSay, staysUntil } from '../card/deeds.ts'
 import { openMenu } from '../card/menu.ts'
 import { codesOf } from '../card/picture.ts'
-import { staysUntil } from '../card/stay.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { locale, words } from '../upload/facts.ts'
 import type { History, Remembered } from './history.ts'
@@ -72,15 +71,7 @@ export function createRow(picture: Remembered, options: RowOptions) {
   more.addEventListener('click', () =>
     openMenu(more, {
       link: codesOf(picture).page,
-      actions: [
-        'open',
-        ...(canShare() ? (['share'] as const) : []),
-        'qr',
-        'edit',
-        'describe',
-        'delete-link',
-        'delete',
-      ],
+      actions: ['open', ...SHARE, 'qr', 'edit', 'describe', 'delete-link', 'delete'],
       onAction(action) {
         if (action === 'edit') return onEdit()
         if (action !== 'delete') return void act(action, picture, history)

@@ -1,16 +1,15 @@
-/** Pictures dropped anywhere on the page: files, folders, and images dragged over from another tab. */
+/** Pictures dropped or pasted anywhere on the page: files, folders, and images dragged over from another tab. */
 import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
 
-export interface DropOptions {
-  /** Something is dragged over the page. */
-  onDrag(): void
+export interface IntakeOptions {
   onFiles(files: File[]): void
-  /** Only an address was dropped, which this page may not fetch. */
+  /** Only an address came, which this page may not fetch. */
   onAddressOnly(): void
 }
 
-export function takeDrops({ onDrag, onFiles, onAddressOnly }: DropOptions): void {
+/** `onDrag`: something is dragged over the page. */
+export function takeDrops({ onDrag, onFiles, onAddressOnly }: IntakeOptions & { onDrag(): void }): void {
   const root = document.documentElement
   let isOwn = false
   /** Entering a child comes before leaving its parent, so both are counted. */
@@ -50,7 +49,9 @@ export function takeDrops({ onDrag, onFiles, onAddressOnly }: DropOptions): void
     const address = transfer.getData('text/uri-list').split(/\r?\n/)[0] ?? ''
     // The list of items empties itself when this handler returns, so it is read before anything is awaited.
     const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry?.() ?? [])
-    const files = entries.some((entry) => entry.isDirectory) ? await filesIn(entries) : [...transfer.files]
+    const files = entries.some((entry) => entry.isDirectory)
+      ? await (await loadFolders())?.filesOfEntries(entries)
+      : [...transfer.files]
     if (!files) return say(words.unreachable)
     const isInline = files.length === 0 && address.startsWith('data:')
     const inline = isInline && (await loadFolders())?.fileOfDataUrl(address)
@@ -61,9 +62,23 @@ export function takeDrops({ onDrag, onFiles, onAddressOnly }: DropOptions): void
 }
 
 /** `null`: the server, which has the code, can't be reached. */
-async function filesIn(entries: FileSystemEntry[]): Promise<File[] | null> {
-  const folders = await loadFolders()
-  return folders?.filesOfEntries(entries) ?? null
-}
-
 const loadFolders = () => import('./folders.ts').catch(() => null)
+
+/** Pictures pasted anywhere on the page. Text pasted into a field is the field's. */
+export function takePastes({ onFiles, onAddressOnly }: IntakeOptions): void {
+  addEventListener('paste', (event) => {
+    if (
+      (event.target as Element).closest?.(
+        'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea',
+      )
+    )
+      return
+    const files = [...(event.clipboardData?.files ?? [])]
+    if (files.length > 0) {
+      event.preventDefault()
+      onFiles(files)
+    } else if (/^https?:\/\/\S+$/i.test(event.clipboardData?.getData('text/plain').trim() ?? '')) {
+      onAddressOnly()
+    }
+  })
+}
