@@ -64,6 +64,10 @@ export const english = {
     share: 'Share',
     edit: 'Edit',
     describe: 'Describe',
+    describeTitle: 'What does this picture show?',
+    describeHint:
+      'Optional, for people who can’t see it. Included when you copy Markdown, HTML or BBCode, and in gallery links. Stored in this browser only.',
+    describeSave: 'Save',
     more: 'More',
     qr: 'QR code',
     qrTitle: 'Open it on another device',
@@ -147,13 +151,7 @@ export const english = {
     copiedAll: { one: '{count} link copied', other: '{count} links copied' },
     gallery: 'Gallery',
     galleryOf: { one: 'One link to {count} picture', other: 'One link to {count} pictures' },
-    describe: {
-      title: 'What does this picture show?',
-      hint: 'Optional, for people who can’t see it. Included when you copy Markdown, HTML or BBCode, and in gallery links. Stored in this browser only.',
-      save: 'Save',
-      saved: 'Description saved.',
-      cancel: 'Cancel',
-    },
+    described: 'Description saved.',
     galleryCopied: {
       one: 'One link to {count} picture copied',
       other: 'One link to {count} pictures copied',

@@ -64,6 +64,10 @@ export const french: Messages = {
     share: 'Partager',
     edit: 'Modifier',
     describe: 'Décrire',
+    describeTitle: 'Que montre cette image\u00a0?',
+    describeHint:
+      'Facultatif, pour les personnes qui ne peuvent pas la voir. Le texte accompagne le Markdown, le HTML et le BBCode copiés ainsi que le lien d’une galerie. Il n’est enregistré que dans ce navigateur.',
+    describeSave: 'Enregistrer',
     more: 'Plus',
     qr: 'Code QR',
     qrTitle: 'Ouvrir sur un autre appareil',
@@ -153,13 +157,7 @@ export const french: Messages = {
     copiedAll: { one: '{count} lien copié', other: '{count} liens copiés' },
     gallery: 'Galerie',
     galleryOf: { one: 'Un lien vers {count} image', other: 'Un lien vers {count} images' },
-    describe: {
-      title: 'Que montre cette image\u00a0?',
-      hint: 'Facultatif, pour les personnes qui ne peuvent pas la voir. Le texte accompagne le Markdown, le HTML et le BBCode copiés ainsi que le lien d’une galerie. Il n’est enregistré que dans ce navigateur.',
-      save: 'Enregistrer',
-      saved: 'Description enregistrée.',
-      cancel: 'Annuler',
-    },
+    described: 'Description enregistrée.',
     galleryCopied: {
       one: 'Un lien vers {count} image copié',
       other: 'Un lien vers {count} images copié',

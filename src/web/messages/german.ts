@@ -62,6 +62,10 @@ export const german: Messages = {
     share: 'Teilen',
     edit: 'Bearbeiten',
     describe: 'Beschreiben',
+    describeTitle: 'Was zeigt dieses Bild?',
+    describeHint:
+      'Optional, für Menschen, die es nicht sehen können. Der Text steht in kopiertem Markdown, HTML und BBCode und im Link einer Galerie. Gespeichert wird er nur in diesem Browser.',
+    describeSave: 'Speichern',
     more: 'Mehr',
     qr: 'QR-Code',
     qrTitle: 'Auf einem anderen Gerät öffnen',
@@ -149,13 +153,7 @@ export const german: Messages = {
     copiedAll: { one: '{count} Link kopiert', other: '{count} Links kopiert' },
     gallery: 'Galerie',
     galleryOf: { one: 'Ein Link zu {count} Bild', other: 'Ein Link zu {count} Bildern' },
-    describe: {
-      title: 'Was zeigt dieses Bild?',
-      hint: 'Optional, für Menschen, die es nicht sehen können. Der Text steht in kopiertem Markdown, HTML und BBCode und im Link einer Galerie. Gespeichert wird er nur in diesem Browser.',
-      save: 'Speichern',
-      saved: 'Beschreibung gespeichert.',
-      cancel: 'Abbrechen',
-    },
+    described: 'Beschreibung gespeichert.',
     galleryCopied: { one: 'Ein Link zu {count} Bild kopiert', other: 'Ein Link zu {count} Bildern kopiert' },
     imported: { one: '{count} Bild importiert.', other: '{count} Bilder importiert.' },
     exported: {

@@ -55,5 +55,13 @@ ${action('keep', upload.keep, 'quiet')}
 <div class="qr-code"></div>
 <p class="soft qr-link" dir="ltr"></p>
 <form method="dialog"><button class="button quiet">${upload.close}</button></form>
+</dialog>
+<dialog class="describe" id="describe" aria-label="${upload.describeTitle}">
+<form method="dialog">
+<label for="describe-text">${upload.describeTitle}</label>
+<input id="describe-text" type="text" aria-describedby="describe-hint">
+<p class="soft" id="describe-hint">${upload.describeHint}</p>
+<div class="actions"><button class="button" value="save">${upload.describeSave}</button><button class="button quiet" value="">${upload.cancel}</button></div>
+</form>
 </dialog>`
 }

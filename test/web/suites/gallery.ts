@@ -163,7 +163,7 @@ export function gallerySuite(site: () => Site): void {
     await pressInMenu(card(page, '0.gif'), 'describe')
     await page.locator('.describe input').fill('A "cat" [asleep] <on> a mat, 50 % grey')
     await page.keyboard.press('Enter')
-    await page.locator('.describe').waitFor({ state: 'detached' })
+    await page.locator('.describe').waitFor({ state: 'hidden' })
     await heard(page, /Description saved/)
     for (const [format, part] of [
       ['markdown', '![A "cat" \\[asleep\\] \\<on\\> a mat, 50 % grey]('],

@@ -114,7 +114,7 @@ export function statesSuite(site: () => Site): void {
     await pressInMenu(card(page, 'one.gif'), 'qr')
     const code = page.locator('dialog[open] .qr-code')
     await code.locator('svg[role="img"]').waitFor()
-    assert.equal(await page.locator('dialog svg').getAttribute('aria-label'), `${url}/${id}`)
+    assert.equal(await page.locator('#qr svg').getAttribute('aria-label'), `${url}/${id}`)
     assert.equal(await readQrCode(await code.innerHTML()), `${url}/${id}`)
     assert.equal(await code.evaluate((box) => getComputedStyle(box).backgroundColor), 'rgb(255, 255, 255)')
     const corner = Math.min(
@@ -125,7 +125,7 @@ export function statesSuite(site: () => Site): void {
     )
     assert.equal(corner, 4, 'modules of quiet zone (ISO/IEC 18004)')
     await page.keyboard.press('Escape')
-    await page.locator('dialog:not([open])').waitFor({ state: 'attached' })
+    await page.locator('#qr').waitFor({ state: 'hidden' })
   })
 
   test('copies where the clipboard is closed to scripts, as over plain http', {
