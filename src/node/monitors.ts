@@ -9,13 +9,22 @@ import { createIntervalJob } from '../async.ts'
 import type { Log } from '../http/log.ts'
 import { dropKeptBlocks, keptBlockBytes } from '../stores/drafts/blocks.ts'
 
+interface Monitor {
+  stop(): Promise<void>
+}
+
+function every(ms: number, check: () => Promise<void> | void): Monitor {
+  const { start, stop } = createIntervalJob(check, ms, () => {}, { isFirstDone: true, keepsAlive: false })
+  start()
+  return { stop }
+}
+
 /** Free space of a disk, in bytes and inodes, read at an interval: an upload that asks for it does not wait for the disk. */
-export interface DiskMonitor {
+export interface DiskMonitor extends Monitor {
   /** Unit: bytes. `null` as long as it is not known. */
   freeBytes(): number | null
   /** Share of bytes or of inodes in use, whichever is more: 0 to 1. `null` as long as it is not known. */
   used(): number | null
-  stop(): Promise<void>
 }
 
 const DISK_MS = 500
@@ -41,9 +50,7 @@ export async function openDiskMonitor(folder: string): Promise<DiskMonitor> {
   }
 
   await read()
-  const job = createIntervalJob(read, DISK_MS, () => {}, { isFirstDone: true, keepsAlive: false })
-  job.start()
-  return { freeBytes: () => free, used: () => used, stop: job.stop }
+  return { freeBytes: () => free, used: () => used, ...every(DISK_MS, read) }
 }
 
 const DESCRIPTORS_MS = 1000
@@ -53,7 +60,7 @@ const LOGGED_EVERY_MS = 60_000
  * Detects that no file descriptor is left, by opening a file once a second: libuv then closes new connections unanswered
  * and reports nothing. `onExhausted` is called for each check that found none. Logged at most once a minute.
  */
-export function openDescriptorMonitor(log: Log, onExhausted: () => void): { stop(): Promise<void> } {
+export function openDescriptorMonitor(log: Log, onExhausted: () => void): Monitor {
   let loggedAt = -Infinity
 
   function check(): void {
@@ -67,9 +74,7 @@ export function openDescriptorMonitor(log: Log, onExhausted: () => void): { stop
     })
   }
 
-  const job = createIntervalJob(check, DESCRIPTORS_MS, () => {}, { isFirstDone: true, keepsAlive: false })
-  job.start()
-  return { stop: job.stop }
+  return every(DESCRIPTORS_MS, check)
 }
 
 const MEMORY_MS = 500
@@ -125,7 +130,7 @@ function trimHeap(): void {
  * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/068). What they
  * leave in glibc's heap goes back at rest.
  */
-export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<void> } {
+export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
   const gc = collector()
   if (gc === null) return { stop: async () => {} }
   const resident = process.memoryUsage.rss
@@ -167,9 +172,7 @@ export function openMemoryMonitor(isAtRest: () => boolean): { stop(): Promise<vo
     else if (usedBytes() - usedAfter >= GARBAGE_BYTES) collect('regular')
   }
 
-  const job = createIntervalJob(check, MEMORY_MS, () => {}, { isFirstDone: true, keepsAlive: false })
-  job.start()
-  return { stop: job.stop }
+  return every(MEMORY_MS, check)
 }
 
 function usedBytes(): number {

@@ -3,48 +3,20 @@ import { hostname } from 'node:os'
 import { createIntervalJob } from '../async.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
-import type { Challenges } from '../service/challenge/challenges.ts'
-import { createExpiryClock, type ExpiryClock } from '../service/expiry-clock.ts'
+import { createExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
-import type { Images } from '../service/images/images.ts'
-import type { Decisions } from '../service/moderation/decisions.ts'
-import type { Reports } from '../service/moderation/reports.ts'
-import type { Scanning } from '../service/moderation/scanning.ts'
-import type { Takedown } from '../service/moderation/takedown.ts'
-import type { Capacity } from '../service/quota/capacity.ts'
-import { createLine, type Line } from '../service/quota/line.ts'
-import type { Quota } from '../service/quota/quota.ts'
-import type { Settings } from '../service/settings.ts'
+import { createLine } from '../service/quota/line.ts'
 import { wireModeration } from '../wiring/moderation.ts'
 import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
 import { nodeHashes as hashes } from './hashes.ts'
 import type { Limits } from './http/limits.ts'
-import { createMetrics, type ProcessMetrics } from './metrics/metrics.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import type { DiskMonitor } from './monitors.ts'
 import { openEvidence } from './open/files.ts'
 import { openNotices } from './open/notifiers.ts'
 import type { Stores } from './open/stores.ts'
 
-export interface Services {
-  settings: Settings
-  capacity: Capacity
-  quota: Quota
-  line: Line
-  challenges: Challenges
-  images: Images
-  expiryClock: ExpiryClock
-  reports: Reports
-  takedown: Takedown
-  decisions: Decisions
-  scanning: Scanning
-  metrics: ProcessMetrics
-  /** Whether nobody is shown a picture now. */
-  isPrivate(): boolean
-  /** Begins what is done at an interval. */
-  start(): void
-  /** Resolves when what is under way has ended. */
-  stop(): Promise<void>
-}
+export type Services = Awaited<ReturnType<typeof openServices>>
 
 const FORGETTING_MS = 3_600_000
 
@@ -56,7 +28,7 @@ export async function openServices(parts: {
   disk: DiskMonitor
   log: Log
   localNow: () => number
-}): Promise<Services> {
+}) {
   const { config, limits, stores, disk, log } = parts
   const { ledger, clock, purges, moves, tombstones } = stores
   const { now } = clock
@@ -121,11 +93,14 @@ export async function openServices(parts: {
     decisions,
     scanning,
     metrics,
+    /** Whether nobody is shown a picture now. */
     isPrivate,
+    /** Begins what is done at an interval. */
     start() {
       // Those of the stores end with them.
       for (const job of [purges, moves, tombstones, ...ownJobs]) job.start()
     },
+    /** Resolves when what is under way has ended. */
     async stop() {
       await Promise.all([capacity, quota, challenges, ...ownJobs].map((job) => job.stop()))
     },

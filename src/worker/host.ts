@@ -19,15 +19,14 @@ import type { ObjectStore } from '../stores/object-store.ts'
 import { siteFactsOf } from '../web/pages/site-facts.ts'
 import { lifetimeRules } from '../wiring/settings.ts'
 import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
-import { asCoded, responseOf } from './answer.ts'
 import type { WorkerAssets } from './assets.ts'
 import { createBackground } from './background.ts'
 import { readBody } from './body.ts'
+import { asCoded, asSent, headerOf, responseOf, unknownClient } from './exchange.ts'
 import { workerHashes as hashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createPlaces, type Places } from './places.ts'
 import { createPurging, type Execution } from './purging.ts'
-import { asSent, headerOf, unknownClient } from './request.ts'
 
 export interface Host {
   fetch(request: Request, context: Execution): Promise<Response>

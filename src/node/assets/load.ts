@@ -1,10 +1,14 @@
-/** Reads the bundle of pages' files into memory. */
+/** Reads the bundle of pages' files into memory, and makes the site of it: what pages say of the server, and terms. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Config } from '../../config.ts'
+import type { Site } from '../../http/context.ts'
+import type { Log } from '../../http/log.ts'
 import type { Asset, AssetList } from '../../web/assets.ts'
 import type { AssetUrls } from '../../web/pages/page.ts'
+import { siteFactsOf } from '../../web/pages/site-facts.ts'
 import { isFresh, readBundle } from './build.ts'
 
 /** Node's API for files inside a single executable. Undefined in Bun. */
@@ -14,6 +18,19 @@ export interface LoadedAssets {
   /** By path. */
   assets: Map<string, Asset>
   urls: AssetUrls
+}
+
+/** Reads its files. What is returned makes it for a server at `baseUrl`. */
+export async function loadSite(config: Config, log: Log): Promise<(baseUrl: string) => Site> {
+  const [{ assets, urls }, terms] = await Promise.all([
+    loadAssets((message) => log.warn({}, message)),
+    config.termsFile === null ? undefined : readFile(config.termsFile, 'utf8'),
+  ])
+  return (baseUrl) => ({
+    facts: siteFactsOf(config, baseUrl, urls),
+    asset: (path) => assets.get(path) ?? null,
+    terms,
+  })
 }
 
 /**

@@ -14,8 +14,15 @@ import { copyEvidence, openBackupFiles, openEvidenceFiles, openTombstoneFiles } 
 import { openImages, openStores } from '../open/stores.ts'
 import { assertNewer, hasLedger, putLedger } from './ledger.ts'
 import { type Manifest, readBackup } from './manifest.ts'
-import { readMark, removeMark, writeMark } from './mark.ts'
-import { assertPlaceKnown, bringLedgerUp, makePrivate, makePublic } from './restored-ledger.ts'
+import {
+  assertPlaceKnown,
+  bringLedgerUp,
+  makePrivate,
+  makePublic,
+  readMark,
+  removeMark,
+  writeMark,
+} from './restored-ledger.ts'
 
 /**
  * A second place that was written to longer ago may have stopped before the disk was lost, and not know what was deleted

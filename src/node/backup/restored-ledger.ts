@@ -1,12 +1,47 @@
-/** The ledger of a backup is older than what happened since: what is known of that, and what to do about the rest. */
+/**
+ * The ledger of a backup is older than what happened since: what is known of that, and what to do about the rest. A restore may
+ * be killed at any step and started again: its mark says how far it is.
+ */
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { type FoundTombstones, lastOf } from '../../service/recovery/tombstone-files.ts'
+import { openFolderFiles } from '../../stores/filesystem/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { APPLIED, PLACE, type Tombstone } from '../../stores/tombstones.ts'
+import { RESTORING } from '../open/data-folder.ts'
 import type { Stores } from '../open/stores.ts'
-import { type RestoreMark, readMark, removeMark, writeMark } from './mark.ts'
 
 const BY = { who: 'pinhole' }
+
+/** The state of a restore that has not finished. */
+export interface RestoreMark {
+  /** When the backup began. */
+  begunAt: string
+  /** Whether the machine had a ledger of its own when the restore began. */
+  ledger: 'kept' | 'restored'
+  /** Whether holds of this machine's images are recorded in the restored ledger. */
+  hasHolds: boolean
+  /** The restore made the images private, and not the operator. */
+  madePrivate: boolean
+}
+
+/** `null`: there is none, or data was copied by hand. */
+export async function readMark(dataDir: string): Promise<RestoreMark | null> {
+  try {
+    return JSON.parse(await readFile(join(dataDir, RESTORING), 'utf8')) as RestoreMark
+  } catch {
+    return null
+  }
+}
+
+export async function writeMark(dataDir: string, mark: RestoreMark): Promise<void> {
+  await openFolderFiles(dataDir).write(RESTORING, Buffer.from(`${JSON.stringify(mark)}\n`))
+}
+
+export async function removeMark(dataDir: string): Promise<void> {
+  await rm(join(dataDir, RESTORING), { force: true })
+}
 
 /** Throws an `Error` if the service had a second place and the configuration names none. */
 export async function assertPlaceKnown({ tombstonesUrl }: Config, ledger: Ledger): Promise<void> {

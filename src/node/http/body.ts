@@ -53,8 +53,7 @@ export function readBody(
 
   // Not an async generator: each adds a fortieth to the cost of an upload.
   async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    // A small one may share its memory with others.
-    if (piece !== null && piece.byteLength === piece.buffer.byteLength) piece.buffer.transfer(0)
+    if (piece !== null) giveBack(piece)
     piece = null
     const since = performance.now()
     idle.markIdle(incoming.socket)
@@ -132,11 +131,8 @@ function chunksOf(incoming: IncomingMessage): Chunks {
     if (!isOver) discard()
     wake()
   }
-  /** Gives memory back: as garbage it would stay until something is allocated. */
   function discard(): void {
-    for (const { buffer, byteLength } of waiting.splice(0)) {
-      if (byteLength === buffer.byteLength) buffer.transfer(0)
-    }
+    waiting.splice(0).forEach(giveBack)
     waitingBytes = 0
   }
   function stop(): void {
@@ -161,7 +157,9 @@ function chunksOf(incoming: IncomingMessage): Chunks {
         })
       }
       // What came before the loss is worth nothing without the rest.
-      if (isLost && !isOver) throw connectionLost()
+      if (isLost && !isOver) {
+        throw new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
+      }
       const first = waiting[0]
       if (first === undefined) return null
       let joined = 1
@@ -177,6 +175,7 @@ function chunksOf(incoming: IncomingMessage): Chunks {
   }
 }
 
-function connectionLost(): Refusal {
-  return new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
+/** Detaches memory: as garbage it would stay until something is allocated. A small chunk may share its memory with others. */
+export function giveBack({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void {
+  if (byteLength === buffer.byteLength) buffer.transfer(0)
 }

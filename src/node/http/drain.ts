@@ -1,6 +1,6 @@
 /** Reads and drops what is left of a body that nobody reads. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { awaitsContinue, type HostBody } from './body.ts'
+import { awaitsContinue, giveBack, type HostBody } from './body.ts'
 import type { Limits } from './limits.ts'
 
 /**
@@ -70,8 +70,7 @@ export function drain(
       left -= bytes
       // What came fast earns no more than `drainMs`: a place costs the least rate for as long as it is held.
       until = Math.min(until + (bytes * 1000) / leastDrainedPerSecond, performance.now() + drainMs)
-      // As garbage it would stay until something is allocated.
-      if (data.byteLength === data.buffer.byteLength) data.buffer.transfer(0)
+      giveBack(data)
       const ms = pauseFor(bytes)
       if (left < 0) finish()
       else if (ms > AHEAD_MS) {

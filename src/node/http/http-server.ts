@@ -16,7 +16,7 @@ import type { Limits } from './limits.ts'
 import type { Pipelining } from './pipelining.ts'
 import { limitHeaders, listenToExpectations } from './request-listener.ts'
 import { createPendingConnections, createScheduler, type PendingConnections } from './scheduler.ts'
-import { refuseUnreadable, refuseWaiting, statusOf } from './unreadable.ts'
+import { refuseUnreadable, statusOf } from './unreadable.ts'
 
 export interface HttpServer {
   port: number
@@ -61,7 +61,7 @@ export async function openHttpServer(
     limits,
     // The whole burst is accepted before it is read: a connection behind it in the backlog does not wait for its requests.
     startLater: (start, socket) => starting.run(start, socket),
-    refuse: (socket) => refuseWaiting(baseUrl, socket),
+    refuse: (socket) => refuseUnreadable(baseUrl, 503, socket.resume()),
   })
   // Node's takes connections that nobody has read yet for idle (since 26), and those that never send anything for busy (24).
   // `close` would call it before it closes the listening socket: time in which clients connect to be reset.

@@ -15,7 +15,7 @@ export interface Connections {
 export interface IdleConnections {
   /** Gives a request that takes more than a moment a timer of its own. To be called before anything is waited for. */
   watch(socket: Socket): void
-  /** The server works on the answer. */
+  /** The server works on the answer, which takes more than a moment: it is watched. */
   markBusy(socket: Socket, outgoing: ServerResponse): void
   /** The server waits for the client: initially, and while an answer is sent. */
   markIdle(socket: Socket): void
@@ -87,12 +87,15 @@ export function createIdleConnections(
     return isTooSlow
   }
 
+  /** Node starts the timer anew with all that is read and written. */
+  function watch(socket: Socket): void {
+    if (socket.timeout !== idleMs) socket.setTimeout(idleMs)
+  }
+
   return {
-    watch(socket) {
-      // Node starts it anew with all that is read and written.
-      if (socket.timeout !== idleMs) socket.setTimeout(idleMs)
-    },
+    watch,
     markBusy(socket, outgoing) {
+      watch(socket)
       ;(socket as Busy)[underWay] = outgoing
     },
     markIdle(socket) {

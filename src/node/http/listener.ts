@@ -28,7 +28,6 @@ export function createListener(
   const sendRaw = createRawSender(raw, connections, log)
 
   async function sendUpload({ incoming, outgoing, body, drained }: Exchange): Promise<void> {
-    idle.watch(incoming.socket)
     idle.markBusy(incoming.socket, outgoing)
     const answer = await upload({
       method: incoming.method ?? '',

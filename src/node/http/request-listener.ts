@@ -4,7 +4,6 @@ import { getRequestListener } from '@hono/node-server'
 import type { HostBindings } from '../../http/context.ts'
 import { type HostBody, readBody } from './body.ts'
 import { drain } from './drain.ts'
-import { endWithClient } from './ended-early.ts'
 import type { Connections } from './idle-connections.ts'
 import type { Limits } from './limits.ts'
 import { createPipelining, type Pipelining } from './pipelining.ts'
@@ -99,14 +98,10 @@ export function createRequestListener(parts: {
 
   function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
     // Alternating names and values.
-    if (incoming.rawHeaders.length > 2 * limits.headers) {
+    const hasTooMany = incoming.rawHeaders.length > 2 * limits.headers
+    if (hasTooMany || isUnknownExpectation(incoming)) {
       stopParsing(incoming.socket)
-      refuseUnreadable(parts.baseUrl, 431, incoming.socket)
-      return
-    }
-    if (isUnknownExpectation(incoming)) {
-      stopParsing(incoming.socket)
-      refuseUnreadable(parts.baseUrl, 417, incoming.socket)
+      refuseUnreadable(parts.baseUrl, hasTooMany ? 431 : 417, incoming.socket)
       return
     }
     if (!parts.screen(incoming, outgoing)) return
@@ -123,7 +118,6 @@ export function createRequestListener(parts: {
 
   function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const next = () => {
-      idle.watch(incoming.socket)
       idle.markBusy(incoming.socket, outgoing)
       scheduler.run(() => {
         if (!incoming.socket.destroyed) void framework(incoming, outgoing)
@@ -149,4 +143,17 @@ export function createRequestListener(parts: {
       pipelining.listener(incoming, outgoing)
     },
   }
+}
+
+/**
+ * Closes the connection when the client half-closes it, unless the request is complete or its answer has been written. Node's
+ * parser reports the error earlier; Deno reports none, and the upload would wait for the rest until it times out.
+ */
+function endWithClient(incoming: IncomingMessage): void {
+  const { socket } = incoming
+  const end = (): void => {
+    if (!incoming.complete && !socket.writableEnded) socket.destroy()
+  }
+  socket.once('end', end)
+  incoming.once('close', () => socket.off('end', end))
 }

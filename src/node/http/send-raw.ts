@@ -67,7 +67,6 @@ export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
     })
     if (answer === null) next()
     else if (answer instanceof Promise) {
-      idle.watch(incoming.socket)
       idle.markBusy(incoming.socket, outgoing)
       void answer.then((answer) => send(answer, incoming, outgoing))
     } else send(answer, incoming, outgoing)

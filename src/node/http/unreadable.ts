@@ -2,7 +2,6 @@
  * Answers requests that never reach the framework: not HTTP, an unknown `Expect`, headers that are too slow or too large,
  * connections that waited too long.
  */
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'
 import { problem } from '../../http/problem.ts'
@@ -43,12 +42,6 @@ export function refuseUnreadable(baseUrl: string, status: keyof typeof WORDS, so
   })
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines}\r\n${body}`)
-}
-
-/** For a connection that was not read. */
-export function refuseWaiting(baseUrl: string, socket: Socket): void {
-  socket.resume()
-  refuseUnreadable(baseUrl, 503, socket)
 }
 
 function answerOf(baseUrl: string, status: keyof typeof WORDS) {

@@ -73,14 +73,13 @@ export function createCounting(): Counting {
 /** Of several processes. */
 export function sumOf(all: Counts[]): Counts {
   const total = noCounts()
-  for (const { uploads, uploadBytes, exhausted, removals, reports, requests, durations } of all) {
-    total.uploadBytes += uploadBytes
-    total.exhausted += exhausted
-    addAll(total.uploads, uploads)
-    addAll(total.removals, removals)
-    addAll(total.reports, reports)
-    addAll(total.requests, requests)
-    for (const [route, values] of Object.entries(durations)) {
+  for (const counts of all) {
+    total.uploadBytes += counts.uploadBytes
+    total.exhausted += counts.exhausted
+    for (const kind of ['uploads', 'removals', 'reports', 'requests'] as const) {
+      for (const [labels, value] of Object.entries(counts[kind])) add(total[kind], labels, value)
+    }
+    for (const [route, values] of Object.entries(counts.durations)) {
       total.durations[route] = values.map((value, i) => value + (total.durations[route]?.[i] ?? 0))
     }
   }
@@ -105,10 +104,6 @@ export function refusalsOf({ uploads }: Counts): Record<string, number> {
     if (tier !== undefined) add(refusals, tier, count)
   }
   return refusals
-}
-
-function addAll(total: Record<string, number>, more: Record<string, number>): void {
-  for (const [labels, value] of Object.entries(more)) add(total, labels, value)
 }
 
 function add(counts: Record<string, number>, labels: string, value: number): void {

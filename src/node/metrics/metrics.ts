@@ -3,9 +3,8 @@ import type { RequestListener, Server } from 'node:http'
 import type { Metrics } from '../../service/metrics.ts'
 import { createCounting } from './counts.ts'
 import { exposition } from './exposition.ts'
-import { gaugesOf } from './gauges.ts'
+import { type GaugedParts, gaugesOf } from './gauges.ts'
 import { machineCounts } from './machine.ts'
-import type { GaugedParts } from './parts.ts'
 import { countRequests } from './requests.ts'
 
 export interface ProcessMetrics extends Metrics {

@@ -1,5 +1,5 @@
 /** Opens the data that a command works on. */
-import { type Config, parseConfig } from '../../config.ts'
+import { parseConfig } from '../../config.ts'
 import { createTakedown } from '../../service/moderation/takedown.ts'
 import { createSettings } from '../../service/settings.ts'
 import { defaultSettings } from '../../wiring/settings.ts'
@@ -11,52 +11,47 @@ import type { OperatorData } from './operator-data.ts'
 import { giveToOwner } from './ownership.ts'
 import { remoteData, SERVER_VARIABLE } from './remote.ts'
 
-/** Runs `work` on the data that the environment names, and closes it. What `work` returns is the exit code. */
-export async function onData(
-  work: (data: OperatorData) => Promise<number>,
+/**
+ * The action of a command: opens the data that the environment names, runs `work` on it, and closes it. `work` returns the
+ * exit code, or nothing for 0.
+ */
+export function onData<Given extends unknown[]>(
+  work: (data: OperatorData, ...given: Given) => Promise<number | undefined>,
   {
     writesImages = false,
     ...options
   }: { mayDisagree?: boolean; isRestoring?: boolean; writesImages?: boolean } = {},
-): Promise<void> {
-  const server = process.env[SERVER_VARIABLE]
-  if (server) {
-    process.exitCode = await work(remoteData(server, process.env.OPERATOR_TOKEN))
-    return
-  }
-  const config = parseConfig(process.env)
-  // Not with what the command prints, which programs may read.
-  process.stderr.write(`${describeData(config).join('\n')}\n`)
-  try {
-    await onStores(config, work, options)
-  } finally {
-    giveToOwner(config.dataDir, { images: writesImages })
-  }
-}
-
-async function onStores(
-  config: Config,
-  work: (data: OperatorData) => Promise<number>,
-  options: { mayDisagree?: boolean; isRestoring?: boolean },
-): Promise<void> {
-  const stores = await openStores(config, createLog(config.logLevel), { as: 'command', ...options })
-  try {
-    process.exitCode = await work({
-      config,
-      stores,
-      takedown: createTakedown({
-        ...stores,
-        now: stores.clock.now,
-        evidence: await openEvidence(config, stores),
-      }),
-      settings: createSettings({
-        ledger: stores.ledger,
-        defaults: defaultSettings(config),
-        now: stores.clock.now,
-        onFailure: () => {},
-      }),
-    })
-  } finally {
-    await stores.close()
+): (...given: Given) => Promise<void> {
+  return async (...given) => {
+    const server = process.env[SERVER_VARIABLE]
+    if (server) {
+      process.exitCode = await work(remoteData(server, process.env.OPERATOR_TOKEN), ...given)
+      return
+    }
+    const config = parseConfig(process.env)
+    // Not with what the command prints, which programs may read.
+    process.stderr.write(`${describeData(config).join('\n')}\n`)
+    try {
+      const stores = await openStores(config, createLog(config.logLevel), { as: 'command', ...options })
+      const { ledger, clock } = stores
+      try {
+        const takedown = createTakedown({
+          ...stores,
+          now: clock.now,
+          evidence: await openEvidence(config, stores),
+        })
+        const settings = createSettings({
+          ledger,
+          defaults: defaultSettings(config),
+          now: clock.now,
+          onFailure: () => {},
+        })
+        process.exitCode = await work({ config, stores, takedown, settings }, ...given)
+      } finally {
+        await stores.close()
+      }
+    } finally {
+      giveToOwner(config.dataDir, { images: writesImages })
+    }
   }
 }

@@ -20,3 +20,21 @@ export function isOutputRead(): boolean {
 export function print(text: string): void {
   if (isRead) process.stdout.write(`${text}\n`)
 }
+
+/** Tells how far a long command is, on standard error. `text` is only made when it is told. */
+export type Progress = (text: () => string) => void
+
+export function createProgress(): Progress {
+  const { isTTY } = process.stderr
+  const everyMs = isTTY ? 200 : 5000
+  let toldAt = performance.now()
+  return (text) => {
+    if (performance.now() - toldAt < everyMs) return
+    toldAt = performance.now()
+    process.stderr.write(isTTY ? `\r\x1b[K${text()}` : `${text()}\n`)
+  }
+}
+
+export function bytesOf(bytes: number): string {
+  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,4 +1,4 @@
-/** The table of the operator's commands: one file each. */
+/** The table of the operator's commands. */
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../../config.ts'
 import { loadEnvFile } from '../env-file.ts'
@@ -8,23 +8,25 @@ import { copyCommand } from './data/copy.ts'
 import { listCommand } from './data/list.ts'
 import { restoreCommand } from './data/restore.ts'
 import { verifyCommand } from './data/verify.ts'
-import { blockCommand, unblockCommand } from './images/block.ts'
+import {
+  blockCommand,
+  holdCommand,
+  keepCommand,
+  releaseCommand,
+  removeCommand,
+  unblockCommand,
+} from './images/decide.ts'
 import { evidenceCommand } from './images/evidence.ts'
-import { holdCommand } from './images/hold.ts'
-import { queueCommand } from './images/queue.ts'
-import { keepCommand, releaseCommand } from './images/release.ts'
-import { removeCommand } from './images/remove.ts'
-import { showCommand } from './images/show.ts'
+import { queueCommand, showCommand } from './images/reported.ts'
 import { agreeCommand } from './instance/agree.ts'
-import { auditCommand } from './instance/audit.ts'
-import { exportCommand } from './instance/export.ts'
+import { auditCommand, exportCommand } from './instance/audit.ts'
 import { loginCommand } from './instance/login.ts'
-import { confirmRestoreCommand, pauseCommand, resumeCommand, setCommand } from './instance/set.ts'
+import { confirmRestoreCommand, pauseCommand, resumeCommand, setCommand } from './instance/settings.ts'
 import { statusCommand } from './instance/status.ts'
 import { toleratePipes } from './print.ts'
 import { SERVER_VARIABLE } from './remote.ts'
 
-const COMMANDS: readonly (() => Command)[] = [
+const COMMANDS = [
   queueCommand,
   showCommand,
   holdCommand,
@@ -79,15 +81,16 @@ export async function runOperator(args: string[]): Promise<number> {
       const { envFile, server } = root.opts<{ envFile?: string; server?: string }>()
       if (envFile !== undefined) loadEnvFile(envFile)
       if (server === undefined) return
-      if (!FROM_ELSEWHERE.includes(command.name())) {
-        throw new Error(`${command.name()} works on the data itself: not with --server`)
-      }
+      // Of `evidence list` the first word.
+      const name = (command.parent === root ? command : command.parent!).name()
+      if (!FROM_ELSEWHERE.includes(name))
+        throw new Error(`${name} works on the data itself: not with --server`)
       process.env[SERVER_VARIABLE] = server
     })
     .exitOverride()
     .showHelpAfterError()
     .addHelpText('after', EXIT_CODES)
-  for (const command of COMMANDS) program.addCommand(command().copyInheritedSettings(program))
+  for (const command of COMMANDS) program.addCommand(command.copyInheritedSettings(program))
   try {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)

@@ -3,10 +3,10 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { isToBeHeld } from '../../service/recovery/reconcile.ts'
+import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import type { ObjectStore } from '../../stores/object-store.ts'
-import type { Finding } from './findings.ts'
-import { heal } from './heal.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import type { Finding } from './scan.ts'
 
 /** Held, and damaged in the backup too, or not in it. */
 export const NO_COPY = 'held: the backup has no sound copy'
@@ -27,8 +27,7 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
   switch (finding.kind) {
     case 'damaged': {
       if (backup !== null) {
-        const aside = folder === null ? null : () => putAsideIfThere(folder, finding.id)
-        const healed = await heal(finding.id, { backup, objects, ledger }, finding.isHeld ? null : aside)
+        const healed = await heal(finding.id, backup, parts, finding.isHeld ?? false)
         if (healed !== null) return healed
         if (finding.isHeld) return NO_COPY
       }
@@ -57,6 +56,36 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
     case 'stray':
       return putAside(folder!, finding.path)
   }
+}
+
+/** Brings the sound copy of a damaged image from a backup, while servers go on. `null`: the backup has none. */
+async function heal(
+  id: string,
+  backup: ObjectStore,
+  { objects, ledger, folder }: Repair,
+  isHeld: boolean,
+): Promise<'healed' | 'healed, and held still' | 'removed' | null> {
+  const source: Source = {
+    open: async (id, selection) => (await backup.open(id, selection)) ?? backup.openHeld(id, selection),
+  }
+  try {
+    const isOthers = !(await healImage(id, source, objects)) && (await objects.head(id)) === null
+    // The file of this name is another image's, by its record.
+    if (isOthers && !isHeld && folder !== null && (await putAsideIfThere(folder, id))) {
+      if ((await copyImage(id, source, objects)) === null) return null
+    }
+  } catch (error) {
+    if (error instanceof DamagedObject) return null
+    throw error
+  }
+  // Deleted, removed or held since it was looked at: each is in the ledger before it is done to the image.
+  if (await ledger.isGone(id)) {
+    await objects.remove(id)
+    await objects.removeHeld(id)
+    return 'removed'
+  }
+  if (await isToBeHeld(id, ledger)) await objects.hold(id)
+  return (await objects.headHeld(id)) === null ? 'healed' : 'healed, and held still'
 }
 
 async function putAside(folder: string, path: string): Promise<string> {

@@ -3,10 +3,9 @@ import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
 import { pruneImages, transferImages, unexpired } from '../../../service/recovery/transfer.ts'
 import { openImages } from '../../open/stores.ts'
+import { rateOption, readPlace } from '../arguments.ts'
 import { giveToOwner } from '../ownership.ts'
-import { print } from '../print.ts'
-import { rateOption, readPlace } from './places.ts'
-import { bytesOf, createProgress } from './progress.ts'
+import { bytesOf, createProgress, print } from '../print.ts'
 
 interface CopyOptions {
   from: string
@@ -20,42 +19,40 @@ const STEPS = `
 Servers may go on meanwhile. To move to another store: copy, stop the servers, copy again with --prune, run
 \`operator agree\` with the new OBJECTS_URL, and start the servers with it.`
 
-export function copyCommand(): Command {
-  return new Command('copy')
-    .description('copy images from one store to another')
-    .requiredOption('--from <place>', 'a data folder, or s3://…', readPlace)
-    .requiredOption('--to <place>', 'a data folder, or s3://…', readPlace)
-    .addOption(rateOption())
-    .option('--prune', 'remove from the target what the source no longer has: for the last pass', false)
-    .option('--json', 'print the result as JSON', false)
-    .addHelpText('after', STEPS)
-    .action(async ({ from: source, to: target, rate, prune, json }: CopyOptions) => {
-      if (source === target) throw new Error('--from and --to are one place')
-      const config = parseConfig(process.env)
-      const from = await openImages(source, config)
-      const to = await openImages(target, config)
-      try {
-        const progress = createProgress()
-        const { copied, bytes, kept, damaged } = await transferImages({
-          from: unexpired(from, Date.now),
-          to,
-          bytesPerSecond: rate ?? null,
-          onProgress: (now) =>
-            progress(() => `${now.copied} copied (${bytesOf(now.bytes)}), ${now.kept} there`),
-        })
-        const pruned = prune ? await pruneImages(from, to) : 0
-        if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
-        else {
-          print(`copied ${copied} images (${bytesOf(bytes)}), ${kept} were there, ${pruned} pruned`)
-          for (const id of damaged) print(`damaged, and not copied: ${id}`)
-        }
-        process.exitCode = damaged.length === 0 ? 0 : 1
-      } finally {
-        await to.close()
-        await from.close()
-        if (target.startsWith('file:')) {
-          giveToOwner(target.slice('file:'.length) || config.dataDir, { images: true })
-        }
+export const copyCommand = new Command('copy')
+  .description('copy images from one store to another')
+  .requiredOption('--from <place>', 'a data folder, or s3://…', readPlace)
+  .requiredOption('--to <place>', 'a data folder, or s3://…', readPlace)
+  .addOption(rateOption())
+  .option('--prune', 'remove from the target what the source no longer has: for the last pass', false)
+  .option('--json', 'print the result as JSON', false)
+  .addHelpText('after', STEPS)
+  .action(async ({ from: source, to: target, rate, prune, json }: CopyOptions) => {
+    if (source === target) throw new Error('--from and --to are one place')
+    const config = parseConfig(process.env)
+    const from = await openImages(source, config)
+    const to = await openImages(target, config)
+    try {
+      const progress = createProgress()
+      const { copied, bytes, kept, damaged } = await transferImages({
+        from: unexpired(from, Date.now),
+        to,
+        bytesPerSecond: rate ?? null,
+        onProgress: (now) =>
+          progress(() => `${now.copied} copied (${bytesOf(now.bytes)}), ${now.kept} there`),
+      })
+      const pruned = prune ? await pruneImages(from, to) : 0
+      if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
+      else {
+        print(`copied ${copied} images (${bytesOf(bytes)}), ${kept} were there, ${pruned} pruned`)
+        for (const id of damaged) print(`damaged, and not copied: ${id}`)
       }
-    })
-}
+      process.exitCode = damaged.length === 0 ? 0 : 1
+    } finally {
+      await to.close()
+      await from.close()
+      if (target.startsWith('file:')) {
+        giveToOwner(target.slice('file:'.length) || config.dataDir, { images: true })
+      }
+    }
+  })

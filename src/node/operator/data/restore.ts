@@ -5,38 +5,35 @@ import { type RestoreResult, restore } from '../../backup/restore.ts'
 import { createLog } from '../../log.ts'
 import { OPERATOR } from '../../manifest.ts'
 import { describeData } from '../../open/data-folder.ts'
+import { readPlace } from '../arguments.ts'
 import { giveToOwner } from '../ownership.ts'
-import { print } from '../print.ts'
-import { readPlace } from './places.ts'
-import { bytesOf, createProgress } from './progress.ts'
+import { bytesOf, createProgress, print } from '../print.ts'
 
-export function restoreCommand(): Command {
-  return new Command('restore')
-    .description('bring a backup back: onto an empty machine, or beside a ledger that is there and stays')
-    .argument('<place>', 'the folder or s3://… that backups are in', readPlace)
-    .option('--name <name>', 'of one of several backups (default: the newest)')
-    .option('--without-tombstones', 'go on although the second place is lost too', false)
-    .option('--keep-ledger', 'keep the ledger that is here, although it is not the backup’s or older', false)
-    .option('--json', 'print the result as JSON', false)
-    .action(async (from: string, { name, json, withoutTombstones, keepLedger }: RestoreOptions) => {
-      const config = parseConfig(process.env)
-      process.stderr.write(`${describeData(config).join('\n')}\n`)
-      const progress = createProgress()
-      const result = await restore({
-        config,
-        log: createLog(config.logLevel),
-        from,
-        name,
-        withoutTombstones,
-        keepLedger,
-        onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${bytesOf(bytes)})`),
-      }).finally(() => giveToOwner(config.dataDir, { images: true }))
-      if (json) print(JSON.stringify(asJson(result)))
-      else for (const line of linesOf(result)) print(line)
-      const { missing, damagedFiles, transfer } = result
-      process.exitCode = missing.length + transfer.damaged.length + damagedFiles.length === 0 ? 0 : 1
-    })
-}
+export const restoreCommand = new Command('restore')
+  .description('bring a backup back: onto an empty machine, or beside a ledger that is there and stays')
+  .argument('<place>', 'the folder or s3://… that backups are in', readPlace)
+  .option('--name <name>', 'of one of several backups (default: the newest)')
+  .option('--without-tombstones', 'go on although the second place is lost too', false)
+  .option('--keep-ledger', 'keep the ledger that is here, although it is not the backup’s or older', false)
+  .option('--json', 'print the result as JSON', false)
+  .action(async (from: string, { name, json, withoutTombstones, keepLedger }: RestoreOptions) => {
+    const config = parseConfig(process.env)
+    process.stderr.write(`${describeData(config).join('\n')}\n`)
+    const progress = createProgress()
+    const result = await restore({
+      config,
+      log: createLog(config.logLevel),
+      from,
+      name,
+      withoutTombstones,
+      keepLedger,
+      onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${bytesOf(bytes)})`),
+    }).finally(() => giveToOwner(config.dataDir, { images: true }))
+    if (json) print(JSON.stringify(asJson(result)))
+    else for (const line of linesOf(result)) print(line)
+    const { missing, damagedFiles, transfer } = result
+    process.exitCode = missing.length + transfer.damaged.length + damagedFiles.length === 0 ? 0 : 1
+  })
 
 interface RestoreOptions {
   name?: string

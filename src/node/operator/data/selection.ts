@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { EXTENSIONS, type ImageType } from '../../../protocol.ts'
 import { DamagedObject, digestsOf, type ImageRecord, type ObjectStore } from '../../../stores/object-store.ts'
-import { readDigest } from '../subjects.ts'
+import { readDigest } from '../arguments.ts'
 
 export interface Selection {
   since?: Date

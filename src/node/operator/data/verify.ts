@@ -5,13 +5,13 @@ import { Command } from 'commander'
 import type { Expiry } from '../../../stores/expiries.ts'
 import { endRestore } from '../../backup/restored-ledger.ts'
 import { openImages } from '../../open/stores.ts'
-import type { Finding } from '../../verify/findings.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
+import type { Finding } from '../../verify/scan.ts'
 import { scan } from '../../verify/scan.ts'
+import { rateOption, readPlace } from '../arguments.ts'
 import { onData } from '../on-data.ts'
-import { print } from '../print.ts'
-import { rateOption, readPlace } from './places.ts'
-import { bytesOf, createProgress } from './progress.ts'
+import type { OperatorData } from '../operator-data.ts'
+import { bytesOf, createProgress, print } from '../print.ts'
 
 /** In `DATA_DIR`: the last id that was checked by a run that did not end. */
 const STATE = 'verify.state'
@@ -25,36 +25,29 @@ interface VerifyOptions {
   from?: string
 }
 
-export function verifyCommand(): Command {
-  return new Command('verify')
-    .description(
-      'read every image and compare it with its record; find files that are not images, and images that should be gone or held',
-    )
-    .option(
-      '--repair',
-      'hold what is damaged or should be held, remove what should be gone, put aside the rest',
-      false,
-    )
-    .option('--from <place>', 'with --repair: heal what is damaged from the backup in this place', readPlace)
-    .option('--continue', 'go on where an interrupted run was', false)
-    .addOption(rateOption())
-    .option('--json', 'print findings as JSON lines', false)
-    .action((options: VerifyOptions) => {
-      if (options.from !== undefined && !options.repair) {
-        process.stderr.write('--from needs --repair\n')
-        process.exitCode = 2
-        return
-      }
-      return onData((data) => verify(data, options), {
-        isRestoring: options.repair,
-        writesImages: options.repair,
-      })
-    })
-}
+export const verifyCommand = new Command('verify')
+  .description(
+    'read every image and compare it with its record; find files that are not images, and images that should be gone or held',
+  )
+  .option(
+    '--repair',
+    'hold what is damaged or should be held, remove what should be gone, put aside the rest',
+    false,
+  )
+  .option('--from <place>', 'with --repair: heal what is damaged from the backup in this place', readPlace)
+  .option('--continue', 'go on where an interrupted run was', false)
+  .addOption(rateOption())
+  .option('--json', 'print findings as JSON lines', false)
+  .action((options: VerifyOptions) => {
+    if (options.from !== undefined && !options.repair) {
+      process.stderr.write('--from needs --repair\n')
+      process.exitCode = 2
+      return
+    }
+    return onData(verify, { isRestoring: options.repair, writesImages: options.repair })(options)
+  })
 
-type Data = Parameters<Parameters<typeof onData>[0]>[0]
-
-async function verify({ config, stores, takedown }: Data, options: VerifyOptions): Promise<number> {
+async function verify({ config, stores, takedown }: OperatorData, options: VerifyOptions): Promise<number> {
   const { objects, ledger } = stores
   const folder = config.objectsUrl === null ? join(config.dataDir, 'images') : null
   const state = join(config.dataDir, STATE)

@@ -10,29 +10,28 @@ import { previewRange } from '../../../stores/object-store.ts'
 import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
 import { print } from '../print.ts'
 
-export function evidenceCommand(): Command {
-  const command = new Command('evidence').description('what was removed for child abuse, sealed for a year')
-  command
-    .command('key <file>')
-    .description('make a key pair: the private key into a file, the variable EVIDENCE_KEY on standard output')
-    .action(makeKey)
-  command
-    .command('list')
-    .description('names of sealed boxes: the day when it is forgotten, and the id')
-    .action(async () => {
-      for (const name of await (await sealedFiles()).names()) print(name)
-    })
-  command
-    .command('copy <folder>')
-    .description('copy sealed boxes to a folder, for the machine that has the private key')
-    .action(async (folder: string) => copyEvidence(await sealedFiles(), openFolderFiles(folder)))
-  command
-    .command('open <key-file> <box...>')
-    .description('open sealed boxes, on a machine that has the private key')
-    .requiredOption('--to <folder>', 'folder for pictures and what is known of them')
-    .action(openBoxes)
-  return command
-}
+export const evidenceCommand = new Command('evidence').description(
+  'what was removed for child abuse, sealed for a year',
+)
+evidenceCommand
+  .command('key <file>')
+  .description('make a key pair: the private key into a file, the variable EVIDENCE_KEY on standard output')
+  .action(makeKey)
+evidenceCommand
+  .command('list')
+  .description('names of sealed boxes: the day when it is forgotten, and the id')
+  .action(async () => {
+    for (const name of await (await sealedFiles()).names()) print(name)
+  })
+evidenceCommand
+  .command('copy <folder>')
+  .description('copy sealed boxes to a folder, for the machine that has the private key')
+  .action(async (folder: string) => copyEvidence(await sealedFiles(), openFolderFiles(folder)))
+evidenceCommand
+  .command('open <key-file> <box...>')
+  .description('open sealed boxes, on a machine that has the private key')
+  .requiredOption('--to <folder>', 'folder for pictures and what is known of them')
+  .action(openBoxes)
 
 /** On a machine that is no server's. */
 async function makeKey(file: string): Promise<void> {

@@ -3,29 +3,25 @@ import { Command } from 'commander'
 import { createAdminSessions } from '../../../service/admin-sessions.ts'
 import { adminSocket, adminUrl } from '../../admin/address.ts'
 import { nodeHashes } from '../../hashes.ts'
-import { accountOf } from '../account.ts'
+import { accountOf } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 
-export function loginCommand(): Command {
-  return new Command('login')
-    .description('print a link to the admin server that works once, for ten minutes')
-    .action(() =>
-      onData(async ({ config, stores }) => {
-        const sessions = createAdminSessions({
-          ledger: stores.ledger,
-          hashes: nodeHashes,
-          now: stores.clock.now,
-          programToken: null,
-        })
-        const token = await sessions.createLoginToken(accountOf())
-        print(`${adminUrl(config)}/login?token=${token}`)
-        if (config.operatorListen.kind === 'socket') {
-          process.stderr.write(
-            `The admin server listens on the socket ${adminSocket(config)}. OPERATOR_LISTEN=127.0.0.1:3001 opens it to a browser.\n`,
-          )
-        }
-        return 0
-      }),
-    )
-}
+export const loginCommand = new Command('login')
+  .description('print a link to the admin server that works once, for ten minutes')
+  .action(
+    onData(async ({ config, stores: { ledger, clock } }) => {
+      const sessions = createAdminSessions({
+        ledger,
+        hashes: nodeHashes,
+        now: clock.now,
+        programToken: null,
+      })
+      const token = await sessions.createLoginToken(accountOf())
+      print(`${adminUrl(config)}/login?token=${token}`)
+      if (config.operatorListen.kind !== 'socket') return
+      process.stderr.write(
+        `The admin server listens on the socket ${adminSocket(config)}. OPERATOR_LISTEN=127.0.0.1:3001 opens it to a browser.\n`,
+      )
+    }),
+  )

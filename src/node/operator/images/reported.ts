@@ -1,0 +1,86 @@
+/** operator queue and show: what was reported. */
+import { Command } from 'commander'
+import { findImage, type ImageState, type ImageStatus } from '../../../service/images/status.ts'
+import type { Case } from '../../../stores/reports.ts'
+import { limitOption, readId } from '../arguments.ts'
+import { onData } from '../on-data.ts'
+import { print } from '../print.ts'
+
+/** Reports of one image that are shown. The caps of a day bound how many come. */
+const SHOWN_REPORTS = 1000
+
+export const queueCommand = new Command('queue')
+  .description('reported images that wait for a decision: the most severe first, then by when they are due')
+  .addOption(limitOption())
+  .option('--held', 'held ones instead', false)
+  .option('--json', 'one JSON object a line', false)
+  .action(
+    onData(async ({ stores }, { limit, held, json }: { limit: number; held: boolean; json: boolean }) => {
+      const cases = await stores.ledger.cases([held ? 'held' : 'open'], limit)
+      for (const each of cases) {
+        print(json ? JSON.stringify(memberOf(each)) : lineOf(each, stores.clock.now()))
+      }
+    }),
+  )
+
+export const showCommand = new Command('show')
+  .description('what was reported of an image, by whom, and what is stored; the image itself is not fetched')
+  .argument('<id>', 'an id, or an address that ends with one', readId)
+  .option('--json', 'as one JSON object', false)
+  .action(
+    onData(async ({ stores }, id: string, { json }: { json: boolean }) => {
+      const { ledger, clock } = stores
+      const [found, reports, { state, record }] = await Promise.all([
+        ledger.caseOf(id),
+        ledger.reportsOf(id, SHOWN_REPORTS),
+        findImage(stores, id),
+      ])
+      if (json) {
+        const members = reports.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest }))
+        print(JSON.stringify({ id, place: state, record, case: found && memberOf(found), reports: members }))
+      } else {
+        print(found === null ? `${id} was not reported` : lineOf(found, clock.now()))
+        print(record === null ? wordsOf(state) : `${state} ${lineOfRecord(record)}`)
+        for (const { at, category, text, contact } of reports) {
+          print(`\n${isoOf(at)} ${category}${contact && ` from ${contact}`}\n${indented(text)}`)
+        }
+      }
+      return found === null && state === 'absent' ? 1 : 0
+    }),
+  )
+
+/** Times are ISO 8601, UTC. */
+export function memberOf({ openedAt, dueAt, decidedAt, isCrowded, isImageGone, ...rest }: Case): object {
+  const [opened, due, decided] = [openedAt, dueAt, decidedAt].map((at) => at && isoOf(at))
+  return { ...rest, opened, due, decided, crowded: isCrowded, gone: isImageGone }
+}
+
+function lineOf(found: Case, now: number): string {
+  const { id, category, severity, state, reports, dueAt, isCrowded, isImageGone } = found
+  const count = `${reports} ${reports === 1 ? 'report' : 'reports'}`
+  const last = [...(isCrowded ? ['crowded'] : []), ...(isImageGone ? ['image gone'] : [])].join(', ')
+  return `${id} ${category} severity ${severity} ${count} ${state} ${due(dueAt - now)} ${last}`.trimEnd()
+}
+
+function due(leftMs: number): string {
+  const minutes = Math.floor(Math.abs(leftMs) / 60_000)
+  const span = minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`
+  return leftMs < 0 ? `overdue by ${span}` : `due in ${span}`
+}
+
+function isoOf(at: number): string {
+  return new Date(at).toISOString()
+}
+
+function wordsOf(state: ImageState): string {
+  return state === 'withheld' ? 'deleted; nobody can upload its bytes until you release or remove it' : state
+}
+
+function lineOfRecord({ createdAt, type, size, sha256 }: NonNullable<ImageStatus['record']>): string {
+  return `${createdAt} ${type} ${size} bytes, SHA-256 ${sha256}`
+}
+
+/** So that no line of a report looks like one of ours. */
+function indented(text: string): string {
+  return text === '' ? '  (forgotten)' : text.replace(/^/gm, '  ')
+}
