@@ -4,22 +4,19 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { after, before, it } from 'node:test'
+import { after, it } from 'node:test'
 import { adminSession } from './support/admin-session.ts'
 import { atAdmin } from './support/at-admin.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { type RunningServer, startServer } from './support/processes/server.ts'
+import { serverFor, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, store } from './support/upload.ts'
 
 const TOKEN = 'a-token-of-programs-0123456789'
 
-let server: RunningServer
-before(async () => {
-  server = await startServer({ OPERATOR_TOKEN: TOKEN, WORKERS: '2', LOG_LEVEL: 'trace' })
-})
-after(() => server?.stop())
+const server = await startServer({ OPERATOR_TOKEN: TOKEN, WORKERS: '2', LOG_LEVEL: 'trace' })
+after(() => server.stop())
 
 const admin = (method: string, path: string, options?: Parameters<typeof atAdmin>[3]) =>
   atAdmin(server.dataDir, method, path, options)
@@ -236,18 +233,14 @@ it('pauses uploads, and records who did it', async () => {
   assert.match(acts.find((act: { subject: string }) => act.subject === 'uploads=paused').who, /.+@.+/)
 })
 
-it('opens again after the server was killed, and listens where it is told to', async () => {
+it('opens again after the server was killed, and listens where it is told to', async (t) => {
   await server.kill()
   await server.restart()
   assert.equal((await admin('GET', '/metrics')).status, 200)
-  const taken = await startServer({ OPERATOR_LISTEN: '127.0.0.1:1' })
-  try {
-    assert.equal(
-      (await request(taken.url, 'GET', '/healthz')).status,
-      200,
-      'an admin server that does not start stops nothing',
-    )
-  } finally {
-    await taken.stop()
-  }
+  const taken = await serverFor(t, { OPERATOR_LISTEN: '127.0.0.1:1' })
+  assert.equal(
+    (await request(taken.url, 'GET', '/healthz')).status,
+    200,
+    'an admin server that does not start stops nothing',
+  )
 })

@@ -5,7 +5,7 @@ import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type Backends, type Cluster, startBackends, startCluster } from './support/processes/cluster.ts'
 import { startFakeProvider } from './support/processes/fake-provider.ts'
-import { startServer } from './support/processes/server.ts'
+import { serverFor } from './support/processes/server.ts'
 import { converse } from './support/socket.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
@@ -178,28 +178,24 @@ describe('caps that change while servers run', () => {
 })
 
 describe('room on the disk', () => {
-  it('is asked for before the body, and everything else goes on', async () => {
-    const server = await startServer({})
-    try {
-      const { id, key, bytes } = await store(server.url)
-      const huge = `${2 ** 49}`
-      assert.equal((await server.operator(['set', 'min-free-bytes', huge])).code, 0)
-      await until('there is no room', async () => (await post(server.url, gif())).status === 507)
-      const early = await request(server.url, 'POST', '/api/upload', {
-        headers: {
-          'Content-Type': 'multipart/form-data; boundary=x',
-          'Content-Length': '1000',
-          Expect: '100-continue',
-        },
-        body: Buffer.alloc(1000),
-      })
-      assert.equal(early.json().error, 'storage-full')
-      assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
-      assert.equal((await remove(server.url, key)).status, 200)
-      assert.equal((await server.operator(['set', 'min-free-bytes', '0'])).code, 0)
-      await until('there is room', async () => (await post(server.url, gif())).status === 201)
-    } finally {
-      await server.stop()
-    }
+  it('is asked for before the body, and everything else goes on', async (t) => {
+    const server = await serverFor(t, {})
+    const { id, key, bytes } = await store(server.url)
+    const huge = `${2 ** 49}`
+    assert.equal((await server.operator(['set', 'min-free-bytes', huge])).code, 0)
+    await until('there is no room', async () => (await post(server.url, gif())).status === 507)
+    const early = await request(server.url, 'POST', '/api/upload', {
+      headers: {
+        'Content-Type': 'multipart/form-data; boundary=x',
+        'Content-Length': '1000',
+        Expect: '100-continue',
+      },
+      body: Buffer.alloc(1000),
+    })
+    assert.equal(early.json().error, 'storage-full')
+    assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+    assert.equal((await remove(server.url, key)).status, 200)
+    assert.equal((await server.operator(['set', 'min-free-bytes', '0'])).code, 0)
+    await until('there is room', async () => (await post(server.url, gif())).status === 201)
   })
 })

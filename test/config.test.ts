@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { ConfigError, parseConfig } from '../src/config.ts'
 import { request } from './support/http.ts'
 import { type Env, type Ran, ROOT, run } from './support/processes/process.ts'
-import { type RunningServer, serverEnv, startServer } from './support/processes/server.ts'
+import { type RunningServer, serverEnv, serverFor, startServer } from './support/processes/server.ts'
 
 const WRONG: Env = {
   PORT: '65536',
@@ -188,32 +188,24 @@ describe('configuration', { concurrency: 4 }, () => {
     })
   })
 
-  it('takes an empty variable as not set', async () => {
+  it('takes an empty variable as not set', async (t) => {
     const { PORT, DATA_DIR, ...others } = Object.fromEntries(VARIABLES.map((name) => [name, '']))
-    const server = await startServer(others)
-    try {
-      assert.equal((await request(server.url, 'GET', '/readyz')).status, 200)
-    } finally {
-      await server.stop()
-    }
+    const server = await serverFor(t, others)
+    assert.equal((await request(server.url, 'GET', '/readyz')).status, 200)
   })
 
-  it('shows the terms that the operator wrote', async () => {
+  it('shows the terms that the operator wrote', async (t) => {
     const file = join(folder, 'terms.txt')
     await writeFile(file, 'No pictures of <b>Mondays</b>.')
-    const server = await startServer({
+    const server = await serverFor(t, {
       TERMS_FILE: file,
       OPERATOR_NAME: 'Ada <b>',
       OPERATOR_CONTACT: 'ada@pinhole.example',
     })
-    try {
-      const page = await request(server.url, 'GET', '/terms')
-      assert.equal(page.status, 200)
-      assert.match(page.text, /No pictures of &lt;b&gt;Mondays/)
-      assert.match(page.text, /Ada &lt;b&gt; runs this service[\s\S]*href="mailto:ada@pinhole\.example"/)
-    } finally {
-      await server.stop()
-    }
+    const page = await request(server.url, 'GET', '/terms')
+    assert.equal(page.status, 200)
+    assert.match(page.text, /No pictures of &lt;b&gt;Mondays/)
+    assert.match(page.text, /Ada &lt;b&gt; runs this service[\s\S]*href="mailto:ada@pinhole\.example"/)
   })
 })
 

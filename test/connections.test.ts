@@ -10,7 +10,7 @@ import { gif } from './support/images/tiny-images.ts'
 import { formOf } from './support/multipart.ts'
 import { type LocalServer, startLocalServer } from './support/processes/local-server.ts'
 import type { Env } from './support/processes/process.ts'
-import { startServer } from './support/processes/server.ts'
+import { serverFor } from './support/processes/server.ts'
 import { converse } from './support/socket.ts'
 import { PATIENT_MS, until } from './support/until.ts'
 import { fetchRaw, store } from './support/upload.ts'
@@ -221,8 +221,7 @@ describe('connections of an address', { skip }, () => {
   })
 
   it('hold no small chunks of a body that waits for its turn', { skip }, async (t) => {
-    const server = await startServer(DIRECT)
-    t.after(() => server.stop())
+    const server = await serverFor(t, DIRECT)
     const { id } = await store(server.url, gif({ size: 25_000_000 }))
     const idle = descriptors(server.pid)
     forgetPeak(server.pid)
@@ -306,8 +305,7 @@ describe('answers', () => {
 
 describe('pipelined requests', () => {
   it('for images that are never read hold one image and one file', async (t) => {
-    const server = await startServer(DIRECT)
-    t.after(() => server.stop())
+    const server = await serverFor(t, DIRECT)
     const { id } = await store(server.url, gif({ size: 25_000_000 }))
     const before = process.platform === 'linux' ? descriptors(server.pid) : null
     if (before !== null) forgetPeak(server.pid)
@@ -316,8 +314,7 @@ describe('pipelined requests', () => {
       socket.pause()
       socket.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(32))
     }
-    for (let n = 0; n < 20; n++) {
-      await sleep(50)
+    for (let n = 0; n < 200; n++) {
       assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
       if (before === null) continue
       // A connection and a file for each, and the one that asks.

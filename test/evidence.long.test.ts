@@ -11,7 +11,7 @@ import { folderOf } from './support/folder.ts'
 import { previewed } from './support/images/previewed.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { run } from './support/processes/process.ts'
-import { startServer } from './support/processes/server.ts'
+import { serverFor, startServer } from './support/processes/server.ts'
 import { fetchRaw, store } from './support/upload.ts'
 
 const DAY_MS = 86_400_000
@@ -78,8 +78,7 @@ it('is sealed before it goes, opened offline, and shown to nobody', async (t) =>
     /^EVIDENCE_KEY=(04[0-9a-f]{128})$/m.exec(made.stdout) ?? assert.fail(made.stderr)
   assert.equal((await offline(['key', keyFile])).code, 1, 'a key that is there is never replaced')
 
-  const server = await startServer({ EVIDENCE_KEY })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { EVIDENCE_KEY })
   const { file, image, preview } = await previewed()
   const [abuse, held, other] = [
     await store(server.url, file),
@@ -130,8 +129,7 @@ it('is sealed before it goes, opened offline, and shown to nobody', async (t) =>
 
 it('holds what could not be sealed, and removes it when it can be', async (t) => {
   const { publicKey } = await createKeyPair()
-  const server = await startServer({ EVIDENCE_KEY: publicKey })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { EVIDENCE_KEY: publicKey })
   const { id } = await store(server.url, gif())
   const boxes = join(server.dataDir, 'evidence')
   await writeFile(boxes, 'in the way')

@@ -2,21 +2,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before } from 'node:test'
+import { after } from 'node:test'
 import { httpContract } from './contracts/http.ts'
 import { freePort, hasNginx, startNginxFront } from './support/processes/caches.ts'
-import { type Backends, PROCESSES, startBackends, startCluster } from './support/processes/cluster.ts'
+import { PROCESSES, startBackends, startCluster } from './support/processes/cluster.ts'
 import { linksTo } from './support/processes/links.ts'
 import { startTcpProxy } from './support/tcp-proxy.ts'
 
 /** What the contract's main host trusts. */
 const PROXIES = ['127.0.0.1/32', '10.0.0.0/8', '2001:db8:ffff::/48']
 
-let backends: Backends
-before(async () => {
-  backends = await startBackends({ ceph: true })
-})
-after(() => backends?.stop())
+const backends = await startBackends({ ceph: true })
+after(() => backends.stop())
 
 const front = hasNginx ? 'nginx' : 'a round robin of the test’s own, as there is no nginx'
 

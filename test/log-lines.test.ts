@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { type RunningServer, startServer } from './support/processes/server.ts'
+import { type RunningServer, serverFor } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { post, remove, store } from './support/upload.ts'
 
@@ -31,8 +31,7 @@ async function lineAfter(server: RunningServer, message: string, act: () => Prom
 }
 
 test('uploads and deletions leave a line each: id, outcome, bytes, duration, and no address, key or query', async (t) => {
-  const server = await startServer({ LOG_LEVEL: 'info' })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { LOG_LEVEL: 'info' })
   const image = gif({ size: 5000 })
   let id = ''
   let key = ''

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { clientAddress, trustedProxies } from '../src/http/headers/client-address.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { startServer } from './support/processes/server.ts'
+import { serverFor } from './support/processes/server.ts'
 import { post, store } from './support/upload.ts'
 
 const CIRCUIT = 'fc00:dead:beef:4dd3::17:2a'
@@ -23,8 +23,7 @@ it('counts each circuit by itself, as a trusted proxy names it', () => {
 })
 
 it('wants a challenge of a circuit’s first upload, and names the onion on pages', async (t) => {
-  const server = await startServer({ ONION_URL, CHALLENGE: 'on' })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { ONION_URL, CHALLENGE: 'on' })
   assert.equal((await post(server.url, gif(), CIRCUIT)).json().error, 'challenge-required')
   const asked = await request(server.url, 'GET', '/api/challenge', {
     headers: { 'X-Forwarded-For': CIRCUIT },

@@ -9,7 +9,7 @@ import { freshAddress } from './contracts/http/host.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { formOf } from './support/multipart.ts'
-import { type Backends, startBackends, startCluster } from './support/processes/cluster.ts'
+import { startBackends, startCluster } from './support/processes/cluster.ts'
 import { startServer } from './support/processes/server.ts'
 
 interface Service {
@@ -22,11 +22,8 @@ interface Service {
 const NAMES = 6
 const SIZES = [2_000, 400_000]
 
-let backends: Backends
-before(async () => {
-  backends = await startBackends({ ceph: false })
-})
-after(() => backends?.stop())
+const backends = await startBackends({ ceph: false })
+after(() => backends.stop())
 
 const services: [what: string, start: () => Promise<Service>][] = [
   [

@@ -6,7 +6,7 @@ import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { startFakeScanner } from './support/fake-scanner.ts'
 import { previewed } from './support/images/previewed.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { startServer } from './support/processes/server.ts'
+import { serverFor } from './support/processes/server.ts'
 import { becomes, started } from './support/scanned-server.ts'
 import { sha256Of } from './support/sha256.ts'
 import { until } from './support/until.ts'
@@ -25,8 +25,7 @@ it('sends the password of its address, and names it nowhere', async (t) => {
   const scanner = await startFakeScanner()
   t.after(() => scanner.close())
   const url = scanner.url.replace('//', '//me:p%40ss@')
-  const server = await startServer({ SCANNER_URL: url, SCAN: 'before', LOG_LEVEL: 'trace' })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { SCANNER_URL: url, SCAN: 'before', LOG_LEVEL: 'trace' })
   await store(server.url)
   assert.equal(scanner.asked[0]?.authorization, `Basic ${btoa('me:p@ss')}`)
   scanner.otherwise = 'reset'

@@ -8,7 +8,7 @@ import { openLayout, readLayout } from '../src/stores/filesystem/layout.ts'
 import { folderOf } from './support/folder.ts'
 import { fakeIds } from './support/ids.ts'
 import { launch, ROOT } from './support/processes/process.ts'
-import { type RunningServer, startServer } from './support/processes/server.ts'
+import { type RunningServer, serverFor, startServer } from './support/processes/server.ts'
 import { sha256Of } from './support/sha256.ts'
 import { fetchRaw, remove, store } from './support/upload.ts'
 
@@ -44,25 +44,21 @@ describe('data of an earlier version', async () => {
     it(`is served, kept and deleted: ${release}`, async (t) => {
       const { dataDir, kept } = await copyOf(t, release)
       assert.ok(kept.stored.length > 0)
-      const server = await startServer({ WORKERS: '2' }, { dataDir })
-      try {
-        await checkAll(server, kept)
-        const more = await store(server.url)
-        await server.restart()
-        await checkAll(server, kept)
-        assert.deepEqual((await fetchRaw(server.url, more.id)).body, more.bytes)
-        const { stdout } = await server.operator(['status'])
-        assert.match(
-          stdout,
-          new RegExp(`images ${kept.stored.length + 1}\n(.*\n)*removals ${kept.removed.length}\n`),
-        )
-        assert.match(stdout, new RegExp(`blocked digests ${kept.blocked.length}\n`))
-        for (const { id, key } of kept.stored) {
-          assert.equal((await remove(server.url, key)).status, 200)
-          assert.equal((await fetchRaw(server.url, id)).status, 404)
-        }
-      } finally {
-        await server.stop()
+      const server = await serverFor(t, { WORKERS: '2' }, { dataDir })
+      await checkAll(server, kept)
+      const more = await store(server.url)
+      await server.restart()
+      await checkAll(server, kept)
+      assert.deepEqual((await fetchRaw(server.url, more.id)).body, more.bytes)
+      const { stdout } = await server.operator(['status'])
+      assert.match(
+        stdout,
+        new RegExp(`images ${kept.stored.length + 1}\n(.*\n)*removals ${kept.removed.length}\n`),
+      )
+      assert.match(stdout, new RegExp(`blocked digests ${kept.blocked.length}\n`))
+      for (const { id, key } of kept.stored) {
+        assert.equal((await remove(server.url, key)).status, 200)
+        assert.equal((await fetchRaw(server.url, id)).status, 404)
       }
     })
   }

@@ -3,23 +3,20 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, it } from 'node:test'
+import { after, it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createTagsOf } from '../src/service/quota/uploader-tags.ts'
 import { NETWORK_TAG_LENGTH } from '../src/stores/uploader-tags.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { type RunningServer, startServer } from './support/processes/server.ts'
+import { serverFor, startServer } from './support/processes/server.ts'
 import { fetchRaw, store } from './support/upload.ts'
 
 const MINE = '192.0.2.77'
 const OTHER = '192.0.2.78'
 const MINE_6 = '2001:db8:77:1234:aaaa:bbbb:cccc:dddd'
 
-let server: RunningServer
-before(async () => {
-  server = await startServer({ LOG_LEVEL: 'trace', DAILY_UPLOADS: '1000', NETWORK_UPLOADS: '1000' })
-})
-after(() => server?.stop())
+const server = await startServer({ LOG_LEVEL: 'trace', DAILY_UPLOADS: '1000', NETWORK_UPLOADS: '1000' })
+after(() => server.stop())
 
 it('holds and removes all that one uploader stored', async () => {
   const mine = [await store(server.url, gif(), MINE), await store(server.url, gif(), MINE)]
@@ -76,15 +73,11 @@ it('keeps no address in any file', async () => {
   }
 })
 
-it('links nothing where that is turned off', async () => {
-  const off = await startServer({ UPLOADER_LINKS: 'off' })
-  try {
-    const mine = [await store(off.url, gif(), MINE), await store(off.url, gif(), MINE)]
-    await off.operator(['remove', mine[0]!.id, '--reason', 'bots', '--same-uploader'])
-    assert.equal((await fetchRaw(off.url, mine[1]!.id)).status, 200)
-  } finally {
-    await off.stop()
-  }
+it('links nothing where that is turned off', async (t) => {
+  const off = await serverFor(t, { UPLOADER_LINKS: 'off' })
+  const mine = [await store(off.url, gif(), MINE), await store(off.url, gif(), MINE)]
+  await off.operator(['remove', mine[0]!.id, '--reason', 'bots', '--same-uploader'])
+  assert.equal((await fetchRaw(off.url, mine[1]!.id)).status, 200)
 })
 
 const clientOf = (address: string) => ({ address, network: address.replace(/\.\d+$/, '') })

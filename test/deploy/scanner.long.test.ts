@@ -10,7 +10,7 @@ import { folderOf } from '../support/folder.ts'
 import { png } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, store } from '../support/upload.ts'
 
@@ -130,8 +130,7 @@ it('tells near copies from other pictures', async () => {
 it('blocks what is listed, and near copies of what was removed for a severe category', async (t) => {
   const folder = await folderOf(t)
   const door = `127.0.0.1:${await freePort()}`
-  const server = await startServer({ SCAN: 'before', OPERATOR_LISTEN: door, SCANNER_TOKEN })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { SCAN: 'before', OPERATOR_LISTEN: door, SCANNER_TOKEN })
   const listed = await jpeg(3)
   const list = join(folder, 'list')
   await writeFile(list, `# a list\n${await hashOf(listed)} intimate\n`)

@@ -4,11 +4,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
 import { type Env, run } from '../support/processes/process.ts'
-import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
+import { type RunningServer, serverEnv, serverFor } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
 
@@ -41,146 +42,122 @@ async function checkAll(server: RunningServer, images: Stored[]): Promise<void> 
 }
 
 describe('operator copy', () => {
-  it('moves a live service from a folder to S3 and back', async () => {
+  it('moves a live service from a folder to S3 and back', async (t) => {
     const env = s3Env(serviceOf(fake), 'moved/')
     const bucket = env.OBJECTS_URL!
-    const server = await startServer(env.OBJECTS_URL ? { ...env, OBJECTS_URL: 'file:' } : {})
+    const server = await serverFor(t, env.OBJECTS_URL ? { ...env, OBJECTS_URL: 'file:' } : {})
     const from = `file:${server.dataDir}`
-    try {
-      const images = await some(server, 6)
-      assert.equal((await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket])).copied, 6)
-      const [goes, held] = images.splice(0, 2) as [Stored, Stored]
-      images.push(...(await some(server, 2)))
-      assert.equal((await remove(server.url, goes.key)).status, 200)
-      await server.operator(['hold', held.id, ...REMOVAL])
-      const last = await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket, '--prune'])
-      assert.deepEqual([last.kept, last.pruned], [4, 1])
-      const [goesLater, heldLater] = images.splice(0, 2) as [Stored, Stored]
-      assert.equal((await remove(server.url, goesLater.key)).status, 200)
-      await server.operator(['hold', heldLater.id, ...REMOVAL])
-      await server.end()
-      const agreed = await run(['src/node/operator.ts', 'agree'], serverEnv(env, server.dataDir))
-      assert.equal(agreed.code, 0)
-      assert.match(agreed.stdout, /^in the new store: 1 images removed, 1 held, by the ledger$/m)
-      await server.restart(env)
-      await checkAll(server, images)
-      for (const { id } of [goes, goesLater]) assert.equal((await fetchRaw(server.url, id)).status, 404)
-      for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
-      await server.operator(['release', held.id, ...REMOVAL])
-      assert.deepEqual((await fetchRaw(server.url, held.id)).body, held.bytes)
-      const back = await mkdtemp(join(tmpdir(), 'pinhole-back-'))
-      const copied = await operate(env, server.dataDir, ['copy', '--from', bucket, '--to', back])
-      assert.equal(copied.copied, 6)
-      assert.equal((await readdir(join(back, 'images/objects'))).length, 5)
-      await rm(back, { recursive: true })
-    } finally {
-      await server.stop()
-    }
+    const images = await some(server, 6)
+    assert.equal((await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket])).copied, 6)
+    const [goes, held] = images.splice(0, 2) as [Stored, Stored]
+    images.push(...(await some(server, 2)))
+    assert.equal((await remove(server.url, goes.key)).status, 200)
+    await server.operator(['hold', held.id, ...REMOVAL])
+    const last = await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket, '--prune'])
+    assert.deepEqual([last.kept, last.pruned], [4, 1])
+    const [goesLater, heldLater] = images.splice(0, 2) as [Stored, Stored]
+    assert.equal((await remove(server.url, goesLater.key)).status, 200)
+    await server.operator(['hold', heldLater.id, ...REMOVAL])
+    await server.end()
+    const agreed = await run(['src/node/operator.ts', 'agree'], serverEnv(env, server.dataDir))
+    assert.equal(agreed.code, 0)
+    assert.match(agreed.stdout, /^in the new store: 1 images removed, 1 held, by the ledger$/m)
+    await server.restart(env)
+    await checkAll(server, images)
+    for (const { id } of [goes, goesLater]) assert.equal((await fetchRaw(server.url, id)).status, 404)
+    for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
+    await server.operator(['release', held.id, ...REMOVAL])
+    assert.deepEqual((await fetchRaw(server.url, held.id)).body, held.bytes)
+    const back = await mkdtemp(join(tmpdir(), 'pinhole-back-'))
+    const copied = await operate(env, server.dataDir, ['copy', '--from', bucket, '--to', back])
+    assert.equal(copied.copied, 6)
+    assert.equal((await readdir(join(back, 'images/objects'))).length, 5)
+    await rm(back, { recursive: true })
   })
 
-  it('copies nothing that is damaged, and says so', async () => {
-    const server = await startServer()
-    const target = await mkdtemp(join(tmpdir(), 'pinhole-copy-'))
-    try {
-      const [bad] = (await some(server, 3)) as [Stored]
-      const path = join(server.dataDir, 'images/objects', bad.id)
-      const bytes = await readFile(path)
-      bytes[1000]! ^= 1
-      await writeFile(path, bytes)
-      const words = ['copy', '--from', server.dataDir, '--to', target, '--json']
-      const ran = await server.operator(words)
-      assert.equal(ran.code, 1)
-      assert.deepEqual(JSON.parse(ran.stdout).damaged, [bad.id])
-      assert.equal((await readdir(join(target, 'images/objects'))).length, 2)
-    } finally {
-      await server.stop()
-      await rm(target, { recursive: true })
-    }
+  it('copies nothing that is damaged, and says so', async (t) => {
+    const server = await serverFor(t)
+    const target = await folderOf(t)
+    const [bad] = (await some(server, 3)) as [Stored]
+    const path = join(server.dataDir, 'images/objects', bad.id)
+    const bytes = await readFile(path)
+    bytes[1000]! ^= 1
+    await writeFile(path, bytes)
+    const words = ['copy', '--from', server.dataDir, '--to', target, '--json']
+    const ran = await server.operator(words)
+    assert.equal(ran.code, 1)
+    assert.deepEqual(JSON.parse(ran.stdout).damaged, [bad.id])
+    assert.equal((await readdir(join(target, 'images/objects'))).length, 2)
   })
 })
 
 describe('operator backup and restore', () => {
-  it('brings S3 and Postgres back from a backup in S3', async () => {
+  it('brings S3 and Postgres back from a backup in S3', async (t) => {
     const keys = s3Env(serviceOf(fake), 'live/')
     const backup = s3Env(serviceOf(fake), 'backup/').OBJECTS_URL!
     const env = { ...keys, LEDGER_URL: await postgres.createSchema() }
-    const server = await startServer(env)
-    try {
-      const images = await some(server, 5)
-      const [removed, deleted] = images.splice(0, 2) as [Stored, Stored]
-      const [held, released, heldLater] = (await some(server, 3)) as [Stored, Stored, Stored]
-      await server.operator(['remove', removed.id, ...REMOVAL, '--block'])
-      await server.operator(['hold', held.id, released.id, ...REMOVAL])
-      const first = await operate(env, server.dataDir, ['backup', backup])
-      assert.deepEqual([first.images, first.copied], [5, 7], 'held ones are copied, and held there')
-      await server.operator(['release', released.id, ...REMOVAL])
-      await server.operator(['hold', heldLater.id, ...REMOVAL])
-      assert.equal((await remove(server.url, deleted.key)).status, 200)
-      images.push(...(await some(server, 1)))
-      const second = await operate(env, server.dataDir, ['backup', backup])
-      assert.deepEqual([second.removed, second.images, second.damaged], [1, 5, []])
-      await server.end()
-      const elsewhere = { ...s3Env(serviceOf(fake), 'other/'), LEDGER_URL: await postgres.createSchema() }
-      const restored = await operate(elsewhere, server.dataDir, ['restore', backup])
-      assert.deepEqual([restored.copied, restored.keptLedger, restored.missing], [7, false, []])
-      const confirm = ['src/node/operator.ts', 'confirm-restore']
-      assert.equal((await run(confirm, serverEnv(elsewhere, server.dataDir))).code, 0)
-      await server.restart(elsewhere)
-      await checkAll(server, [...images, released])
-      for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
-      await server.operator(['release', held.id, heldLater.id, ...REMOVAL])
-      await checkAll(server, [held, heldLater])
-      assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
-      assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
-      await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
-    } finally {
-      await server.stop()
-    }
+    const server = await serverFor(t, env)
+    const images = await some(server, 5)
+    const [removed, deleted] = images.splice(0, 2) as [Stored, Stored]
+    const [held, released, heldLater] = (await some(server, 3)) as [Stored, Stored, Stored]
+    await server.operator(['remove', removed.id, ...REMOVAL, '--block'])
+    await server.operator(['hold', held.id, released.id, ...REMOVAL])
+    const first = await operate(env, server.dataDir, ['backup', backup])
+    assert.deepEqual([first.images, first.copied], [5, 7], 'held ones are copied, and held there')
+    await server.operator(['release', released.id, ...REMOVAL])
+    await server.operator(['hold', heldLater.id, ...REMOVAL])
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
+    images.push(...(await some(server, 1)))
+    const second = await operate(env, server.dataDir, ['backup', backup])
+    assert.deepEqual([second.removed, second.images, second.damaged], [1, 5, []])
+    await server.end()
+    const elsewhere = { ...s3Env(serviceOf(fake), 'other/'), LEDGER_URL: await postgres.createSchema() }
+    const restored = await operate(elsewhere, server.dataDir, ['restore', backup])
+    assert.deepEqual([restored.copied, restored.keptLedger, restored.missing], [7, false, []])
+    const confirm = ['src/node/operator.ts', 'confirm-restore']
+    assert.equal((await run(confirm, serverEnv(elsewhere, server.dataDir))).code, 0)
+    await server.restart(elsewhere)
+    await checkAll(server, [...images, released])
+    for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
+    await server.operator(['release', held.id, heldLater.id, ...REMOVAL])
+    await checkAll(server, [held, heldLater])
+    assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+    await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
   })
 
-  it('holds and releases what a newer ledger says, whatever the backup knew', async () => {
-    const server = await startServer()
-    const backup = await mkdtemp(join(tmpdir(), 'pinhole-backup-'))
-    try {
-      const [released, held] = (await some(server, 2)) as [Stored, Stored]
-      await server.operator(['hold', released.id, ...REMOVAL])
-      await operate({}, server.dataDir, ['backup', backup])
-      await server.operator(['release', released.id, ...REMOVAL])
-      await server.operator(['hold', held.id, ...REMOVAL])
-      await server.end()
-      await rm(join(server.dataDir, 'images'), { recursive: true })
-      const restored = await operate({}, server.dataDir, ['restore', backup])
-      assert.deepEqual([restored.keptLedger, restored.missing], [true, []])
-      await server.restart()
-      await checkAll(server, [released])
-      assert.equal((await fetchRaw(server.url, held.id)).status, 403)
-      await server.operator(['release', held.id, ...REMOVAL])
-      await checkAll(server, [held])
-    } finally {
-      await server.stop()
-      await rm(backup, { recursive: true })
-    }
+  it('holds and releases what a newer ledger says, whatever the backup knew', async (t) => {
+    const server = await serverFor(t)
+    const backup = await folderOf(t)
+    const [released, held] = (await some(server, 2)) as [Stored, Stored]
+    await server.operator(['hold', released.id, ...REMOVAL])
+    await operate({}, server.dataDir, ['backup', backup])
+    await server.operator(['release', released.id, ...REMOVAL])
+    await server.operator(['hold', held.id, ...REMOVAL])
+    await server.end()
+    await rm(join(server.dataDir, 'images'), { recursive: true })
+    const restored = await operate({}, server.dataDir, ['restore', backup])
+    assert.deepEqual([restored.keptLedger, restored.missing], [true, []])
+    await server.restart()
+    await checkAll(server, [released])
+    assert.equal((await fetchRaw(server.url, held.id)).status, 403)
+    await server.operator(['release', held.id, ...REMOVAL])
+    await checkAll(server, [held])
   })
 
-  it('restores nothing from a backup that was changed', async () => {
-    const server = await startServer()
-    const backup = await mkdtemp(join(tmpdir(), 'pinhole-backup-'))
-    const target = await mkdtemp(join(tmpdir(), 'pinhole-target-'))
-    try {
-      await some(server, 2)
-      await operate({}, server.dataDir, ['backup', backup])
-      const name = (await readdir(join(backup, 'backup'))).find((each) => each.includes('ledger'))!
-      const file = join(backup, 'backup', name)
-      const bytes = await readFile(file)
-      bytes[20]! ^= 1
-      await writeFile(file, bytes)
-      const ran = await run(['src/node/operator.ts', 'restore', backup], serverEnv({}, target))
-      assert.equal(ran.code, 1)
-      assert.match(ran.stderr, /damaged: \S+-ledger/)
-    } finally {
-      await server.stop()
-      await rm(backup, { recursive: true })
-      await rm(target, { recursive: true })
-    }
+  it('restores nothing from a backup that was changed', async (t) => {
+    const server = await serverFor(t)
+    const backup = await folderOf(t)
+    const target = await folderOf(t)
+    await some(server, 2)
+    await operate({}, server.dataDir, ['backup', backup])
+    const name = (await readdir(join(backup, 'backup'))).find((each) => each.includes('ledger'))!
+    const file = join(backup, 'backup', name)
+    const bytes = await readFile(file)
+    bytes[20]! ^= 1
+    await writeFile(file, bytes)
+    const ran = await run(['src/node/operator.ts', 'restore', backup], serverEnv({}, target))
+    assert.equal(ran.code, 1)
+    assert.match(ran.stderr, /damaged: \S+-ledger/)
   })
 })

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chown, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chown, lstat, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
 import { NODE, ROOT, run } from '../support/processes/process.ts'
-import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
+import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
 import { fetchRaw, post, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
@@ -24,21 +24,17 @@ describe('the operator command', () => {
   })
   after(() => server.stop())
 
-  it('refuses a folder that never was a data folder, and makes none', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+  it('refuses a folder that never was a data folder, and makes none', async (t) => {
+    const folder = await folderOf(t)
     const { id } = await store(server.url)
-    try {
-      const ran = await run(
-        ['src/node/operator.ts', 'remove', id, ...REMOVAL],
-        serverEnv({}, join(folder, 'data')),
-      )
-      assert.equal(ran.code, 1)
-      assert.match(ran.stderr, /no images and no ledger\.sqlite/)
-      assert.equal(ran.stdout, '')
-      assert.ok(!existsSync(join(folder, 'data')))
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const ran = await run(
+      ['src/node/operator.ts', 'remove', id, ...REMOVAL],
+      serverEnv({}, join(folder, 'data')),
+    )
+    assert.equal(ran.code, 1)
+    assert.match(ran.stderr, /no images and no ledger\.sqlite/)
+    assert.equal(ran.stdout, '')
+    assert.ok(!existsSync(join(folder, 'data')))
     assert.equal((await fetchRaw(server.url, id)).status, 200)
   })
 
@@ -100,70 +96,57 @@ describe('the operator command', () => {
 })
 
 describe('commands of root', { skip: process.getuid?.() !== 0 && 'needs root' }, () => {
-  it('leave nothing that the owner of the folder cannot read', async () => {
-    const server = await startServer()
+  it('leave nothing that the owner of the folder cannot read', async (t) => {
+    const server = await serverFor(t)
     const { dataDir } = server
-    const backups = await mkdtemp(join(tmpdir(), 'pinhole-'))
-    try {
-      const { id } = await store(server.url)
-      assert.equal((await server.operator(['backup', backups])).code, 0)
-      await server.end()
-      await rm(join(dataDir, 'images', 'objects', id))
-      await rm(join(dataDir, 'ledger.sqlite'))
-      await chown(dataDir, OWNER, OWNER)
-      for (const entry of await readdir(dataDir, { recursive: true }))
-        await chown(join(dataDir, entry), OWNER, OWNER)
-      for (const words of [['restore', backups], ['verify', '--repair'], ['status']]) {
-        const ran = await server.operator(words)
-        assert.equal(ran.code, 0, ran.stderr)
-      }
-      const entries = await readdir(dataDir, { recursive: true })
-      assert.ok(entries.includes(join('images', 'objects', id)))
-      for (const entry of entries) assert.equal((await lstat(join(dataDir, entry))).uid, OWNER, entry)
-    } finally {
-      await server.stop()
-      await rm(backups, { recursive: true })
+    const backups = await folderOf(t)
+    const { id } = await store(server.url)
+    assert.equal((await server.operator(['backup', backups])).code, 0)
+    await server.end()
+    await rm(join(dataDir, 'images', 'objects', id))
+    await rm(join(dataDir, 'ledger.sqlite'))
+    await chown(dataDir, OWNER, OWNER)
+    for (const entry of await readdir(dataDir, { recursive: true }))
+      await chown(join(dataDir, entry), OWNER, OWNER)
+    for (const words of [['restore', backups], ['verify', '--repair'], ['status']]) {
+      const ran = await server.operator(words)
+      assert.equal(ran.code, 0, ran.stderr)
     }
+    const entries = await readdir(dataDir, { recursive: true })
+    assert.ok(entries.includes(join('images', 'objects', id)))
+    for (const entry of entries) assert.equal((await lstat(join(dataDir, entry))).uid, OWNER, entry)
   })
 })
 
 describe('servers on one folder', () => {
-  it('do not start with other settings beside one that runs; a command needs only the same places', async () => {
-    const first = await startServer({ UPLOADS_PER_DAY: '7' })
+  it('do not start with other settings beside one that runs; a command needs only the same places', async (t) => {
+    const first = await serverFor(t, { UPLOADS_PER_DAY: '7' })
     const { dataDir } = first
-    try {
-      const twin = await startServer({ UPLOADS_PER_DAY: '7' }, { dataDir })
-      await twin.stop()
-      for (const [name, here, there] of [
-        ['UPLOADS_PER_DAY', '5', '7'],
-        ['MAX_UPLOAD_BYTES', '5', '26214400'],
-        ['DAILY_UPLOADS', '5', '0'],
-        ['CDN_URL', 'varnish://10.0.0.1:80', 'none'],
-      ] as const) {
-        const env = { UPLOADS_PER_DAY: '7', [name]: here }
-        const difference = `${name}: ${here} here, ${there} by the ledger`
-        await assert.rejects(startServer(env, { dataDir }), ({ message }) => message.includes(difference))
-        const ran = await run(['src/node/operator.ts', 'status'], serverEnv(env, dataDir))
-        assert.equal(ran.code, name === 'CDN_URL' ? 1 : 0, ran.stderr)
-        if (name === 'CDN_URL') assert.ok(ran.stderr.includes(difference), ran.stderr)
-      }
-      assert.equal((await first.operator(['status'])).code, 0, 'nothing has changed for the others')
-    } finally {
-      await first.stop()
+    const twin = await startServer({ UPLOADS_PER_DAY: '7' }, { dataDir })
+    await twin.stop()
+    for (const [name, here, there] of [
+      ['UPLOADS_PER_DAY', '5', '7'],
+      ['MAX_UPLOAD_BYTES', '5', '26214400'],
+      ['DAILY_UPLOADS', '5', '0'],
+      ['CDN_URL', 'varnish://10.0.0.1:80', 'none'],
+    ] as const) {
+      const env = { UPLOADS_PER_DAY: '7', [name]: here }
+      const difference = `${name}: ${here} here, ${there} by the ledger`
+      await assert.rejects(startServer(env, { dataDir }), ({ message }) => message.includes(difference))
+      const ran = await run(['src/node/operator.ts', 'status'], serverEnv(env, dataDir))
+      assert.equal(ran.code, name === 'CDN_URL' ? 1 : 0, ran.stderr)
+      if (name === 'CDN_URL') assert.ok(ran.stderr.includes(difference), ran.stderr)
     }
+    assert.equal((await first.operator(['status'])).code, 0, 'nothing has changed for the others')
   })
 
-  it('start with other settings after the last of them ended, though it was killed', async () => {
-    const server = await startServer({ UPLOADS_PER_DAY: '7', WORKERS: '2' })
-    try {
-      await server.kill()
-      await server.restart({ UPLOADS_PER_DAY: '5', WORKERS: '2' })
-      const { headers } = await post(server.url, gif())
-      assert.equal(headers.get('X-RateLimit-Limit'), '5')
-      assert.equal((await server.operator(['status'])).code, 0)
-    } finally {
-      await server.stop()
-    }
+  it('start with other settings after the last of them ended, though it was killed', async (t) => {
+    const server = await serverFor(t, { UPLOADS_PER_DAY: '7', WORKERS: '2' })
+    await server.kill()
+    await server.restart({ UPLOADS_PER_DAY: '5', WORKERS: '2' })
+    const { headers } = await post(server.url, gif())
+    assert.equal(headers.get('X-RateLimit-Limit'), '5')
+    assert.equal((await server.operator(['status'])).code, 0)
   })
 })
 
@@ -174,60 +157,46 @@ describe('servers on one ledger', () => {
   })
   after(() => postgres.destroy())
 
-  it('do not start with other settings, until these are agreed on', async () => {
+  it('do not start with other settings, until these are agreed on', async (t) => {
     const token = 'a-token-that-no-ledger-may-hold'
     const CDN_URL = `cloudflare://zone?token=${token}`
     const env = { LEDGER_URL: await postgres.createSchema(), CDN_URL }
-    const first = await startServer(env)
-    try {
-      // Another token is the same cache.
-      const twin = await startServer(
-        { ...env, CDN_URL: 'cloudflare://zone?token=new' },
-        { dataDir: first.dataDir },
-      )
-      await twin.stop()
-      const other = { UPLOADS_PER_DAY: '5', CDN_URL: 'fastly://service?token=x' }
-      await assert.rejects(startServer({ ...env, ...other }, { dataDir: first.dataDir }), (error) => {
-        const { message } = error as Error
-        assert.match(message, /CDN_URL: fastly:\/\/service here, cloudflare:\/\/zone by the ledger/)
-        assert.match(message, /UPLOADS_PER_DAY: 5 here, 100 by the ledger/)
-        assert.ok(!message.includes(token))
-        return true
-      })
-      const agreed = await run(
-        ['src/node/operator.ts', 'agree'],
-        serverEnv({ ...env, ...other }, first.dataDir),
-      )
-      assert.equal(agreed.code, 0, agreed.stderr)
-      const third = await startServer({ ...env, ...other }, { dataDir: first.dataDir })
-      await third.stop()
-      assert.equal((await first.operator(['status'])).code, 1, 'the old settings hold no more')
-    } finally {
-      await first.stop()
-    }
+    const first = await serverFor(t, env)
+    // Another token is the same cache.
+    const twin = await startServer(
+      { ...env, CDN_URL: 'cloudflare://zone?token=new' },
+      { dataDir: first.dataDir },
+    )
+    await twin.stop()
+    const other = { UPLOADS_PER_DAY: '5', CDN_URL: 'fastly://service?token=x' }
+    await assert.rejects(startServer({ ...env, ...other }, { dataDir: first.dataDir }), (error) => {
+      const { message } = error as Error
+      assert.match(message, /CDN_URL: fastly:\/\/service here, cloudflare:\/\/zone by the ledger/)
+      assert.match(message, /UPLOADS_PER_DAY: 5 here, 100 by the ledger/)
+      assert.ok(!message.includes(token))
+      return true
+    })
+    const agreed = await run(
+      ['src/node/operator.ts', 'agree'],
+      serverEnv({ ...env, ...other }, first.dataDir),
+    )
+    assert.equal(agreed.code, 0, agreed.stderr)
+    const third = await startServer({ ...env, ...other }, { dataDir: first.dataDir })
+    await third.stop()
+    assert.equal((await first.operator(['status'])).code, 1, 'the old settings hold no more')
   })
 
-  it('are told of another folder of images', async () => {
+  it('are told of another folder of images', async (t) => {
     const env = { LEDGER_URL: await postgres.createSchema() }
-    const first = await startServer(env)
-    try {
-      await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ by the ledger/)
-    } finally {
-      await first.stop()
-    }
+    await serverFor(t, env)
+    await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ by the ledger/)
   })
 
-  it('know no ledger where none was made', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
-    const server = await startServer()
+  it('know no ledger where none was made', async (t) => {
+    const server = await serverFor(t)
     const env = serverEnv({ LEDGER_URL: await postgres.createSchema() }, server.dataDir)
-    try {
-      const ran = await run(['src/node/operator.ts', 'status'], env)
-      assert.equal(ran.code, 1)
-      assert.match(ran.stderr, /there is no ledger in this database/)
-    } finally {
-      await server.stop()
-      await rm(folder, { recursive: true })
-    }
+    const ran = await run(['src/node/operator.ts', 'status'], env)
+    assert.equal(ran.code, 1)
+    assert.match(ran.stderr, /there is no ledger in this database/)
   })
 })

@@ -1,20 +1,17 @@
 /** The feed of what wants a decision, the export of what was decided, and what the public is told of it. */
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { after, it } from 'node:test'
 import { adminSession, report } from '../support/admin-session.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { startServer } from '../support/processes/server.ts'
 import { store } from '../support/upload.ts'
 
 const TOKEN = 'a-token-of-programs-0123456789'
 const TEXT = 'My garden, without my leave.'
 
-let server: RunningServer
-before(async () => {
-  server = await startServer({ OPERATOR_TOKEN: TOKEN, OPERATOR_CONTACT: 'op@pinhole.example' })
-})
-after(() => server?.stop())
+const server = await startServer({ OPERATOR_TOKEN: TOKEN, OPERATOR_CONTACT: 'op@pinhole.example' })
+after(() => server.stop())
 
 const feed = (authorization?: string) =>
   atAdmin(server.dataDir, 'GET', '/feed.xml', {

@@ -1,15 +1,14 @@
 /** The second place in S3, and restores onto other stores and another ledger. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { folderOf } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
 import { type Env, run } from '../support/processes/process.ts'
-import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
+import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
@@ -46,80 +45,71 @@ async function known(prefix: string, subjects: string[], since: number): Promise
 }
 
 describe('a machine is lost', () => {
-  it('with images in S3 and a ledger in Postgres: nothing that was deleted comes back', async () => {
+  it('with images in S3 and a ledger in Postgres: nothing that was deleted comes back', async (t) => {
     const second = s3Env(serviceOf(fake), 'second').OBJECTS_URL!
     const backup = s3Env(serviceOf(fake), 'backup').OBJECTS_URL!
     const keys = s3Env(serviceOf(fake), 'live/')
     const env = { ...keys, LEDGER_URL: await postgres.createSchema(), TOMBSTONES_URL: second }
-    const server = await startServer(env)
-    try {
-      const images: Stored[] = []
-      for (let nth = 0; nth < 5; nth++) images.push(await store(server.url, gif({ size: 700 + nth })))
-      const [deleted, removed, held] = images as [Stored, Stored, Stored]
-      const others = images.slice(3)
-      await operate(env, server.dataDir, ['backup', backup])
-      const since = Date.now()
-      assert.equal((await remove(server.url, deleted.key)).status, 200)
-      await operate(env, server.dataDir, ['remove', removed.id, '--block', ...REMOVAL])
-      await operate(env, server.dataDir, ['hold', held.id, ...REMOVAL])
-      await known('second', [deleted.id, removed.id, held.id], since)
-      const text = textIn('second')
-      for (const { key } of images) assert.ok(!text.includes(key), 'no keys')
-      assert.doesNotMatch(text, /terms|127\.0\.0\.1|198\.51/, 'no reasons, no addresses')
-      await server.kill()
+    const server = await serverFor(t, env)
+    const images: Stored[] = []
+    for (let nth = 0; nth < 5; nth++) images.push(await store(server.url, gif({ size: 700 + nth })))
+    const [deleted, removed, held] = images as [Stored, Stored, Stored]
+    const others = images.slice(3)
+    await operate(env, server.dataDir, ['backup', backup])
+    const since = Date.now()
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
+    await operate(env, server.dataDir, ['remove', removed.id, '--block', ...REMOVAL])
+    await operate(env, server.dataDir, ['hold', held.id, ...REMOVAL])
+    await known('second', [deleted.id, removed.id, held.id], since)
+    const text = textIn('second')
+    for (const { key } of images) assert.ok(!text.includes(key), 'no keys')
+    assert.doesNotMatch(text, /terms|127\.0\.0\.1|198\.51/, 'no reasons, no addresses')
+    await server.kill()
 
-      const elsewhere = {
-        ...env,
-        ...s3Env(serviceOf(fake), 'new/'),
-        LEDGER_URL: await postgres.createSchema(),
-      }
-      const restored = JSON.parse(await operate(elsewhere, server.dataDir, ['restore', backup, '--json']))
-      assert.deepEqual([restored.isPrivate, restored.keptLedger, restored.missing], [false, false, []])
-      await server.restart(elsewhere)
-      assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
-      assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
-      assert.equal((await fetchRaw(server.url, held.id)).status, 403)
-      for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
-      await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
-
-      // Only the ledger is lost, and images rotted: they survive in their store, newer than the backup.
-      const rotten = others[0]!
-      const object = [...fake.objects].find(([name]) => name.endsWith(`new/${rotten.id}`))![1]
-      object.bytes = Buffer.from(object.bytes!)
-      object.bytes[9]! ^= 1
-      await server.kill()
-      const third = { ...elsewhere, LEDGER_URL: await postgres.createSchema() }
-      const again = JSON.parse(await operate(third, server.dataDir, ['restore', backup, '--json']))
-      assert.deepEqual([again.healed, again.damaged], [[rotten.id], []])
-      await server.restart(third)
-      assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
-      assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
-      assert.equal((await fetchRaw(server.url, held.id)).status, 403)
-      for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
-    } finally {
-      await server.stop()
+    const elsewhere = {
+      ...env,
+      ...s3Env(serviceOf(fake), 'new/'),
+      LEDGER_URL: await postgres.createSchema(),
     }
+    const restored = JSON.parse(await operate(elsewhere, server.dataDir, ['restore', backup, '--json']))
+    assert.deepEqual([restored.isPrivate, restored.keptLedger, restored.missing], [false, false, []])
+    await server.restart(elsewhere)
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+    assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
+    assert.equal((await fetchRaw(server.url, held.id)).status, 403)
+    for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
+
+    // Only the ledger is lost, and images rotted: they survive in their store, newer than the backup.
+    const rotten = others[0]!
+    const object = [...fake.objects].find(([name]) => name.endsWith(`new/${rotten.id}`))![1]
+    object.bytes = Buffer.from(object.bytes!)
+    object.bytes[9]! ^= 1
+    await server.kill()
+    const third = { ...elsewhere, LEDGER_URL: await postgres.createSchema() }
+    const again = JSON.parse(await operate(third, server.dataDir, ['restore', backup, '--json']))
+    assert.deepEqual([again.healed, again.damaged], [[rotten.id], []])
+    await server.restart(third)
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+    assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
+    assert.equal((await fetchRaw(server.url, held.id)).status, 403)
+    for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
   })
 
-  it('a restore that cannot read the second place changes nothing', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'pinhole-lost-'))
-    const server = await startServer()
-    try {
-      await store(server.url)
-      await operate({}, server.dataDir, ['backup', join(folder, 'backup')])
-      const keys = s3Env({ ...serviceOf(fake), endpoint: 'http://127.0.0.1:9' }, 'second')
-      const env = { ...keys, TOMBSTONES_URL: keys.OBJECTS_URL!, OBJECTS_URL: '' }
-      const ran = await run(
-        ['src/node/operator.ts', 'restore', join(folder, 'backup')],
-        serverEnv(env, join(folder, 'target')),
-      )
-      assert.equal(ran.code, 1)
-      assert.match(ran.stderr, /TOMBSTONES_URL can’t be read/)
-      await (await startServer({}, { dataDir: join(folder, 'target') })).stop()
-    } finally {
-      await server.stop()
-      await rm(folder, { recursive: true })
-    }
+  it('a restore that cannot read the second place changes nothing', async (t) => {
+    const folder = await folderOf(t)
+    const server = await serverFor(t)
+    await store(server.url)
+    await operate({}, server.dataDir, ['backup', join(folder, 'backup')])
+    const keys = s3Env({ ...serviceOf(fake), endpoint: 'http://127.0.0.1:9' }, 'second')
+    const env = { ...keys, TOMBSTONES_URL: keys.OBJECTS_URL!, OBJECTS_URL: '' }
+    const ran = await run(
+      ['src/node/operator.ts', 'restore', join(folder, 'backup')],
+      serverEnv(env, join(folder, 'target')),
+    )
+    assert.equal(ran.code, 1)
+    assert.match(ran.stderr, /TOMBSTONES_URL can’t be read/)
+    await (await startServer({}, { dataDir: join(folder, 'target') })).stop()
   })
 })
 

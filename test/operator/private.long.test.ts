@@ -15,7 +15,7 @@ import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { startPostgres } from '../support/processes/postgres.ts'
 import { ROOT } from '../support/processes/process.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { tracesIn } from '../support/traces.ts'
 import { post, store } from '../support/upload.ts'
 
@@ -51,8 +51,7 @@ describe('copies of a ledger', () => {
       if (postgres) t.after(() => postgres.destroy())
       const env: Record<string, string> =
         postgres === null ? {} : { LEDGER_URL: await postgres.createSchema() }
-      const server = await startServer({ ...env, NETWORK_UPLOADS: '100' })
-      t.after(() => server.stop())
+      const server = await serverFor(t, { ...env, NETWORK_UPLOADS: '100' })
       await store(server.url, gif(), ADDRESS)
       const words = await derived(server.dataDir)
       assert.ok(words.length >= 12, 'of three salts')
@@ -123,8 +122,7 @@ describe('a ledger of version 0.1.0', () => {
     // A start that was killed after it had copied.
     const first = await openSqliteLedger({ file })
     await first.close()
-    const server = await startServer({ UPLOADS_PER_DAY: '5', NETWORK_UPLOADS: '0' }, { dataDir })
-    t.after(() => server.stop())
+    const server = await serverFor(t, { UPLOADS_PER_DAY: '5', NETWORK_UPLOADS: '0' }, { dataDir })
     assert.deepEqual(await inLedger(), [])
     const upload = async () => (await post(server.url, gif(), ADDRESS)).status
     assert.deepEqual([await upload(), await upload()], [201, 429])

@@ -1,18 +1,15 @@
 /** What waits for a decision, as the operator's command shows it. */
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { after, it } from 'node:test'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { startServer } from '../support/processes/server.ts'
 import { remove, store } from '../support/upload.ts'
 
 const TEXT = 'This picture shows my garden.\nWithout my leave.'
 
-let server: RunningServer
-before(async () => {
-  server = await startServer()
-})
-after(() => server?.stop())
+const server = await startServer()
+after(() => server.stop())
 
 async function report(image: string, more: object): Promise<void> {
   const given = { image, text: TEXT, goodFaith: true, ...more }

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { nameOf } from '../../src/node/backup/manifest.ts'
 import { assertServed, backedUp, operate, rot } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import type { Env } from '../support/processes/process.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor, startServer } from '../support/processes/server.ts'
 import { flipBit } from '../support/store-folder.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, type Stored } from '../support/upload.ts'
@@ -61,12 +62,12 @@ describe('operator restore, of what is damaged', () => {
   it('calls nothing missing that was deleted since, though a later backup has it no more', async (t) => {
     const { dataDir, backup, server, images } = await backedUp(t, 2)
     const [deleted, kept] = images as [Stored, Stored]
-    const [older] = (await readdir(join(backup, 'backup'))).filter((name) => name.endsWith('.json'))
-    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const [older = ''] = (await readdir(join(backup, 'backup'))).filter((name) => name.endsWith('.json'))
+    await until('the next backup has another name', () => `${nameOf(new Date())}.json` > older)
     assert.equal((await remove(server.url, deleted.key)).status, 200)
     assert.equal((await server.operator(['backup', backup])).code, 0)
     await server.end()
-    const restored = await restore(dataDir, [backup, '--name', older!.replace('.json', '')])
+    const restored = await restore(dataDir, [backup, '--name', older.replace('.json', '')])
     assert.deepEqual([restored.missing, restored.damaged], [[], []])
     await server.restart()
     await assertServed(server, [kept])
@@ -75,7 +76,8 @@ describe('operator restore, of what is damaged', () => {
 
   it('goes back to an older ledger if the newest is damaged, and says so', async (t) => {
     const { folder, backup, server, images } = await backedUp(t, 2)
-    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const before = nameOf(new Date())
+    await until('the next backup has another name', () => nameOf(new Date()) > before)
     await server.operator(['backup', backup])
     const ledgers = (await readdir(join(backup, 'backup'))).filter((name) => name.includes('ledger')).sort()
     assert.equal(ledgers.length, 2)
@@ -84,8 +86,7 @@ describe('operator restore, of what is damaged', () => {
     const restored = await restore(target, [backup], 1)
     assert.deepEqual(restored.damagedFiles, [ledgers[1]])
     assert.equal((await operate(target, ['confirm-restore'])).code, 0)
-    const other = await startServer({}, { dataDir: target })
-    t.after(() => other.stop())
+    const other = await serverFor(t, {}, { dataDir: target })
     await assertServed(other, images)
     await flipBit(join(backup, 'backup', ledgers[0]!), 20)
     const ran = await operate(join(folder, 'third'), ['restore', backup])
@@ -146,8 +147,7 @@ describe('a restore without a second place', () => {
     assert.equal(ran.code, 0, ran.stderr)
     assert.match(ran.stdout, /not known: what was deleted or decided from 20\S+Z until the disk was lost/)
     assert.match(ran.stdout, /npm run operator -- confirm-restore/)
-    const other = await startServer({}, { dataDir: target })
-    t.after(() => other.stop())
+    const other = await serverFor(t, {}, { dataDir: target })
     for (const { id } of images) {
       for (const path of [`/raw/${id}`, `/${id}`]) {
         assert.equal((await fetch(other.url + path)).status, 503, path)

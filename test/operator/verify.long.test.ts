@@ -141,7 +141,7 @@ describe('operator list, find and remove', () => {
   it('finds by time, type, size and digest', async () => {
     const early = await store(server.url, gif({ size: 400 }))
     const between = new Date()
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await until('a moment has passed', () => Date.now() > between.getTime())
     const later = await store(server.url, gif({ size: 5000 }))
     const ids = async (...words: string[]) => (await linesOf(server, ['find', ...words])).map(({ id }) => id)
     const both = [early.id, later.id].sort()

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bunBinary, denoBinary } from '../../../scripts/runtimes.ts'
 import { operate } from './operator.ts'
@@ -96,6 +97,17 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
         ? run([...words, 'operator', ...arguments_], settings, options.program.file)
         : operate(arguments_, settings),
   }
+}
+
+/** One that stops when the test ends. */
+export async function serverFor(
+  t: Pick<TestContext, 'after'>,
+  env?: Env,
+  options?: StartOptions,
+): Promise<RunningServer> {
+  const server = await startServer(env, options)
+  t.after(() => server.stop())
+  return server
 }
 
 /** What starts the server. `PINHOLE_RUNTIME`: on `bun` or `deno` instead of Node. */
