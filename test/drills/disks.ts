@@ -1,6 +1,5 @@
 /** What happens to disks: full, failing, read-only. */
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,26 +30,19 @@ function failingDisk(name: string, story: string, orders: string[]): Drill {
     story,
     mayFail: true,
     async run(rounds) {
-      const folder = await mkdtemp(join(tmpdir(), 'pinhole-drill-'))
-      const order = join(folder, 'order')
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'pinhole-drill-'))
+      const order = join(folder.path, 'order')
       let round = 0
-      try {
-        return await onOneServer(
-          rounds * orders.length,
-          (scene) =>
-            during(
-              scene,
-              () => writeFile(order, orders[round++ % orders.length]!),
-              () => rm(order, { force: true }),
-            ),
-          {
-            env: { FAILING_DISK: order },
-            start: { nodeArguments: ['--import', join(ROOT, 'test/support/processes/failing-disk.ts')] },
-          },
+      const act = (scene: Scene) =>
+        during(
+          scene,
+          () => writeFile(order, orders[round++ % orders.length]!),
+          () => rm(order, { force: true }),
         )
-      } finally {
-        await rm(folder, { recursive: true, force: true })
-      }
+      return await onOneServer(rounds * orders.length, act, {
+        env: { FAILING_DISK: order },
+        nodeArguments: ['--import', join(ROOT, 'test/support/processes/failing-disk.ts')],
+      })
     },
   }
 }
@@ -78,23 +70,3 @@ export const dead = failingDisk(
   'Every rename, flush and new file fails (EIO), under load.',
   ['open 0 EIO', 'rename 0 EIO'],
 )
-
-function tried(work: () => unknown): boolean {
-  try {
-    work()
-    return true
-  } catch {
-    return false
-  }
-}
-
-export function canMount(): boolean {
-  if (process.getuid?.() !== 0) return false
-  return tried(() =>
-    execFileSync(
-      'sh',
-      ['-c', 'd=$(mktemp -d) && mount -t tmpfs tmpfs $d && umount $d; s=$?; rmdir $d; exit $s'],
-      { stdio: 'ignore' },
-    ),
-  )
-}

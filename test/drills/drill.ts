@@ -1,4 +1,5 @@
 /** What a drill is, and what it counts. */
+import { CACHES, isInstalled } from '../support/processes/caches.ts'
 
 export interface Tally {
   /** Uploads that were answered with 201, and deletions with success. */
@@ -25,6 +26,12 @@ export interface Drill {
   skip?(): Promise<string | null>
   /** The control: what must go wrong. A drill that can't see it proves nothing. */
   mustLose?: boolean
+}
+
+/** In CI a cache that is not there is a failure. */
+export async function whyNoCache(name: 'varnish' | 'nginx'): Promise<string | null> {
+  const isHere = process.env.PINHOLE_CI || (await isInstalled(...CACHES[name].needs))
+  return isHere ? null : `${name} is not on this machine`
 }
 
 export function isPassed(drill: Drill, tally: Tally): boolean {

@@ -1,15 +1,14 @@
 /** Ten thousand images that expire in the same minute, behind a cache, while views go on and the server is killed. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
-import { CACHES, freePort, isInstalled } from '../support/processes/caches.ts'
+import { CACHES, freePort } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import type { Drill, Tally } from './drill.ts'
+import { type Drill, type Tally, whyNoCache } from './drill.ts'
 
 const MINUTE_MS = 60_000
 /** What caches may be late. Unit: milliseconds. */
@@ -27,17 +26,12 @@ export function expiry(name: 'varnish' | 'nginx'): Drill {
     name: `expiry, ${name}`,
     story: '10,000 images expire in one minute, while 1,000 views a second go on; a kill in the middle.',
     mayFail: true,
-    async skip() {
-      return (await isInstalled(...CACHES[name].needs)) || process.env.PINHOLE_CI
-        ? null
-        : `${name} is not on this machine`
-    },
+    skip: () => whyNoCache(name),
     run: (rounds) => run(name, rounds === 1 ? 500 : 10_000),
   }
 }
 
 async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-drill-'))
   const port = await freePort()
   const env = {
     // The cache finds it there after the kill.
@@ -46,7 +40,7 @@ async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
     UPLOADS_PER_DAY: '1000000',
     LOG_LEVEL: 'error',
   }
-  const server = await startServer(env, { dataDir })
+  const server = await startServer(env)
   const cache = await CACHES[name].start(port, server.port)
   const tally: Tally = { acknowledged: 0, lost: 0, risen: 0, errors: 0, faults: [] }
   try {
@@ -56,7 +50,7 @@ async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
     await server.kill()
     await server.restart()
     await viewing
-    const there = new Set(await readdir(join(dataDir, 'images/objects')))
+    const there = new Set(await readdir(join(server.dataDir, 'images/objects')))
     const left = images.filter(({ id }) => there.has(id)).length
     if (left > 0) tally.faults.push(`${left} images are on the disk a minute after their time`)
     for (const { id } of images) {
@@ -69,7 +63,6 @@ async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
   } finally {
     await cache.stop()
     await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
   }
 }
 

@@ -1,5 +1,5 @@
 /** A machine is lost with its disk. What was deleted and decided after the backup comes from the second place. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtempDisposable, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gif } from '../support/images/tiny-images.ts'
@@ -24,7 +24,8 @@ export const lostMachine: Drill = {
 }
 
 async function once(counts: typeof SHORT): Promise<Tally> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-drill-'))
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-drill-'))
+  const folder = temporary.path
   const [dataDir, backup, second] = ['data', 'backup', 'second'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -82,7 +83,6 @@ async function once(counts: typeof SHORT): Promise<Tally> {
     return tally
   } finally {
     for (const server of servers) await server.stop()
-    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,18 +1,15 @@
 /** The admin server under all that a public instance meets at once: bots, a flood of reports, kills, caches that fill. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { REPORT_BUDGETS } from '../../src/service/moderation/reports.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { CACHES, freePort, isInstalled } from '../support/processes/caches.ts'
+import { CACHES, freePort } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
 import { post } from '../support/upload.ts'
-import type { Drill, Tally } from './drill.ts'
+import { type Drill, type Tally, whyNoCache } from './drill.ts'
 import { CAPS, checkActs, checkCaches, checkPlaces, type Scene, statusOf } from './moderation-checks.ts'
 
 const TOKEN = 'a-token-of-programs-0123456789'
@@ -30,30 +27,22 @@ export function moderation(name: 'varnish' | 'nginx'): Drill {
     story:
       'bots of 500 addresses, a flood of reports, holds and removals with fills under way, each with a kill in the middle.',
     mayFail: true,
-    async skip() {
-      return (await isInstalled(...CACHES[name].needs)) || process.env.PINHOLE_CI
-        ? null
-        : `${name} is not on this machine`
-    },
+    skip: () => whyNoCache(name),
     run: (rounds) => run(name, rounds),
   }
 }
 
 async function run(name: 'varnish' | 'nginx', rounds: number): Promise<Tally> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-drill-'))
   const port = await freePort()
-  const server = await startServer(
-    {
-      CDN_URL: `${name}://127.0.0.1:${port}?fill=${FILL_SECONDS}`,
-      UPLOADS_PER_DAY: `${CAPS.address}`,
-      NETWORK_UPLOADS: `${CAPS.network}`,
-      DAILY_UPLOADS: `${CAPS.instance}`,
-      OPERATOR_TOKEN: TOKEN,
-      WORKERS: '2',
-      LOG_LEVEL: 'error',
-    },
-    { dataDir },
-  )
+  const server = await startServer({
+    CDN_URL: `${name}://127.0.0.1:${port}?fill=${FILL_SECONDS}`,
+    UPLOADS_PER_DAY: `${CAPS.address}`,
+    NETWORK_UPLOADS: `${CAPS.network}`,
+    DAILY_UPLOADS: `${CAPS.instance}`,
+    OPERATOR_TOKEN: TOKEN,
+    WORKERS: '2',
+    LOG_LEVEL: 'error',
+  })
   const origin = await startSlowOrigin(() => server.port)
   const cache = await CACHES[name].start(port, origin.port)
   const tally: Tally = { acknowledged: 0, lost: 0, risen: 0, errors: 0, faults: [] }
@@ -72,7 +61,6 @@ async function run(name: 'varnish' | 'nginx', rounds: number): Promise<Tally> {
     await cache.stop()
     await origin.stop()
     await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
   }
 }
 

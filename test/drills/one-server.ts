@@ -1,11 +1,8 @@
 /** A server of its own data folder, with a load, that something is done to, round by round. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Env } from '../support/processes/process.ts'
-import { type RunningServer, type StartOptions, startServer } from '../support/processes/server.ts'
+import { type RunningServer, startServer } from '../support/processes/server.ts'
 import type { Tally } from './drill.ts'
-import { type Load, type LoadOptions, startLoad } from './load.ts'
+import { type Load, startLoad } from './load.ts'
 
 export interface Scene {
   server: RunningServer
@@ -16,12 +13,11 @@ export interface Scene {
 export async function onOneServer(
   rounds: number,
   act: (scene: Scene) => Promise<void>,
-  options: { env?: Env; start?: StartOptions; load?: LoadOptions } = {},
+  options: { env?: Env; nodeArguments?: string[] } = {},
 ): Promise<Tally> {
-  const dataDir = options.start?.dataDir ?? (await mkdtemp(join(tmpdir(), 'pinhole-drill-')))
   const env = { UPLOADS_PER_DAY: '1000000', LOG_LEVEL: 'warn', ...options.env }
-  const server = await startServer(env, { ...options.start, dataDir })
-  const load = startLoad(() => [server.url], options.load)
+  const server = await startServer(env, { nodeArguments: options.nodeArguments ?? [] })
+  const load = startLoad(() => [server.url])
   const faults: string[] = []
   try {
     for (let round = 0; round < rounds; round++) {
@@ -43,6 +39,5 @@ export async function onOneServer(
   } finally {
     await load.stop()
     await server.stop()
-    if (options.start?.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
   }
 }

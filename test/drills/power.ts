@@ -3,7 +3,7 @@
  * blocks. Such a copy, made under load, is what the disk held at that moment: whatever was not flushed is not in it. It
  * is mounted, a server is started on it, and held to all that was acknowledged before the copy began.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,6 @@ import { join } from 'node:path'
 import { isInstalled } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
-import { canMount } from './disks.ts'
 import type { Drill, Tally } from './drill.ts'
 import { startLoad } from './load.ts'
 
@@ -22,6 +21,11 @@ const MAKE: Record<string, { program: string; words: string[]; size: string }> =
 }
 
 const run = (program: string, ...words: string[]) => execFileSync(program, words, { stdio: 'pipe' })
+
+function canMount(): boolean {
+  const script = 'd=$(mktemp -d) && mount -t tmpfs tmpfs $d && umount $d; s=$?; rmdir $d; exit $s'
+  return process.getuid?.() === 0 && spawnSync('sh', ['-c', script]).status === 0
+}
 
 export function powerCut(fileSystem: keyof typeof MAKE, options: { withoutFlushes?: boolean } = {}): Drill {
   const { program, words, size } = MAKE[fileSystem]!

@@ -1,9 +1,8 @@
 /** A backup under load, the machine destroyed, and the backup brought back. */
-import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtempDisposable, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '../support/processes/process.ts'
-import { serverEnv, startServer } from '../support/processes/server.ts'
+import { startServer } from '../support/processes/server.ts'
 import type { Drill, Tally } from './drill.ts'
 import { startLoad } from './load.ts'
 
@@ -36,42 +35,38 @@ async function restoreRounds(rounds: number, keepLedger: boolean): Promise<Tally
 }
 
 async function restoreOnce(keepLedger: boolean): Promise<Tally> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-drill-'))
-  const dataDir = join(folder, 'data')
-  const backup = join(folder, 'backup')
-  const env = { UPLOADS_PER_DAY: '1000000', LOG_LEVEL: 'warn' }
-  const operate = async (words: string[], isJson = true) => {
-    const ran = await run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pinhole-drill-'))
+  const backup = join(folder.path, 'backup')
+  const server = await startServer({ UPLOADS_PER_DAY: '1000000', LOG_LEVEL: 'warn' })
+  const operate = async (words: string[]) => {
+    const ran = await server.operator(words)
     if (ran.code !== 0) throw new Error(`${words.join(' ')}: ${ran.stdout}${ran.stderr}`)
-    return (isJson ? JSON.parse(ran.stdout) : {}) as Record<string, unknown>
+    return ran.stdout
   }
-  let server = await startServer(env, { dataDir })
   const faults: string[] = []
   try {
     // What is acknowledged before the backup begins must be in it; deletions after it are another load's.
     const before = startLoad(() => [server.url])
     await before.uploads(60)
-    await operate(['backup', backup, '--json'])
+    await operate(['backup', backup])
     await before.uploads(20)
     await before.stop()
     const during = startLoad(() => [server.url])
     await during.uploads(10)
     const second = await operate(['backup', backup, '--json'])
-    if ((second.kept as number) < 30) faults.push(`the second backup copied again: ${JSON.stringify(second)}`)
+    if (JSON.parse(second).kept < 30) faults.push(`the second backup copied again: ${second}`)
     await during.stop()
     const deletedLater = keepLedger ? await before.removeSome(server.url, 10) : 0
     await server.kill()
-    if (keepLedger) await rename(join(dataDir, 'images'), join(folder, 'destroyed'))
-    else await rm(dataDir, { recursive: true })
-    const restored = await operate(['restore', backup, '--json'])
-    if (keepLedger && (restored.gone as number) < deletedLater) faults.push('deletions were not carried out')
+    await rm(keepLedger ? join(server.dataDir, 'images') : server.dataDir, { recursive: true })
+    const restored = JSON.parse(await operate(['restore', backup, '--json']))
+    if (keepLedger && restored.gone < deletedLater) faults.push('deletions were not carried out')
     // Without a second place nobody knows what was deleted since.
-    if (!keepLedger) await operate(['confirm-restore'], false)
-    server = await startServer(env, { dataDir })
+    if (!keepLedger) await operate(['confirm-restore'])
+    await server.restart()
     const tally = await before.check(server.url)
-    return { ...tally, errors: tally.errors, faults: [...tally.faults, ...faults, ...before.errors()] }
+    return { ...tally, faults: [...tally.faults, ...faults, ...before.errors()] }
   } finally {
     await server.stop()
-    await rm(folder, { recursive: true, force: true })
   }
 }
