@@ -7,11 +7,9 @@ import { after, before, describe, it } from 'node:test'
 import { checkProblem } from './contracts/http/rules.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { formOf } from './support/multipart.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
-import { type Conversation, converse } from './support/socket.ts'
 import { until } from './support/until.ts'
-import { post, store } from './support/upload.ts'
+import { begin, post, store } from './support/upload.ts'
 
 const PER_DAY = 3
 
@@ -31,29 +29,6 @@ after(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-interface Begun {
-  finish(): Promise<number>
-  giveUp(): void
-}
-
-/** The half of an upload, whose reservation is held. */
-async function begin(url: string, from: string): Promise<Begun> {
-  const { body, contentType } = formOf(gif({ size: 10_000 }))
-  const talk: Conversation = await converse(url)
-  await talk.write(
-    `POST /api/upload HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: ${contentType}\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n`,
-  )
-  await talk.write(body.subarray(0, 5000))
-  return {
-    async finish() {
-      await talk.write(body.subarray(5000))
-      return (await talk.answer()).status
-    },
-    giveUp: () => talk.close(),
-  }
-}
-
 /** Uploads left, without reserving one: this method is refused. */
 async function left(url: string, from: string): Promise<string | null> {
   const answer = await request(url, 'PUT', '/api/upload', { headers: { 'X-Forwarded-For': from } })
@@ -71,7 +46,10 @@ describe('the last uploads of a day, held by one server', () => {
     const late = others.map((url) => post(url, gif(), from).finally(() => answered++))
     for (const url of others) await left(url, from)
     assert.equal(answered, 0, 'nobody knows yet')
-    for (const upload of begun) assert.equal(await upload.finish(), 201)
+    for (const { write, answer, rest } of begun) {
+      await write(rest)
+      assert.equal((await answer()).status, 201)
+    }
     for (const answer of await Promise.all(late)) checkProblem(answer, 429, 'quota-exceeded')
     for (const { url } of servers) checkProblem(await post(url, gif(), from), 429, 'quota-exceeded')
   })
@@ -84,7 +62,7 @@ describe('the last uploads of a day, held by one server', () => {
     const begun = await begin(first, from)
     await until('it is held', async () => (await left(second, from)) === '0')
     const late = [post(second, gif(), from), post(third, gif(), from)]
-    begun.giveUp()
+    begun.close()
     const statuses = (await Promise.all(late)).map(({ status }) => status)
     assert.deepEqual(statuses.sort(), [201, 429])
   })

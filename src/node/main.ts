@@ -26,12 +26,8 @@ ${describeConfig()}
 
 export async function main(args: string[]): Promise<void> {
   const { help, version, 'env-file': envFile } = readOptions(args)
-  if (help) {
-    process.stdout.write(HELP)
-    return
-  }
-  if (version) {
-    process.stdout.write(`${VERSION}\n`)
+  if (help || version) {
+    process.stdout.write(help ? HELP : `${VERSION}\n`)
     return
   }
   const config = readConfig(envFile)

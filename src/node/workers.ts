@@ -1,5 +1,5 @@
 /** Several processes on one port and one data folder. */
-import cluster, { type Worker } from 'node:cluster'
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import type { Config } from '../config.ts'
@@ -44,16 +44,13 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   let isStopping = false
   let exitCode = 0
   let listening = 0
-  const restarts = new Set<NodeJS.Timeout>()
 
-  function start(): Worker {
-    const worker = cluster.fork({ PORT: port })
-    worker.once('message', (at: Address) => {
+  function start(): void {
+    cluster.fork({ PORT: port }).once('message', (at: Address) => {
       if (++listening !== config.workers) return
       reserved?.release()
       announce(at)
     })
-    return worker
   }
 
   sumOverWorkers()
@@ -61,30 +58,26 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
     if (isStopping || listening < config.workers) {
       // One that can't start ends them all.
       if (!isStopping) exitCode = 1
-      if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(exitCode)
-      if (!isStopping) stop('SIGTERM')
+      stop()
       return
     }
     log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is started again')
     drafts.sweep(worker.process.pid).catch((err) => log.error({ err }, 'drafts were not removed'))
-    restarts.add(setTimeout(restart, RESTART_MS))
+    setTimeout(() => {
+      // Nobody would tell it to end.
+      if (!isStopping) start()
+    }, RESTART_MS)
   })
 
-  function restart(this: NodeJS.Timeout): void {
-    restarts.delete(this)
-    start()
-  }
-
-  function stop(signal: NodeJS.Signals): void {
+  function stop(): void {
     isStopping = true
-    // Nobody would tell a worker that starts now to end.
-    for (const timer of restarts) clearTimeout(timer)
-    if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(exitCode)
-    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill(signal)
+    const workers = Object.values(cluster.workers ?? {})
+    if (workers.length === 0) process.exit(exitCode)
+    for (const worker of workers) worker?.process.kill('SIGTERM')
   }
 
-  process.on('SIGTERM', () => stop('SIGTERM'))
-  process.on('SIGINT', () => stop('SIGTERM'))
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
   for (let i = 0; i < config.workers; i++) start()
 }
 

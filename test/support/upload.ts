@@ -5,9 +5,10 @@ import { gif } from './images/tiny-images.ts'
 import { formOf } from './multipart.ts'
 import { type Conversation, converse } from './socket.ts'
 
+/** `from`: as a trusted proxy or Cloudflare names the client. */
 export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Promise<Answer> {
   const { body, contentType } = formOf(bytes)
-  const headers = { 'Content-Type': contentType, 'X-Forwarded-For': from }
+  const headers = { 'Content-Type': contentType, 'X-Forwarded-For': from, 'CF-Connecting-IP': from }
   return request(url, 'POST', '/api/upload', { headers, body })
 }
 
@@ -35,7 +36,8 @@ export async function burst(
   return { answers, statuses }
 }
 
-async function begin(url: string, from: string): Promise<Conversation> {
+/** The half of an upload, whose reservation is held. `rest`: what is to come. */
+export async function begin(url: string, from: string): Promise<Conversation & { rest: Buffer }> {
   const { body, contentType } = formOf(gif({ size: 10_000 }))
   const talk = await converse(url)
   await talk.write(
@@ -43,7 +45,7 @@ async function begin(url: string, from: string): Promise<Conversation> {
       `Content-Length: ${body.length}\r\n\r\n`,
   )
   await talk.write(body.subarray(0, 5000))
-  return talk
+  return { ...talk, rest: body.subarray(5000) }
 }
 
 export interface Stored extends UploadAnswer {

@@ -6,8 +6,8 @@ import { createKeyPair, open } from '../../src/service/moderation/sealing.ts'
 import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { formOf } from '../support/multipart.ts'
 import { run } from '../support/processes/process.ts'
+import { store } from '../support/upload.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
 
 const OPERATOR_TOKEN = 'a-token-of-more-than-24-characters'
@@ -21,9 +21,7 @@ it('seals what is removed for child abuse, and shows it to nobody', async (t) =>
   })
   t.after(() => worker.stop())
   const bytes = gif({ size: 1_500_000 })
-  const { body, contentType } = formOf(bytes)
-  const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': '198.51.100.7' }
-  const { id } = (await request(worker.url, 'POST', '/api/upload', { headers, body })).json()
+  const { id } = await store(worker.url, bytes)
   const act = ['remove', id, '--reason', 'x', '--rule', 'child-abuse']
   const operator = (words: string[]) =>
     run(['src/node/operator.ts', '--server', worker.url.replace('127.0.0.1', 'localhost'), ...words], {

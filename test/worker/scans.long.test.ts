@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { pullScanSuite } from '../contracts/pull-scans.ts'
 import { startFakeScanner } from '../support/fake-scanner.ts'
-import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { formOf } from '../support/multipart.ts'
 import { sha256Of } from '../support/sha256.ts'
+import { fetchRaw, store } from '../support/upload.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
 
 pullScanSuite('Workers', async (env) => {
@@ -24,16 +23,10 @@ it('asks the scanner about what was published, with the next trigger', async (t)
   t.after(() => scanner.close())
   const worker = await startWorker({ SCAN: 'after', SCANNER_URL: scanner.url })
   t.after(() => worker.stop())
-  const store = async (bytes: Buffer): Promise<string> => {
-    const { body, contentType } = formOf(bytes)
-    const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': '198.51.100.7' }
-    return (await request(worker.url, 'POST', '/api/upload', { headers, body })).json().id
-  }
   const [clean, bad] = [gif({ size: 400_000 }), gif()]
   scanner.answers.set(sha256Of(bad), 'csam')
-  const ids = [await store(clean), await store(bad)]
-  const statuses = () =>
-    Promise.all(ids.map(async (id) => (await request(worker.url, 'GET', `/raw/${id}`)).status))
+  const images = [await store(worker.url, clean), await store(worker.url, bad)]
+  const statuses = () => Promise.all(images.map(async ({ id }) => (await fetchRaw(worker.url, id)).status))
   assert.deepEqual(await statuses(), [200, 200])
   await worker.cron()
   assert.deepEqual(await statuses(), [200, 403])

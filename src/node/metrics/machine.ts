@@ -14,23 +14,16 @@ type Message =
 /** In the supervisor. Counts of dead workers stay in the sum: a counter never falls. */
 export function sumOverWorkers(): void {
   const last = new Map<number, Counts>()
-  const waiting: (() => void)[] = []
   let missing = new Set<number>()
-
-  function ready(): void {
-    for (const proceed of waiting.splice(0)) proceed()
-  }
+  let haveAll = (): void => {}
 
   async function collect(): Promise<Counts> {
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
     missing = new Set(workers.map(({ id }) => id))
     for (const worker of workers) tell(worker, { metrics: 'counts?' })
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ANSWER_MS)
-      waiting.push(() => {
-        clearTimeout(timer)
-        resolve()
-      })
+      haveAll = resolve
+      setTimeout(resolve, ANSWER_MS).unref()
     })
     return sumOf([...last.values()])
   }
@@ -40,7 +33,7 @@ export function sumOverWorkers(): void {
     if (message?.metrics === 'counts') {
       last.set(worker.id, message.counts)
       missing.delete(worker.id)
-      if (missing.size === 0) ready()
+      if (missing.size === 0) haveAll()
     } else if (message?.metrics === 'sum?') {
       underWay ??= collect().finally(() => {
         underWay = undefined
