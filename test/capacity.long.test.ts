@@ -1,4 +1,4 @@
-/** Caps of the instance and of networks, over three servers on one ledger. */
+/** Caps of the instance and of networks, and what the operator changes, over three servers on one ledger. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { request } from './support/http.ts'
@@ -174,6 +174,47 @@ describe('caps that change while servers run', () => {
     } finally {
       await receiver.stop()
     }
+  })
+})
+
+describe('pauses while servers run', () => {
+  let cluster: Cluster
+  before(async () => {
+    cluster = await startCluster(await backends.place(), [{}, {}, {}])
+  })
+  after(() => cluster?.stop())
+
+  async function operate(...words: string[]): Promise<void> {
+    const ran = await cluster.servers[0]!.operator(words)
+    assert.equal(ran.code, 0, ran.stderr)
+  }
+
+  it('pauses and resumes three servers, again and again', async () => {
+    for (let round = 0; round < 2; round++) {
+      await operate('pause', '--reason', 'bots')
+      for (const { url } of cluster.servers) {
+        await until('it is paused', async () => (await post(url, gif())).status === 503)
+        const answer = await post(url, gif())
+        assert.equal(answer.json().error, 'uploads-paused')
+        assert.match((await request(url, 'GET', '/')).text, /paus/i, 'the page says so')
+      }
+      await operate('resume')
+      for (const { url } of cluster.servers) {
+        await until('it goes on', async () => (await post(url, gif())).status === 201)
+        assert.equal((await request(url, 'GET', '/raw/AAAAAAAAAAA')).status, 404)
+      }
+    }
+  })
+
+  it('is as the ledger says from its first request on', async () => {
+    await operate('pause')
+    const server = cluster.servers[1]!
+    await server.end()
+    await server.restart()
+    assert.equal((await post(server.url, gif())).status, 503)
+    await operate('set', 'uploads')
+    await until('it is as configured', async () => (await post(server.url, gif())).status === 201)
+    await store(server.url)
   })
 })
 

@@ -1,9 +1,7 @@
 /** Challenges and passes on a ledger that several servers share, by a clock that is played. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { solve } from '../src/client/api/solve.ts'
 import { Refusal } from '../src/errors.ts'
@@ -22,6 +20,7 @@ import type { ChallengeMode, SettingValues } from '../src/service/settings.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { extent } from './support/extent.ts'
+import { folderOf } from './support/folder.ts'
 
 const EASY = { iterations: 1, bits: 2, answers: 2 }
 const NOON = Date.parse('2026-07-31T12:00:00Z')
@@ -34,37 +33,33 @@ interface Scene {
   server(mode?: ChallengeMode, perHour?: number): Promise<Challenges & { exceeded(): number }>
 }
 
-async function inScene(run: (scene: Scene) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-challenges-'))
+async function sceneFor(t: TestContext): Promise<Scene> {
+  const folder = await folderOf(t)
   const clock = { now: NOON }
-  const open = () => openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
-  const ledger = await open()
-  const opened = [ledger]
-  try {
-    await run({
-      clock,
-      ledger,
-      async server(mode = 'on', perHour = 0) {
-        const own = await open()
-        opened.push(own)
-        let exceeded = 0
-        const now = () => clock.now
-        const rate = createUploadRate({
-          ledger: own,
-          now,
-          perHour: () => perHour,
-          onExceeded: () => exceeded++,
-          onFailure: assert.ifError,
-        })
-        const settings = { current: () => ({ challenge: mode }) as SettingValues }
-        const work = { upload: EASY, pass: EASY }
-        const challenges = createChallenges({ ledger: own, settings, rate, hashes, now, work })
-        return { ...challenges, exceeded: () => exceeded }
-      },
-    })
-  } finally {
-    await Promise.all(opened.map((each) => each.close()))
-    await rm(folder, { recursive: true })
+  const open = async () => {
+    const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+    t.after(() => ledger.close())
+    return ledger
+  }
+  return {
+    clock,
+    ledger: await open(),
+    async server(mode = 'on', perHour = 0) {
+      const ledger = await open()
+      let exceeded = 0
+      const now = () => clock.now
+      const rate = createUploadRate({
+        ledger,
+        now,
+        perHour: () => perHour,
+        onExceeded: () => exceeded++,
+        onFailure: assert.ifError,
+      })
+      const settings = { current: () => ({ challenge: mode }) as SettingValues }
+      const work = { upload: EASY, pass: EASY }
+      const challenges = createChallenges({ ledger, settings, rate, hashes, now, work })
+      return { ...challenges, exceeded: () => exceeded }
+    },
   }
 }
 
@@ -89,168 +84,160 @@ async function passes(server: Challenges, shown: Credentials, used = CHALLENGED)
   }
 }
 
-test('takes a solution on any server, once, until it expires', async () => {
-  await inScene(async ({ server, clock }) => {
-    const [one, two] = [await server(), await server()]
-    const solution = await solved(one)
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, nth) => passes(nth % 2 ? one : two, { solution })),
-    )
-    assert.equal(answers.filter(Boolean).length, 1)
-    const [early, late] = [await solved(one), await solved(one)]
-    clock.now += CHALLENGE_SECONDS * 1000 - 1000
-    assert.equal(await passes(two, { solution: early }), true)
-    clock.now += 1000
-    assert.equal(await passes(two, { solution: late }), false)
-    assert.equal(await passes(two, { solution: early }), false)
-  })
+test('takes a solution on any server, once, until it expires', async (t) => {
+  const { server, clock } = await sceneFor(t)
+  const [one, two] = [await server(), await server()]
+  const solution = await solved(one)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, nth) => passes(nth % 2 ? one : two, { solution })),
+  )
+  assert.equal(answers.filter(Boolean).length, 1)
+  const [early, late] = [await solved(one), await solved(one)]
+  clock.now += CHALLENGE_SECONDS * 1000 - 1000
+  assert.equal(await passes(two, { solution: early }), true)
+  clock.now += 1000
+  assert.equal(await passes(two, { solution: late }), false)
+  assert.equal(await passes(two, { solution: early }), false)
 })
 
-test('takes one over midnight, and never again, whatever days are forgotten', async () => {
-  await inScene(async ({ server, clock, ledger }) => {
-    clock.now = Date.parse('2026-07-31T23:59:50Z')
-    const one = await server()
-    const solution = await solved(one)
-    clock.now = Date.parse('2026-08-01T00:00:10Z')
-    assert.equal(await passes(one, { solution }), true)
-    await ledger.forgetDaysBefore('2026-08-01', '2026-08-02')
-    assert.equal(await passes(await server(), { solution }), false)
-  })
+test('takes one over midnight, and never again, whatever days are forgotten', async (t) => {
+  const { server, clock, ledger } = await sceneFor(t)
+  clock.now = Date.parse('2026-07-31T23:59:50Z')
+  const one = await server()
+  const solution = await solved(one)
+  clock.now = Date.parse('2026-08-01T00:00:10Z')
+  assert.equal(await passes(one, { solution }), true)
+  await ledger.forgetDaysBefore('2026-08-01', '2026-08-02')
+  assert.equal(await passes(await server(), { solution }), false)
 })
 
-test('takes a pass for as many uploads as it is good for, at once on several servers', async () => {
-  await inScene(async ({ server, clock }) => {
-    const servers = [await server(), await server()]
-    const pass = await passOf(servers[0]!)
-    const answers = await Promise.all(
-      Array.from({ length: PASS_UPLOADS + 20 }, (_, nth) => passes(servers[nth % 2]!, { pass })),
-    )
-    assert.equal(answers.filter(Boolean).length, PASS_UPLOADS)
+test('takes a pass for as many uploads as it is good for, at once on several servers', async (t) => {
+  const { server, clock } = await sceneFor(t)
+  const servers = [await server(), await server()]
+  const pass = await passOf(servers[0]!)
+  const answers = await Promise.all(
+    Array.from({ length: PASS_UPLOADS + 20 }, (_, nth) => passes(servers[nth % 2]!, { pass })),
+  )
+  assert.equal(answers.filter(Boolean).length, PASS_UPLOADS)
 
-    const other = await passOf(servers[0]!)
-    for (let nth = 0; nth < PASS_UPLOADS; nth++) {
-      const spent = await servers[0]!.spend({ pass: other }, CHALLENGED)
-      // Nothing was stored.
-      if (nth === 7) spent.release()
+  const other = await passOf(servers[0]!)
+  for (let nth = 0; nth < PASS_UPLOADS; nth++) {
+    const spent = await servers[0]!.spend({ pass: other }, CHALLENGED)
+    // Nothing was stored.
+    if (nth === 7) spent.release()
+  }
+  await servers[0]!.stop()
+  assert.equal(await passes(servers[1]!, { pass: other }), true)
+  assert.equal(await passes(servers[1]!, { pass: other }), false)
+
+  const last = await passOf(servers[0]!)
+  clock.now += PASS_SECONDS * 1000 - 1000
+  assert.equal(await passes(servers[1]!, { pass: last }), true)
+  clock.now += 1000
+  assert.equal(await passes(servers[1]!, { pass: last }), false)
+})
+
+test('uses up nothing for uploads that need nothing', async (t) => {
+  const { server } = await sceneFor(t)
+  const one = await server()
+  const [solution, pass] = [await solved(one), await passOf(one)]
+  for (let used = 1; used <= UNCHALLENGED_UPLOADS; used++) {
+    for (const shown of [{}, { solution }, { pass }, { solution: 'x' }]) {
+      assert.equal(await passes(one, shown, used), true)
     }
-    await servers[0]!.stop()
-    assert.equal(await passes(servers[1]!, { pass: other }), true)
-    assert.equal(await passes(servers[1]!, { pass: other }), false)
-
-    const last = await passOf(servers[0]!)
-    clock.now += PASS_SECONDS * 1000 - 1000
-    assert.equal(await passes(servers[1]!, { pass: last }), true)
-    clock.now += 1000
-    assert.equal(await passes(servers[1]!, { pass: last }), false)
-  })
+  }
+  assert.equal(await passes(one, {}), false)
+  assert.equal(await passes(await server('off'), {}), true)
+  assert.equal(await passes(one, { solution }), true)
 })
 
-test('uses up nothing for uploads that need nothing', async () => {
-  await inScene(async ({ server }) => {
-    const one = await server()
-    const [solution, pass] = [await solved(one), await passOf(one)]
-    for (let used = 1; used <= UNCHALLENGED_UPLOADS; used++) {
-      for (const shown of [{}, { solution }, { pass }, { solution: 'x' }]) {
-        assert.equal(await passes(one, shown, used), true)
-      }
-    }
-    assert.equal(await passes(one, {}), false)
-    assert.equal(await passes(await server('off'), {}), true)
-    assert.equal(await passes(one, { solution }), true)
-  })
+test('takes nothing that was changed in a letter, or signed by another ledger', async (t) => {
+  const { server } = await sceneFor(t)
+  const one = await server()
+  const [solution, pass] = [await solved(one), await passOf(one)]
+  const [token, counters] = solution.split(':') as [string, string]
+  const character = fc.constantFrom(...'0123456789abcdef.,:-xÄ\n')
+  await fc.assert(
+    fc.asyncProperty(fc.nat(token.length - 1), character, fc.boolean(), async (at, to, isPass) => {
+      const text = isPass ? pass : token
+      const changed = text.slice(0, at) + to + text.slice(at + 1)
+      fc.pre(changed !== text)
+      const shown = isPass ? { pass: changed } : { solution: `${changed}:${counters}` }
+      assert.equal(await passes(one, shown), false, changed)
+    }),
+    { numRuns: extent(2000, 200) },
+  )
+  const { server: elsewhere } = await sceneFor(t)
+  const other = await elsewhere()
+  for (const shown of [{ solution: await solved(other) }, { pass: await passOf(other) }]) {
+    assert.equal(await passes(one, shown), false)
+  }
+  // It was good all the time.
+  assert.equal(await passes(one, { solution }), true)
+  assert.equal(await passes(one, { pass }), true)
 })
 
-test('takes nothing that was changed in a letter, or signed by another ledger', async () => {
-  await inScene(async ({ server }) => {
-    const one = await server()
-    const [solution, pass] = [await solved(one), await passOf(one)]
-    const [token, counters] = solution.split(':') as [string, string]
-    const character = fc.constantFrom(...'0123456789abcdef.,:-xÄ\n')
-    await fc.assert(
-      fc.asyncProperty(fc.nat(token.length - 1), character, fc.boolean(), async (at, to, isPass) => {
-        const text = isPass ? pass : token
-        const changed = text.slice(0, at) + to + text.slice(at + 1)
-        fc.pre(changed !== text)
-        const shown = isPass ? { pass: changed } : { solution: `${changed}:${counters}` }
-        assert.equal(await passes(one, shown), false, changed)
-      }),
-      { numRuns: extent(2000, 200) },
-    )
-    await inScene(async ({ server: elsewhere }) => {
-      const other = await elsewhere()
-      for (const shown of [{ solution: await solved(other) }, { pass: await passOf(other) }]) {
-        assert.equal(await passes(one, shown), false)
-      }
-    })
-    // It was good all the time.
-    assert.equal(await passes(one, { solution }), true)
-    assert.equal(await passes(one, { pass }), true)
-  })
-})
-
-test('takes no solution of one purpose for the other, and no answers that are wrong', async () => {
-  await inScene(async ({ server }) => {
-    const one = await server()
-    assert.equal(await passes(one, { solution: await solve(await one.forPass()) }), false)
-    await assert.rejects(one.givePass(await solved(one)), Refusal)
-    await assert.rejects(one.givePass(undefined), Refusal)
-    // Harder than any test would find by chance.
-    const tokens = createTokens({ ledger: await ledgerOfOneSalt(), hashes, now: Date.now })
-    const { token } = await tokens.challenge('upload', { ...EASY, bits: 30 })
-    assert.equal((await tokens.readChallenge(token))!.bits, 30)
-    const used = await solved(one)
-    for (const counters of ['', '0', '4294967296,0', '99999999999,1', '-1,0', '0,0,0', '1e3,0', '0x1,0']) {
-      assert.equal(await passes(one, { solution: `${used.split(':')[0]}:${counters}` }), false, counters)
-    }
-  })
+test('takes no solution of one purpose for the other, and no answers that are wrong', async (t) => {
+  const { server } = await sceneFor(t)
+  const one = await server()
+  assert.equal(await passes(one, { solution: await solve(await one.forPass()) }), false)
+  await assert.rejects(one.givePass(await solved(one)), Refusal)
+  await assert.rejects(one.givePass(undefined), Refusal)
+  // Harder than any test would find by chance.
+  const tokens = createTokens({ ledger: await ledgerOfOneSalt(), hashes, now: Date.now })
+  const { token } = await tokens.challenge('upload', { ...EASY, bits: 30 })
+  assert.equal((await tokens.readChallenge(token))!.bits, 30)
+  const used = await solved(one)
+  for (const counters of ['', '0', '4294967296,0', '99999999999,1', '-1,0', '0,0,0', '1e3,0', '0x1,0']) {
+    assert.equal(await passes(one, { solution: `${used.split(':')[0]}:${counters}` }), false, counters)
+  }
 })
 
 test('lets what comes without work cost one try, and wrong answers beside a right one come once', async (t) => {
-  await inScene(async ({ server }) => {
-    const one = await server()
-    let tries = 0
-    const { pbkdf2 } = hashes
-    t.mock.method(hashes, 'pbkdf2', async (password: string) => {
-      const derive = await pbkdf2(password)
-      return (salt: string, iterations: number) => {
-        tries++
-        return derive(salt, iterations)
-      }
-    })
-    const shows: [() => Promise<Challenge>, (solution: string) => Promise<boolean>][] = [
-      [async () => (await one.next(UNCHALLENGED_UPLOADS))!, (solution) => passes(one, { solution })],
-      [
-        one.forPass,
-        (solution) =>
-          one.givePass(solution).then(
-            () => true,
-            () => false,
-          ),
-      ],
-    ]
-    for (const [ask, show] of shows) {
-      const challenge = await ask()
-      const [, right] = (await solve(challenge)).split(':') as [string, string]
-      const [first, second] = right.split(',').map(Number) as [number, number]
-      const isAnswer = await checkerOf(challenge)
-      const wrong = async (nth: number) => {
-        for (let counter = 0; ; counter++) if (!(await isAnswer(nth, counter))) return counter
-      }
-      const [notFirst, notSecond] = [await wrong(0), await wrong(1)]
-      const costOf = async (...counters: number[]) => {
-        const before = tries
-        assert.equal(await show(`${challenge.token}:${counters}`), false)
-        return tries - before
-      }
-      for (let nth = 0; nth < 5; nth++) assert.equal(await costOf(notFirst, second), 1)
-      assert.equal(await costOf(first, notSecond), 2)
-      for (const counters of [
-        [first, notSecond],
-        [first, second],
-      ])
-        assert.equal(await costOf(...counters), 1, 'it is used up')
+  const { server } = await sceneFor(t)
+  const one = await server()
+  let tries = 0
+  const { pbkdf2 } = hashes
+  t.mock.method(hashes, 'pbkdf2', async (password: string) => {
+    const derive = await pbkdf2(password)
+    return (salt: string, iterations: number) => {
+      tries++
+      return derive(salt, iterations)
     }
   })
+  const shows: [() => Promise<Challenge>, (solution: string) => Promise<boolean>][] = [
+    [async () => (await one.next(UNCHALLENGED_UPLOADS))!, (solution) => passes(one, { solution })],
+    [
+      one.forPass,
+      (solution) =>
+        one.givePass(solution).then(
+          () => true,
+          () => false,
+        ),
+    ],
+  ]
+  for (const [ask, show] of shows) {
+    const challenge = await ask()
+    const [, right] = (await solve(challenge)).split(':') as [string, string]
+    const [first, second] = right.split(',').map(Number) as [number, number]
+    const isAnswer = await checkerOf(challenge)
+    const wrong = async (nth: number) => {
+      for (let counter = 0; ; counter++) if (!(await isAnswer(nth, counter))) return counter
+    }
+    const [notFirst, notSecond] = [await wrong(0), await wrong(1)]
+    const costOf = async (...counters: number[]) => {
+      const before = tries
+      assert.equal(await show(`${challenge.token}:${counters}`), false)
+      return tries - before
+    }
+    for (let nth = 0; nth < 5; nth++) assert.equal(await costOf(notFirst, second), 1)
+    assert.equal(await costOf(first, notSecond), 2)
+    for (const counters of [
+      [first, notSecond],
+      [first, second],
+    ])
+      assert.equal(await costOf(...counters), 1, 'it is used up')
+  }
 })
 
 async function ledgerOfOneSalt() {
@@ -273,36 +260,35 @@ test('asks the ledger for no day but today and tomorrow, whatever a token says',
   assert.notEqual(await tokens.readPass(pass), null)
 })
 
-test('turns on by the rate of all servers, on all of them, and off again', async () => {
-  await inScene(async ({ server, clock }) => {
-    // 400 an hour: 100 at once, and one each 9 seconds.
-    const servers = [await server('auto', 400), await server('auto', 400)]
-    const settle = () => Promise.all(servers.map((each) => each.stop()))
-    const upload = async (nth: number) => passes(servers[nth % 2]!, {})
-    for (let nth = 0; nth < 100; nth++) assert.equal(await upload(nth), true, `${nth}`)
+test('turns on by the rate of all servers, on all of them, and off again', async (t) => {
+  const { server, clock } = await sceneFor(t)
+  // 400 an hour: 100 at once, and one each 9 seconds.
+  const servers = [await server('auto', 400), await server('auto', 400)]
+  const settle = () => Promise.all(servers.map((each) => each.stop()))
+  const upload = async (nth: number) => passes(servers[nth % 2]!, {})
+  for (let nth = 0; nth < 100; nth++) assert.equal(await upload(nth), true, `${nth}`)
+  await settle()
+  assert.equal(await upload(0), true, 'the one by which it is too many')
+  await settle()
+  // Each hears of it within seconds.
+  clock.now += 5000
+  for (const nth of [0, 1]) assert.equal(await upload(nth), false)
+  assert.equal(await passes(servers[1]!, { solution: await solved(servers[0]!) }), true)
+  assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
+  clock.now += ON_MS
+  for (let nth = 0; nth < 50; nth++) assert.equal(await upload(nth), true, 'it is over')
+  await settle()
+  assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
+  // A steady rate below the limit never turns it on.
+  for (let nth = 0; nth < 200; nth++) {
+    clock.now += 10_000
+    assert.equal(await upload(nth), true)
     await settle()
-    assert.equal(await upload(0), true, 'the one by which it is too many')
-    await settle()
-    // Each hears of it within seconds.
-    clock.now += 5000
-    for (const nth of [0, 1]) assert.equal(await upload(nth), false)
-    assert.equal(await passes(servers[1]!, { solution: await solved(servers[0]!) }), true)
-    assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
-    clock.now += ON_MS
-    for (let nth = 0; nth < 50; nth++) assert.equal(await upload(nth), true, 'it is over')
-    await settle()
-    assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
-    // A steady rate below the limit never turns it on.
-    for (let nth = 0; nth < 200; nth++) {
-      clock.now += 10_000
-      assert.equal(await upload(nth), true)
-      await settle()
-    }
-    // And without a limit nothing does.
-    const unlimited = await server('auto', 0)
-    for (let nth = 0; nth < 300; nth++) assert.equal(await passes(unlimited, {}), true)
-    await unlimited.stop()
-  })
+  }
+  // And without a limit nothing does.
+  const unlimited = await server('auto', 0)
+  for (let nth = 0; nth < 300; nth++) assert.equal(await passes(unlimited, {}), true)
+  await unlimited.stop()
 })
 
 test('asks for thousands of times the two tries that it takes to verify, and has a row cost hundreds', () => {

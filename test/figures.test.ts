@@ -1,8 +1,10 @@
-/** Figures in README and docs are those of a saved bench. */
+/** Figures in README and docs are those of a saved bench, and its tables of hosts and adapters those of a saved run. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { createLookup, MARKED, readPages, SAVED } from '../bench/report/readme.ts'
 import { WAYS } from '../bench/ways/ways.ts'
+import { SAVED as CONTRACTS, tableOf } from '../scripts/contracts.ts'
 
 const pages = await readPages()
 const figureOf = createLookup(pages.values())
@@ -28,6 +30,12 @@ describe('figures', () => {
       command,
     }))
     assert.deepEqual(rows, WAYS)
+  })
+
+  it('of hosts and adapters are those of the saved run of the contracts', async () => {
+    const [, told] =
+      /<!-- contracts -->\n([\s\S]*?)\n<!-- \/contracts -->/.exec(pages.get('README.md')!) ?? []
+    assert.equal(told, tableOf(JSON.parse(await readFile(CONTRACTS, 'utf8'))))
   })
 
   it('are found by their row and column', () => {

@@ -1,15 +1,14 @@
 /** What nobody does anything about: it is told once, and an urgent report without an answer pauses uploads. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { NO_PURGES, type Purges } from '../src/service/images/purges.ts'
 import { createMonitor } from '../src/service/moderation/monitor.ts'
 import { createSettings, type SettingValues } from '../src/service/settings.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
 import type { Report } from '../src/stores/reports.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { folderOf } from './support/folder.ts'
 import { storeOf } from './support/ids.ts'
 
 const START = Date.parse('2026-07-31T12:00:00Z')
@@ -45,9 +44,9 @@ interface Scene {
   told(): Promise<string[]>
 }
 
-async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial<SettingValues> = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-monitor-'))
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+async function sceneFor(t: TestContext, defaults: Partial<SettingValues> = {}): Promise<Scene> {
+  const ledger = await openSqliteLedger({ file: join(await folderOf(t), 'ledger.sqlite') })
+  t.after(() => ledger.close())
   const clock = { now: START }
   const world = {
     used: 0.5,
@@ -85,82 +84,76 @@ async function withScene(run: (scene: Scene) => Promise<void>, defaults: Partial
       onPause: () => {},
       onFailure: (error) => assert.fail(error as Error),
     })
-  try {
-    await run({
-      ledger,
-      clock,
-      world,
-      check: (machine = 'a') => monitorOf(machine).check(),
-      async report(id, severity, hours, more = {}) {
-        const report: Report = {
-          id,
-          category: 'x',
-          text: '',
-          contact: '',
-          day: '2026-07-31',
-          receiptSha256: id,
-          sharedReceiptSha256: `shared ${id}`,
-          keepsWords: true,
-          isCrowded: false,
-          at: clock.now,
-          severity,
-          dueAt: clock.now + hours * HOUR_MS,
-          raises: null,
-          ...more,
-        }
-        assert.equal(await ledger.fileReport(report, 9), 'filed')
-      },
-      async told() {
-        const claimed = await ledger.claimNotices(clock.now + HOUR_MS, 1)
-        for (const notice of claimed) await ledger.settleNotice(notice, clock.now, clock.now)
-        return claimed.map(({ kind, count }) => `${kind} ${count}`).sort()
-      },
-    })
-  } finally {
-    await ledger.close()
-    await rm(folder, { recursive: true })
+  return {
+    ledger,
+    clock,
+    world,
+    check: (machine = 'a') => monitorOf(machine).check(),
+    async report(id, severity, hours, more = {}) {
+      const report: Report = {
+        id,
+        category: 'x',
+        text: '',
+        contact: '',
+        day: '2026-07-31',
+        receiptSha256: id,
+        sharedReceiptSha256: `shared ${id}`,
+        keepsWords: true,
+        isCrowded: false,
+        at: clock.now,
+        severity,
+        dueAt: clock.now + hours * HOUR_MS,
+        raises: null,
+        ...more,
+      }
+      assert.equal(await ledger.fileReport(report, 9), 'filed')
+    },
+    async told() {
+      const claimed = await ledger.claimNotices(clock.now + HOUR_MS, 1)
+      for (const notice of claimed) await ledger.settleNotice(notice, clock.now, clock.now)
+      return claimed.map(({ kind, count }) => `${kind} ${count}`).sort()
+    },
   }
 }
 
-test('an urgent report without an answer for an hour pauses uploads, once, and says so', async () => {
-  await withScene(async ({ ledger, clock, check, report, told }) => {
-    await report('AAAAAAAAAAA', 1, 48)
-    await check()
-    clock.now += 59 * MINUTE_MS
-    await check()
-    assert.deepEqual(await ledger.settings(), {})
-    clock.now += 2 * MINUTE_MS
-    await Promise.all([check('a'), check('b'), check('c')])
-    assert.deepEqual(await ledger.settings(), { uploads: 'paused' })
-    assert.deepEqual(await told(), ['uploads.paused 1'])
-    const [act] = await ledger.auditLog(10)
-    assert.deepEqual([act?.subject, act?.who], ['uploads=paused', 'pinhole'])
-    await ledger.changeSettings({ uploads: null }, 'seen', new Date(clock.now))
-    clock.now += HOUR_MS
-    await check()
-    assert.deepEqual(await ledger.settings(), {}, 'whoever resumes is not paused again for the same report')
-    await report('BBBBBBBBBBB', 0, 48)
-    await check()
-    clock.now += HOUR_MS
-    await check()
-    assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'for another it is')
-  })
+test('an urgent report without an answer for an hour pauses uploads, once, and says so', async (t) => {
+  const { ledger, clock, check, report, told } = await sceneFor(t)
+  await report('AAAAAAAAAAA', 1, 48)
+  await check()
+  clock.now += 59 * MINUTE_MS
+  await check()
+  assert.deepEqual(await ledger.settings(), {})
+  clock.now += 2 * MINUTE_MS
+  await Promise.all([check('a'), check('b'), check('c')])
+  assert.deepEqual(await ledger.settings(), { uploads: 'paused' })
+  assert.deepEqual(await told(), ['uploads.paused 1'])
+  const [act] = await ledger.auditLog(10)
+  assert.deepEqual([act?.subject, act?.who], ['uploads=paused', 'pinhole'])
+  await ledger.changeSettings({ uploads: null }, 'seen', new Date(clock.now))
+  clock.now += HOUR_MS
+  await check()
+  assert.deepEqual(await ledger.settings(), {}, 'whoever resumes is not paused again for the same report')
+  await report('BBBBBBBBBBB', 0, 48)
+  await check()
+  clock.now += HOUR_MS
+  await check()
+  assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'for another it is')
 })
 
-test('what is answered, is not urgent, or was told to nobody pauses nothing', async () => {
+test('what is answered, is not urgent, or was told to nobody pauses nothing', async (t) => {
   const pausesNot = async (
     change: (scene: Scene) => Promise<unknown>,
     severity = 0,
     defaults: Partial<SettingValues> = {},
-  ) =>
-    withScene(async (scene) => {
-      await scene.report('AAAAAAAAAAA', severity, 48)
-      await change(scene)
-      await scene.check()
-      scene.clock.now += 2 * HOUR_MS
-      await scene.check()
-      assert.deepEqual(await scene.ledger.settings(), {})
-    }, defaults)
+  ) => {
+    const scene = await sceneFor(t, defaults)
+    await scene.report('AAAAAAAAAAA', severity, 48)
+    await change(scene)
+    await scene.check()
+    scene.clock.now += 2 * HOUR_MS
+    await scene.check()
+    assert.deepEqual(await scene.ledger.settings(), {})
+  }
   await pausesNot(({ ledger }) => ledger.recordHold('AAAAAAAAAAA', 'seen', new Date(START)))
   await pausesNot(({ ledger }) => ledger.recordDeletion('AAAAAAAAAAA', new Date(START)))
   await pausesNot(async ({ world }) => {
@@ -173,82 +166,77 @@ test('what is answered, is not urgent, or was told to nobody pauses nothing', as
   await pausesNot(async () => {}, 0, { 'unanswered-minutes': 0 })
 })
 
-test('a case without an image, or that only crowded networks reported, pauses nothing and wakes nobody', async () => {
-  await withScene(async ({ ledger, clock, world, check, report, told }) => {
-    await report('AAAAAAAAAAA', 0, 1)
-    await report('BBBBBBBBBBB', 0, 1, { isCrowded: true })
-    await check()
-    assert.deepEqual(world.asked, [], 'nothing is told yet, so the store is asked nothing')
-    world.gone.add('AAAAAAAAAAA')
-    clock.now += 2 * HOUR_MS
-    for (let round = 0; round < 3; round++) await check()
-    assert.deepEqual(await ledger.settings(), {})
-    assert.deepEqual(await told(), [])
-    assert.deepEqual(world.asked, ['AAAAAAAAAAA', 'AAAAAAAAAAA'], 'once for each thing to be told')
-    assert.equal((await ledger.caseOf('AAAAAAAAAAA'))?.isImageGone, true)
-    await report('BBBBBBBBBBB', 0, 1, { receiptSha256: 'somebody else' })
-    clock.now += 2 * HOUR_MS
-    await check()
-    clock.now += 2 * HOUR_MS
-    await check()
-    assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'somebody else says so too')
-  })
+test('a case without an image, or that only crowded networks reported, pauses nothing and wakes nobody', async (t) => {
+  const { ledger, clock, world, check, report, told } = await sceneFor(t)
+  await report('AAAAAAAAAAA', 0, 1)
+  await report('BBBBBBBBBBB', 0, 1, { isCrowded: true })
+  await check()
+  assert.deepEqual(world.asked, [], 'nothing is told yet, so the store is asked nothing')
+  world.gone.add('AAAAAAAAAAA')
+  clock.now += 2 * HOUR_MS
+  for (let round = 0; round < 3; round++) await check()
+  assert.deepEqual(await ledger.settings(), {})
+  assert.deepEqual(await told(), [])
+  assert.deepEqual(world.asked, ['AAAAAAAAAAA', 'AAAAAAAAAAA'], 'once for each thing to be told')
+  assert.equal((await ledger.caseOf('AAAAAAAAAAA'))?.isImageGone, true)
+  await report('BBBBBBBBBBB', 0, 1, { receiptSha256: 'somebody else' })
+  clock.now += 2 * HOUR_MS
+  await check()
+  clock.now += 2 * HOUR_MS
+  await check()
+  assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'somebody else says so too')
 })
 
-test('a flood stays known until its day is over', async () => {
-  await withScene(async ({ ledger, clock, check }) => {
-    const begin = () =>
-      ledger.raiseAlert('flood 2026-07-31', new Date(clock.now), { raises: 'a', pause: null })
-    assert.equal(await begin(), true)
-    await check()
-    assert.equal(await begin(), false)
-    clock.now += 24 * HOUR_MS
-    await check()
-    assert.deepEqual(await ledger.activeAlerts(), [])
-  })
+test('a flood stays known until its day is over', async (t) => {
+  const { ledger, clock, check } = await sceneFor(t)
+  const begin = () => ledger.raiseAlert('flood 2026-07-31', new Date(clock.now), { raises: 'a', pause: null })
+  assert.equal(await begin(), true)
+  await check()
+  assert.equal(await begin(), false)
+  clock.now += 24 * HOUR_MS
+  await check()
+  assert.deepEqual(await ledger.activeAlerts(), [])
 })
 
-test('a case that is due soon is told once', async () => {
-  await withScene(async ({ clock, check, report, told }) => {
-    await report('AAAAAAAAAAA', 3, 72)
-    await report('BBBBBBBBBBB', 4, 8)
-    await check()
-    assert.deepEqual(await told(), [])
-    clock.now += 6 * HOUR_MS + MINUTE_MS
-    await Promise.all([check('a'), check('b')])
-    assert.deepEqual(await told(), ['case.due 1'])
-    clock.now += 60 * HOUR_MS
-    await check()
-    await check()
-    assert.deepEqual(await told(), ['case.due 1'], 'the other one, and neither again')
-  })
+test('a case that is due soon is told once', async (t) => {
+  const { clock, check, report, told } = await sceneFor(t)
+  await report('AAAAAAAAAAA', 3, 72)
+  await report('BBBBBBBBBBB', 4, 8)
+  await check()
+  assert.deepEqual(await told(), [])
+  clock.now += 6 * HOUR_MS + MINUTE_MS
+  await Promise.all([check('a'), check('b')])
+  assert.deepEqual(await told(), ['case.due 1'])
+  clock.now += 60 * HOUR_MS
+  await check()
+  await check()
+  assert.deepEqual(await told(), ['case.due 1'], 'the other one, and neither again')
 })
 
-test('a stuck purge and a full disk are told when they begin, and again when they begin again', async () => {
-  await withScene(async ({ world, check, told }) => {
-    world.purgeSeconds = 301
-    world.used = 0.91
-    await check('a')
-    await check('b')
-    assert.deepEqual(await told(), ['disk.high 2', 'purge.stuck 1'], 'each machine has its disk')
-    world.used = 0.88
-    world.purgeSeconds = 2
-    await check('a')
-    world.used = 0.91
-    await check('a')
-    assert.deepEqual(await told(), [], 'it was not over')
-    world.used = 0.8
-    await check('a')
-    world.used = 0.91
-    world.purgeSeconds = 400
-    await check('a')
-    assert.deepEqual(await told(), ['disk.high 1', 'purge.stuck 1'])
-    world.tombstoneSeconds = 301
-    await check('a')
-    await check('b')
-    assert.deepEqual(await told(), ['tombstones.stuck 1'])
-    world.used = null
-    await check('a')
-    assert.deepEqual(await told(), [])
-  })
+test('a stuck purge and a full disk are told when they begin, and again when they begin again', async (t) => {
+  const { world, check, told } = await sceneFor(t)
+  world.purgeSeconds = 301
+  world.used = 0.91
+  await check('a')
+  await check('b')
+  assert.deepEqual(await told(), ['disk.high 2', 'purge.stuck 1'], 'each machine has its disk')
+  world.used = 0.88
+  world.purgeSeconds = 2
+  await check('a')
+  world.used = 0.91
+  await check('a')
+  assert.deepEqual(await told(), [], 'it was not over')
+  world.used = 0.8
+  await check('a')
+  world.used = 0.91
+  world.purgeSeconds = 400
+  await check('a')
+  assert.deepEqual(await told(), ['disk.high 1', 'purge.stuck 1'])
+  world.tombstoneSeconds = 301
+  await check('a')
+  await check('b')
+  assert.deepEqual(await told(), ['tombstones.stuck 1'])
+  world.used = null
+  await check('a')
+  assert.deepEqual(await told(), [])
 })

@@ -1,9 +1,8 @@
 /** What the operator decided happens, whichever process dies in between. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, truncate } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
@@ -13,31 +12,20 @@ import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { folderOf } from './support/folder.ts'
 import { assertAbsent, assertHeld, assertHolds, bytesFor, idFor, put } from './support/stored-images.ts'
 import { until } from './support/until.ts'
 
 const ID = idFor('a')
 
-async function withParts(
-  run: (parts: {
-    folder: string
-    objects: ObjectStore
-    ledger: Ledger
-    clock: { now: number }
-  }) => Promise<void>,
-): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-moves-'))
+async function partsFor(t: TestContext) {
+  const folder = await folderOf(t)
   const [objects, ledger] = await Promise.all([
     openFilesystemStore({ folder, hotSetBytes: 0 }),
     openSqliteLedger({ file: join(folder, 'ledger.sqlite') }),
   ])
-  try {
-    await run({ folder, objects, ledger, clock: { now: Date.now() } })
-  } finally {
-    await objects.close()
-    await ledger.close()
-    await rm(folder, { recursive: true })
-  }
+  t.after(() => Promise.all([objects.close(), ledger.close()]))
+  return { folder, objects, ledger, clock: { now: Date.now() } }
 }
 
 function process(
@@ -55,163 +43,158 @@ function process(
   return { moves, takedown: createTakedown({ ...given, moves, evidence: null }) }
 }
 
-test('another process finishes a hold, a release and a removal whose process died', async () => {
-  await withParts(async (parts) => {
-    const bytes = bytesFor(1, 3000)
-    const record = await put(parts.objects, ID, bytes)
-    const dead = new Promise<never>(() => {})
-    const living = process(parts)
-    for (const [act, at, check] of [
-      ['hold', 'before', () => assertHeld(parts.objects, record, bytes)],
-      ['release', 'before', () => assertHolds(parts.objects, record, bytes)],
-      ['hold', 'after', () => assertHeld(parts.objects, record, bytes)],
-      ['release', 'after', () => assertHolds(parts.objects, record, bytes)],
-      ['remove', 'before', () => assertAbsent(parts.objects, ID)],
-    ] as const) {
-      let isReached = false
-      const stop = async () => {
-        isReached = true
-        return dead
-      }
-      const dying = process(parts, {
-        [act]: at === 'before' ? stop : (id: string) => parts.objects[act](id).then(stop),
-      })
-      if (act === 'remove') void dying.takedown.remove(ID, 'x', { block: false })
-      else void dying.takedown[act](ID, 'x')
-      await until('it died', () => isReached)
-      parts.clock.now += 120_000
-      living.moves.start()
-      await until('it is done', async () => (await parts.ledger.claimMove(ID, 0, 1)) === null)
-      await living.moves.stop()
-      await check()
+test('another process finishes a hold, a release and a removal whose process died', async (t) => {
+  const parts = await partsFor(t)
+  const bytes = bytesFor(1, 3000)
+  const record = await put(parts.objects, ID, bytes)
+  const dead = new Promise<never>(() => {})
+  const living = process(parts)
+  for (const [act, at, check] of [
+    ['hold', 'before', () => assertHeld(parts.objects, record, bytes)],
+    ['release', 'before', () => assertHolds(parts.objects, record, bytes)],
+    ['hold', 'after', () => assertHeld(parts.objects, record, bytes)],
+    ['release', 'after', () => assertHolds(parts.objects, record, bytes)],
+    ['remove', 'before', () => assertAbsent(parts.objects, ID)],
+  ] as const) {
+    let isReached = false
+    const stop = async () => {
+      isReached = true
+      return dead
     }
-    assert.deepEqual(
-      (await parts.ledger.auditLog(10)).map(({ act }) => act),
-      ['remove', 'release', 'hold', 'release', 'hold'],
+    const dying = process(parts, {
+      [act]: at === 'before' ? stop : (id: string) => parts.objects[act](id).then(stop),
+    })
+    if (act === 'remove') void dying.takedown.remove(ID, 'x', { block: false })
+    else void dying.takedown[act](ID, 'x')
+    await until('it died', () => isReached)
+    parts.clock.now += 120_000
+    living.moves.start()
+    await until('it is done', async () => (await parts.ledger.claimMove(ID, 0, 1)) === null)
+    await living.moves.stop()
+    await check()
+  }
+  assert.deepEqual(
+    (await parts.ledger.auditLog(10)).map(({ act }) => act),
+    ['remove', 'release', 'hold', 'release', 'hold'],
+  )
+})
+
+test('the last act wins, however many decide at once', async (t) => {
+  const parts = await partsFor(t)
+  const bytes = bytesFor(1, 3000)
+  const record = await put(parts.objects, ID, bytes)
+  const two = [process(parts), process(parts)]
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(
+      Array.from({ length: 6 }, (_, nth) =>
+        nth % 2 === 0 ? two[nth % 2]!.takedown.hold(ID, 'x') : two[nth % 2]!.takedown.release(ID, 'x'),
+      ),
     )
-  })
+    const [last] = await parts.ledger.auditLog(1)
+    const isHeld = (await parts.ledger.whyAbsent(ID))?.state === 'held'
+    assert.equal(isHeld, last === undefined ? false : last.act === 'hold')
+    if (isHeld) await assertHeld(parts.objects, record, bytes)
+    else await assertHolds(parts.objects, record, bytes)
+  }
 })
 
-test('the last act wins, however many decide at once', async () => {
-  await withParts(async (parts) => {
-    const bytes = bytesFor(1, 3000)
-    const record = await put(parts.objects, ID, bytes)
-    const two = [process(parts), process(parts)]
-    for (let round = 0; round < 10; round++) {
-      await Promise.all(
-        Array.from({ length: 6 }, (_, nth) =>
-          nth % 2 === 0 ? two[nth % 2]!.takedown.hold(ID, 'x') : two[nth % 2]!.takedown.release(ID, 'x'),
-        ),
-      )
-      const [last] = await parts.ledger.auditLog(1)
-      const isHeld = (await parts.ledger.whyAbsent(ID))?.state === 'held'
-      assert.equal(isHeld, last === undefined ? false : last.act === 'hold')
-      if (isHeld) await assertHeld(parts.objects, record, bytes)
-      else await assertHolds(parts.objects, record, bytes)
-    }
-  })
+test('a store that is away for a moment delays an act, and loses none', async (t) => {
+  const parts = await partsFor(t)
+  const bytes = bytesFor(1, 3000)
+  const record = await put(parts.objects, ID, bytes)
+  const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
+  await assert.rejects(unlucky.takedown.hold(ID, 'x'), /away/)
+  await assertHolds(parts.objects, record, bytes)
+  parts.clock.now += 10_000
+  const { moves } = process(parts)
+  moves.start()
+  await until('it is held', async () => (await parts.objects.head(ID)) === null)
+  await moves.stop()
+  await assertHeld(parts.objects, record, bytes)
 })
 
-test('a store that is away for a moment delays an act, and loses none', async () => {
-  await withParts(async (parts) => {
-    const bytes = bytesFor(1, 3000)
-    const record = await put(parts.objects, ID, bytes)
-    const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
-    await assert.rejects(unlucky.takedown.hold(ID, 'x'), /away/)
-    await assertHolds(parts.objects, record, bytes)
-    parts.clock.now += 10_000
-    const { moves } = process(parts)
-    moves.start()
-    await until('it is held', async () => (await parts.objects.head(ID)) === null)
-    await moves.stop()
-    await assertHeld(parts.objects, record, bytes)
-  })
-})
-
-test('a removal that is recorded is carried out, whatever others decide meanwhile', async () => {
+test('a removal that is recorded is carried out, whatever others decide meanwhile', async (t) => {
   for (const act of ['release', 'hold'] as const)
-    for (const isHeld of [true, false])
-      await withParts(async (parts) => {
-        await put(parts.objects, ID, bytesFor(1, 3000))
-        const other = process(parts)
-        if (isHeld) await other.takedown.hold(ID, 'x')
-        let answer: unknown
-        const recordRemoval: Ledger['recordRemoval'] = async (...given) => {
-          await parts.ledger.recordRemoval(...given)
-          answer = await other.takedown[act](ID, 'y')
-        }
-        const { takedown } = process({ ...parts, ledger: { ...parts.ledger, recordRemoval } })
-        assert.deepEqual(await takedown.remove(ID, 'z', { block: false }), { removed: true, blocked: [] })
-        const which = `${act}, ${isHeld ? 'held' : 'visible'} before`
-        assert.equal(answer, false, which)
-        await assertAbsent(parts.objects, ID)
-        assert.equal(await parts.objects.headHeld(ID), null, which)
-        assert.equal(await parts.ledger.holdOf(ID), null, which)
-        assert.equal(await other.takedown.release(ID, 'later'), false, which)
-      })
+    for (const isHeld of [true, false]) {
+      const parts = await partsFor(t)
+      await put(parts.objects, ID, bytesFor(1, 3000))
+      const other = process(parts)
+      if (isHeld) await other.takedown.hold(ID, 'x')
+      let answer: unknown
+      const recordRemoval: Ledger['recordRemoval'] = async (...given) => {
+        await parts.ledger.recordRemoval(...given)
+        answer = await other.takedown[act](ID, 'y')
+      }
+      const { takedown } = process({ ...parts, ledger: { ...parts.ledger, recordRemoval } })
+      assert.deepEqual(await takedown.remove(ID, 'z', { block: false }), { removed: true, blocked: [] })
+      const which = `${act}, ${isHeld ? 'held' : 'visible'} before`
+      assert.equal(answer, false, which)
+      await assertAbsent(parts.objects, ID)
+      assert.equal(await parts.objects.headHeld(ID), null, which)
+      assert.equal(await parts.ledger.holdOf(ID), null, which)
+      assert.equal(await other.takedown.release(ID, 'later'), false, which)
+    }
 })
 
-test('a removal that the store put off is carried out, although somebody releases the image', async () => {
-  await withParts(async (parts) => {
-    await put(parts.objects, ID, bytesFor(1, 3000))
-    const { moves, takedown } = process(parts)
-    await takedown.hold(ID, 'x')
-    const unlucky = process(parts, { removeHeld: () => Promise.reject(new Error('away')) })
-    await assert.rejects(unlucky.takedown.remove(ID, 'y', { block: false }), /away/)
-    assert.equal(await takedown.release(ID, 'z'), false)
-    await assertAbsent(parts.objects, ID)
-    parts.clock.now += 10_000
-    moves.start()
-    await until('it is gone', async () => (await parts.objects.headHeld(ID)) === null)
-    await moves.stop()
-    await assertAbsent(parts.objects, ID)
-  })
+test('a removal that the store put off is carried out, although somebody releases the image', async (t) => {
+  const parts = await partsFor(t)
+  await put(parts.objects, ID, bytesFor(1, 3000))
+  const { moves, takedown } = process(parts)
+  await takedown.hold(ID, 'x')
+  const unlucky = process(parts, { removeHeld: () => Promise.reject(new Error('away')) })
+  await assert.rejects(unlucky.takedown.remove(ID, 'y', { block: false }), /away/)
+  assert.equal(await takedown.release(ID, 'z'), false)
+  await assertAbsent(parts.objects, ID)
+  parts.clock.now += 10_000
+  moves.start()
+  await until('it is gone', async () => (await parts.objects.headHeld(ID)) === null)
+  await moves.stop()
+  await assertAbsent(parts.objects, ID)
 })
 
 for (const [late, then] of [
   ['release', 'hold'],
   ['hold', 'release'],
 ] as const)
-  test(`a ${late} that waited behind a slow one undoes no ${then} that came since`, async () => {
-    await withParts(async (parts) => {
-      const ids = ['a', 'b', 'c'].map(idFor)
-      const living = process(parts)
-      for (const id of ids) {
-        await put(parts.objects, id, bytesFor(1, 3000))
-        if (late === 'release') await living.takedown.hold(id, 'x')
-        // The process dies before it moves anything.
-        if (late === 'release') await parts.ledger.recordRelease(id, 'y', new Date(parts.clock.now))
-        else await parts.ledger.recordHold(id, 'y', new Date(parts.clock.now))
-      }
-      const { promise: isSlow, resolve: goOn } = Promise.withResolvers<void>()
-      const begun: string[] = []
-      const slow = process(parts, {
-        [late]: async (id: string) => {
-          begun.push(id)
-          if (begun.length === 1) await isSlow
-          return parts.objects[late](id)
-        },
-      })
-      slow.moves.start()
-      await until('it is at the first', () => begun.length === 1)
-      parts.clock.now += 61_000
-      living.moves.start()
-      const isDone = async (id: string) => (await parts.ledger.claimMove(id, 0, 1)) === null
-      await until('others are done', async () => (await Promise.all(ids.map(isDone))).every(Boolean))
-      await living.moves.stop()
-      for (const id of ids) assert.equal(await living.takedown[then](id, 'z'), true)
-      goOn()
-      await slow.moves.stop()
-      living.moves.start()
-      await until('all are in place', async () => {
-        const seen = await Promise.all(ids.map((id) => parts.objects.head(id)))
-        const done = await Promise.all(ids.map(isDone))
-        return done.every(Boolean) && seen.every((record) => (record === null) === (then === 'hold'))
-      })
-      await living.moves.stop()
-      assert.deepEqual((await parts.ledger.heldIds(10)).sort(), then === 'hold' ? [...ids].sort() : [])
-      assert.deepEqual(begun, ids.slice(0, 1), 'no claim is kept behind a slow move')
+  test(`a ${late} that waited behind a slow one undoes no ${then} that came since`, async (t) => {
+    const parts = await partsFor(t)
+    const ids = ['a', 'b', 'c'].map(idFor)
+    const living = process(parts)
+    for (const id of ids) {
+      await put(parts.objects, id, bytesFor(1, 3000))
+      if (late === 'release') await living.takedown.hold(id, 'x')
+      // The process dies before it moves anything.
+      if (late === 'release') await parts.ledger.recordRelease(id, 'y', new Date(parts.clock.now))
+      else await parts.ledger.recordHold(id, 'y', new Date(parts.clock.now))
+    }
+    const { promise: isSlow, resolve: goOn } = Promise.withResolvers<void>()
+    const begun: string[] = []
+    const slow = process(parts, {
+      [late]: async (id: string) => {
+        begun.push(id)
+        if (begun.length === 1) await isSlow
+        return parts.objects[late](id)
+      },
     })
+    slow.moves.start()
+    await until('it is at the first', () => begun.length === 1)
+    parts.clock.now += 61_000
+    living.moves.start()
+    const isDone = async (id: string) => (await parts.ledger.claimMove(id, 0, 1)) === null
+    await until('others are done', async () => (await Promise.all(ids.map(isDone))).every(Boolean))
+    await living.moves.stop()
+    for (const id of ids) assert.equal(await living.takedown[then](id, 'z'), true)
+    goOn()
+    await slow.moves.stop()
+    living.moves.start()
+    await until('all are in place', async () => {
+      const seen = await Promise.all(ids.map((id) => parts.objects.head(id)))
+      const done = await Promise.all(ids.map(isDone))
+      return done.every(Boolean) && seen.every((record) => (record === null) === (then === 'hold'))
+    })
+    await living.moves.stop()
+    assert.deepEqual((await parts.ledger.heldIds(10)).sort(), then === 'hold' ? [...ids].sort() : [])
+    assert.deepEqual(begun, ids.slice(0, 1), 'no claim is kept behind a slow move')
   })
 
 /** What shows and deletes by key over these parts. */
@@ -229,71 +212,68 @@ function imagesOf(parts: { ledger: Ledger; objects: ObjectStore }) {
 }
 
 for (const seen of ['as it is looked for', 'as it is removed'])
-  test(`deletes by its key what is released ${seen}`, async () => {
-    await withParts(async (parts) => {
-      const key = ID + 'k'.repeat(32)
-      await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
-      const { takedown } = process(parts)
-      await takedown.hold(ID, 'x')
-      let isReleased = false
-      /** Answers first, and then has the image released. */
-      const releasing = <Given extends unknown[], Answer>(act: (...given: Given) => Promise<Answer>) => {
-        return async (...given: Given): Promise<Answer> => {
-          const answer = await act(...given)
-          if (!isReleased) {
-            isReleased = true
-            assert.equal(await takedown.release(ID, 'y'), true)
-          }
-          return answer
+  test(`deletes by its key what is released ${seen}`, async (t) => {
+    const parts = await partsFor(t)
+    const key = ID + 'k'.repeat(32)
+    await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
+    const { takedown } = process(parts)
+    await takedown.hold(ID, 'x')
+    let isReleased = false
+    /** Answers first, and then has the image released. */
+    const releasing = <Given extends unknown[], Answer>(act: (...given: Given) => Promise<Answer>) => {
+      return async (...given: Given): Promise<Answer> => {
+        const answer = await act(...given)
+        if (!isReleased) {
+          isReleased = true
+          assert.equal(await takedown.release(ID, 'y'), true)
         }
+        return answer
       }
-      const act = seen === 'as it is looked for' ? 'head' : 'remove'
-      const objects = { ...parts.objects, [act]: releasing<never[], unknown>(parts.objects[act] as never) }
-      assert.equal(await imagesOf({ ...parts, objects }).remove(key), true)
-      assert.equal(isReleased, true)
-      await assertAbsent(parts.objects, ID)
-      assert.equal(await parts.objects.headHeld(ID), null)
-      assert.equal(await imagesOf(parts).remove(key), false)
-    })
+    }
+    const act = seen === 'as it is looked for' ? 'head' : 'remove'
+    const objects = { ...parts.objects, [act]: releasing<never[], unknown>(parts.objects[act] as never) }
+    assert.equal(await imagesOf({ ...parts, objects }).remove(key), true)
+    assert.equal(isReleased, true)
+    await assertAbsent(parts.objects, ID)
+    assert.equal(await parts.objects.headHeld(ID), null)
+    assert.equal(await imagesOf(parts).remove(key), false)
   })
 
-test('says that a damaged image is held, while the ledger is away', async () => {
-  await withParts(async (parts) => {
-    await put(parts.objects, ID, bytesFor(1, 3000))
-    await process(parts).takedown.hold(ID, 'x')
-    await truncate(join(parts.folder, 'held', ID), 2000)
-    const whyAbsent = () => Promise.reject(new LedgerUnavailable({ cause: new Error('away') }))
-    const images = imagesOf({ ...parts, ledger: { ...parts.ledger, whyAbsent } })
-    await assert.rejects(images.find(ID), { code: 'held' })
-    await assert.rejects(images.open(ID), { code: 'held' })
-    assert.equal(await images.find(idFor('b')), null)
-  })
+test('says that a damaged image is held, while the ledger is away', async (t) => {
+  const parts = await partsFor(t)
+  await put(parts.objects, ID, bytesFor(1, 3000))
+  await process(parts).takedown.hold(ID, 'x')
+  await truncate(join(parts.folder, 'held', ID), 2000)
+  const whyAbsent = () => Promise.reject(new LedgerUnavailable({ cause: new Error('away') }))
+  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, whyAbsent } })
+  await assert.rejects(images.find(ID), { code: 'held' })
+  await assert.rejects(images.open(ID), { code: 'held' })
+  assert.equal(await images.find(idFor('b')), null)
 })
 
-test('learns the digests of what is held, however many damaged images come before', async () => {
-  await withParts(async (parts) => {
-    const [damaged, whole] = ['0000000000A', 'zzzzzzzzzzz']
-    for (const id of [damaged, whole]) {
-      await put(parts.objects, id, bytesFor(1, 3000))
-      // By a server that did not know of digests.
-      await parts.ledger.recordHold(id, 'x', new Date(parts.clock.now))
-      await parts.objects.hold(id)
-    }
-    await truncate(join(parts.folder, 'held', damaged), 2000)
-    const round = async () => {
-      const moves = createMoves({
-        ...parts,
-        purges: NO_PURGES,
-        now: () => parts.clock.now,
-        onFailure: () => {},
-        mostTidied: 1,
-      })
-      moves.start()
-      await moves.stop()
-    }
-    // From any id on.
-    for (let nth = 0; nth < 20; nth++) await round()
-    assert.notEqual((await parts.ledger.holdOf(whole))?.digests, null)
-    assert.equal((await parts.ledger.holdOf(damaged))?.digests, null)
-  })
+test('learns the digests of what is held, however many damaged images come before', async (t) => {
+  const parts = await partsFor(t)
+  const [damaged, whole] = ['0000000000A', 'zzzzzzzzzzz']
+  for (const id of [damaged, whole]) {
+    await put(parts.objects, id, bytesFor(1, 3000))
+    // By a server that did not know of digests.
+    await parts.ledger.recordHold(id, 'x', new Date(parts.clock.now))
+    await parts.objects.hold(id)
+  }
+  await truncate(join(parts.folder, 'held', damaged), 2000)
+  const round = async () => {
+    const moves = createMoves({
+      ...parts,
+      purges: NO_PURGES,
+      now: () => parts.clock.now,
+      onFailure: () => {},
+      mostTidied: 1,
+    })
+    moves.start()
+    await moves.stop()
+  }
+  // From any id on.
+  for (let nth = 0; nth < 20; nth++) await round()
+  assert.notEqual((await parts.ledger.holdOf(whole))?.digests, null)
+  assert.equal((await parts.ledger.holdOf(damaged))?.digests, null)
 })
