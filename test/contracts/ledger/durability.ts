@@ -90,7 +90,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
   })
 
   test('can be opened by many at once, new as it is', async () => {
-    const under = await open()
+    const under = await open({ isNew: true })
     const ends: (() => Promise<void>)[] = []
     try {
       const handles = Promise.all(Array.from({ length: 8 }, () => under.open()))

@@ -20,7 +20,8 @@ export interface LedgerUnderTest {
   destroy(): Promise<void>
 }
 
-export type OpenLedger = () => Promise<LedgerUnderTest>
+/** `isNew`: nobody had it open before. */
+export type OpenLedger = (options?: { isNew: boolean }) => Promise<LedgerUnderTest>
 
 type Hook = 'process' | 'interrupt' | 'raw'
 
