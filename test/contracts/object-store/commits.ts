@@ -122,15 +122,11 @@ export function commitCases({ on, onHooks }: Harness): void {
     'shows a commit to another process at once, and after a restart',
     async (store, opened) => {
       const other = await opened.reopen()
-      try {
-        const bytes = bytesFor(1, 500_000)
-        await assertAbsent(other, idFor('a'))
-        const record = await put(store, idFor('a'), bytes)
-        await assertHolds(other, record, bytes)
-        await assert.rejects(put(other, record.id, bytesFor(2, 100)), IdTaken)
-      } finally {
-        await other.close()
-      }
+      const bytes = bytesFor(1, 500_000)
+      await assertAbsent(other, idFor('a'))
+      const record = await put(store, idFor('a'), bytes)
+      await assertHolds(other, record, bytes)
+      await assert.rejects(put(other, record.id, bytesFor(2, 100)), IdTaken)
     },
   )
 
@@ -139,31 +135,26 @@ export function commitCases({ on, onHooks }: Harness): void {
     'lets one of many commits of a contended id win, over processes, and has it on the disk for the losers',
     async (store, opened) => {
       const others = [await opened.reopen(), await opened.reopen()]
-      try {
-        for (let round = 0; round < 8; round++) {
-          const id = idFor(`derived${round}`)
-          const images = await Promise.all(
-            [store, ...others, store].map(async (each, seed) => {
-              const bytes = bytesFor(seed, 5000 + seed)
-              const draft = await each.draft(inChunks(bytes), bytes.length)
-              return { bytes, draft, record: recordOf(id, bytes) }
-            }),
-          )
-          const outcomes = await Promise.allSettled(
-            images.map(({ draft, record }) => draft.commit(record, wholeOf(draft), { isContended: true })),
-          )
-          const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
-          assert.equal(winners.length, 1, 'one winner')
-          for (const outcome of outcomes) {
-            if (outcome.status === 'rejected') {
-              assert.ok(outcome.reason instanceof IdTaken, String(outcome.reason))
-            }
+      for (let round = 0; round < 8; round++) {
+        const id = idFor(`derived${round}`)
+        const images = await Promise.all(
+          [store, ...others, store].map(async (each, seed) => {
+            const bytes = bytesFor(seed, 5000 + seed)
+            const draft = await each.draft(inChunks(bytes), bytes.length)
+            return { bytes, draft, record: recordOf(id, bytes) }
+          }),
+        )
+        const outcomes = await Promise.allSettled(
+          images.map(({ draft, record }) => draft.commit(record, wholeOf(draft), { isContended: true })),
+        )
+        const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
+        assert.equal(winners.length, 1, 'one winner')
+        for (const outcome of outcomes) {
+          if (outcome.status === 'rejected') {
+            assert.ok(outcome.reason instanceof IdTaken, String(outcome.reason))
           }
-          for (const each of [store, ...others])
-            await assertHolds(each, winners[0]!.record, winners[0]!.bytes)
         }
-      } finally {
-        await Promise.all(others.map((other) => other.close()))
+        for (const each of [store, ...others]) await assertHolds(each, winners[0]!.record, winners[0]!.bytes)
       }
     },
   )
@@ -173,18 +164,14 @@ export function commitCases({ on, onHooks }: Harness): void {
     'never shows an image that was removed in place of another one of its id',
     async (store, opened) => {
       const other = await opened.reopen()
-      try {
-        const [first, second] = [bytesFor(1, 3000), bytesFor(2, 3000)]
-        for (let round = 0; round < 3; round++) {
-          const record = await put(store, idFor('again'), first)
-          for (const each of [store, other]) await assertHolds(each, record, first)
-          assert.equal(await other.remove(record.id), true)
-          const next = await put(other, record.id, second)
-          for (const each of [store, other]) await assertHolds(each, next, second)
-          assert.equal(await store.remove(record.id), true)
-        }
-      } finally {
-        await other.close()
+      const [first, second] = [bytesFor(1, 3000), bytesFor(2, 3000)]
+      for (let round = 0; round < 3; round++) {
+        const record = await put(store, idFor('again'), first)
+        for (const each of [store, other]) await assertHolds(each, record, first)
+        assert.equal(await other.remove(record.id), true)
+        const next = await put(other, record.id, second)
+        for (const each of [store, other]) await assertHolds(each, next, second)
+        assert.equal(await store.remove(record.id), true)
       }
     },
   )

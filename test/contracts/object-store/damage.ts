@@ -22,16 +22,12 @@ export function damageCases({ onHooks }: Harness): void {
           await opened.corrupt(record.id, damage)
           // What was read before may be in memory: a cold reader is the one that must notice.
           const cold = await opened.reopen()
-          try {
-            await assert.rejects(read(cold, record.id), 'a damaged image must end in an error')
-            await assert.rejects(read(cold, record.id), 'a second time too')
-            await assert.rejects(cold.verify(record.id), 'nor is it verified')
-            await assertHolds(cold, sound, bytes)
-            assert.deepEqual(await cold.verify(sound.id), sound)
-            assert.equal(await cold.verify(idFor('nobody')), null)
-          } finally {
-            await cold.close()
-          }
+          await assert.rejects(read(cold, record.id), 'a damaged image must end in an error')
+          await assert.rejects(read(cold, record.id), 'a second time too')
+          await assert.rejects(cold.verify(record.id), 'nor is it verified')
+          await assertHolds(cold, sound, bytes)
+          assert.deepEqual(await cold.verify(sound.id), sound)
+          assert.equal(await cold.verify(idFor('nobody')), null)
         },
       )
     }
@@ -44,17 +40,13 @@ export function damageCases({ onHooks }: Harness): void {
         const record = await put(store, idFor('a'), bytes)
         await opened.corrupt(record.id, 'cut')
         const cold = await opened.reopen()
-        try {
-          for (const range of [
-            { first: 0, last: 99 },
-            { first: 0, last: size - 1 },
-            { first: size - 1, last: size - 1 },
-          ]) {
-            const got = await read(cold, record.id, range).catch(() => null)
-            if (got !== null) assertSameBytes(got, bytes.subarray(range.first, range.last + 1))
-          }
-        } finally {
-          await cold.close()
+        for (const range of [
+          { first: 0, last: 99 },
+          { first: 0, last: size - 1 },
+          { first: size - 1, last: size - 1 },
+        ]) {
+          const got = await read(cold, record.id, range).catch(() => null)
+          if (got !== null) assertSameBytes(got, bytes.subarray(range.first, range.last + 1))
         }
       },
     )

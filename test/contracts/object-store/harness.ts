@@ -8,7 +8,7 @@ export interface OpenedStore {
   store: ObjectStore
   /** Closes the store and removes all it made. */
   close(): Promise<void>
-  /** A second store over the same data, as another process would open it. The case closes it. */
+  /** A second store over the same data, as another process would open it. Closed after the case. */
   reopen?(): Promise<ObjectStore>
   /** The same, an hour later by its own clock: what processes left that died before may be cleared away. */
   reopenLater?(): Promise<ObjectStore>
@@ -74,12 +74,22 @@ async function withStore(
   run: (store: ObjectStore, opened: OpenedStore) => Promise<void>,
 ): Promise<void> {
   const opened = await open()
+  const others: ObjectStore[] = []
+  const closedAfter = (reopen: (() => Promise<ObjectStore>) | undefined) =>
+    reopen &&
+    (async () => {
+      const other = await reopen()
+      others.push(other)
+      return other
+    })
+  const [reopen, reopenLater] = [closedAfter(opened.reopen), closedAfter(opened.reopenLater)]
   try {
-    await run(opened.store, opened)
+    await run(opened.store, { ...opened, ...(reopen && { reopen }), ...(reopenLater && { reopenLater }) })
     if (opened.leftovers !== undefined) {
       assert.deepEqual(await opened.leftovers(), [], 'nothing is left besides whole images')
     }
   } finally {
+    await Promise.all(others.map((other) => other.close()))
     await opened.close()
   }
 }

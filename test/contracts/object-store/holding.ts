@@ -162,21 +162,17 @@ export function holdingCases({ on, onHooks }: Harness): void {
 
   onHooks(['reopen'], 'shows a hold and a release to another process at once', async (store, opened) => {
     const other = await opened.reopen()
-    try {
-      for (const size of [2000, 1_500_000]) {
-        const bytes = bytesFor(1, size)
-        const record = await put(store, ID, bytes)
-        // Both have read it, so both may keep it in memory.
-        for (const each of [store, other]) await assertHolds(each, record, bytes)
-        assert.equal(await other.hold(ID), true)
-        for (const each of [store, other]) await assertHeld(each, record, bytes)
-        assert.equal(await store.release(ID), true)
-        for (const each of [store, other]) await assertHolds(each, record, bytes)
-        assert.equal(await other.remove(ID), true)
-        for (const each of [store, other]) await assertAbsent(each, ID)
-      }
-    } finally {
-      await other.close()
+    for (const size of [2000, 1_500_000]) {
+      const bytes = bytesFor(1, size)
+      const record = await put(store, ID, bytes)
+      // Both have read it, so both may keep it in memory.
+      for (const each of [store, other]) await assertHolds(each, record, bytes)
+      assert.equal(await other.hold(ID), true)
+      for (const each of [store, other]) await assertHeld(each, record, bytes)
+      assert.equal(await store.release(ID), true)
+      for (const each of [store, other]) await assertHolds(each, record, bytes)
+      assert.equal(await other.remove(ID), true)
+      for (const each of [store, other]) await assertAbsent(each, ID)
     }
   })
 
@@ -193,19 +189,15 @@ export function holdingCases({ on, onHooks }: Harness): void {
           died = await opened.dying(deaths, (dying) => dying[act](ID))
           if (died) deaths++
           const later = await opened.reopenLater()
-          try {
-            const isThere = await assertOnePlace(later, record, bytes, act === 'removeHeld')
-            // Doing it again completes it.
-            await later[act](ID)
-            if (act === 'release') await assertHolds(later, record, bytes)
-            else if (act === 'hold') await assertHeld(later, record, bytes)
-            else assert.ok(!isThere || (await later.headHeld(ID)) === null)
-            await gone(later)
-            // A listing clears away what the dead one left: `leftovers` is asked at the end.
-            assert.deepEqual(await heldOf(later), [])
-          } finally {
-            await later.close()
-          }
+          const isThere = await assertOnePlace(later, record, bytes, act === 'removeHeld')
+          // Doing it again completes it.
+          await later[act](ID)
+          if (act === 'release') await assertHolds(later, record, bytes)
+          else if (act === 'hold') await assertHeld(later, record, bytes)
+          else assert.ok(!isThere || (await later.headHeld(ID)) === null)
+          await gone(later)
+          // A listing clears away what the dead one left: `leftovers` is asked at the end.
+          assert.deepEqual(await heldOf(later), [])
         }
         assert.ok(deaths >= 3, `${deaths} steps`)
       },

@@ -151,21 +151,17 @@ export function previewCases({ on, onHooks }: Harness): void {
         await putWith(store, { ...one, record })
         await opened.corrupt(record.id, damage)
         const cold = await opened.reopen()
-        try {
-          await assert.rejects(cold.verify(record.id), `${damage} is not verified`)
-          // It is in the one or in the other.
-          const reads = [cold.open(record.id).then(read), cold.open(record.id, 'preview').then(read)]
-          const [image, preview] = await Promise.allSettled(reads)
-          if (image?.status === 'fulfilled') assertSameBytes(image.value, one.image)
-          if (preview?.status === 'fulfilled') assertSameBytes(preview.value, one.preview)
-          assert.ok(image?.status === 'rejected' || preview?.status === 'rejected')
-          const draft = await drafted(cold, one.file)
-          assert.equal(await draft.replace(record, [{ offset: 0, length: draft.size }]), 'visible')
-          await assertHolds(cold, record, one.image)
-          await assertPreview(cold, { ...one, record })
-        } finally {
-          await cold.close()
-        }
+        await assert.rejects(cold.verify(record.id), `${damage} is not verified`)
+        // It is in the one or in the other.
+        const reads = [cold.open(record.id).then(read), cold.open(record.id, 'preview').then(read)]
+        const [image, preview] = await Promise.allSettled(reads)
+        if (image?.status === 'fulfilled') assertSameBytes(image.value, one.image)
+        if (preview?.status === 'fulfilled') assertSameBytes(preview.value, one.preview)
+        assert.ok(image?.status === 'rejected' || preview?.status === 'rejected')
+        const draft = await drafted(cold, one.file)
+        assert.equal(await draft.replace(record, [{ offset: 0, length: draft.size }]), 'visible')
+        await assertHolds(cold, record, one.image)
+        await assertPreview(cold, { ...one, record })
       }
     })
 
@@ -231,15 +227,11 @@ export function previewCases({ on, onHooks }: Harness): void {
           const record = { ...each.record, id: idFor(`${each.image.length}${step}`) }
           died = await opened.dying(step, (mortal) => putWith(mortal, { ...each, record }))
           const later = await opened.reopenLater()
-          try {
-            if ((await later.head(record.id)) !== null) {
-              await assertHolds(later, record, each.image)
-              await assertPreview(later, { ...each, record })
-              assert.deepEqual(await later.verify(record.id), record)
-            } else assert.ok(died, 'what was acknowledged is there')
-          } finally {
-            await later.close()
-          }
+          if ((await later.head(record.id)) !== null) {
+            await assertHolds(later, record, each.image)
+            await assertPreview(later, { ...each, record })
+            assert.deepEqual(await later.verify(record.id), record)
+          } else assert.ok(died, 'what was acknowledged is there')
         }
       }
     },

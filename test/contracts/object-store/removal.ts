@@ -105,37 +105,29 @@ export function removalCases({ on, onHooks }: Harness): void {
 
   onHooks(['reopen'], 'shows a removal to another process at once', async (store, opened) => {
     const other = await opened.reopen()
-    try {
-      for (const size of [2000, 1_500_000]) {
-        const bytes = bytesFor(1, size)
-        const record = await put(store, idFor('a'), bytes)
-        // Both have read it, so both may keep it in memory.
-        await assertHolds(store, record, bytes)
-        await assertHolds(other, record, bytes)
-        assert.equal(await other.remove(record.id), true)
-        await assertAbsent(store, record.id)
-        await assertAbsent(other, record.id)
-        assert.equal(await store.remove(record.id), false)
-        const again = bytesFor(2, size)
-        const renewed = await put(other, record.id, again)
-        await assertHolds(store, renewed, again)
-        assert.equal(await store.remove(record.id), true)
-      }
-    } finally {
-      await other.close()
+    for (const size of [2000, 1_500_000]) {
+      const bytes = bytesFor(1, size)
+      const record = await put(store, idFor('a'), bytes)
+      // Both have read it, so both may keep it in memory.
+      await assertHolds(store, record, bytes)
+      await assertHolds(other, record, bytes)
+      assert.equal(await other.remove(record.id), true)
+      await assertAbsent(store, record.id)
+      await assertAbsent(other, record.id)
+      assert.equal(await store.remove(record.id), false)
+      const again = bytesFor(2, size)
+      const renewed = await put(other, record.id, again)
+      await assertHolds(store, renewed, again)
+      assert.equal(await store.remove(record.id), true)
     }
   })
 
   onHooks(['reopen'], 'tells one remover of two processes that it was there', async (store, opened) => {
     const other = await opened.reopen()
-    try {
-      const record = await put(store, idFor('a'), bytesFor(1, 2000))
-      const removers = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other))
-      const answers = await Promise.all(removers.map((remover) => remover.remove(record.id)))
-      assert.equal(answers.filter(Boolean).length, 1)
-    } finally {
-      await other.close()
-    }
+    const record = await put(store, idFor('a'), bytesFor(1, 2000))
+    const removers = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other))
+    const answers = await Promise.all(removers.map((remover) => remover.remove(record.id)))
+    assert.equal(answers.filter(Boolean).length, 1)
   })
 }
 

@@ -39,16 +39,12 @@ export function replacingCases({ on, onHooks }: Harness): void {
           const record = await put(store, idFor('a'), bytes)
           await corrupt(record.id, damage)
           const cold = await reopen()
-          try {
-            await assert.rejects(cold.verify(record.id))
-            assert.equal(await replace(cold, record, bytes), 'visible')
-            for (const each of [cold, store]) {
-              await assertHolds(each, record, bytes)
-              assert.deepEqual(await each.verify(record.id), record)
-              assert.deepEqual(await listOf(each), [record.id])
-            }
-          } finally {
-            await cold.close()
+          await assert.rejects(cold.verify(record.id))
+          assert.equal(await replace(cold, record, bytes), 'visible')
+          for (const each of [cold, store]) {
+            await assertHolds(each, record, bytes)
+            assert.deepEqual(await each.verify(record.id), record)
+            assert.deepEqual(await listOf(each), [record.id])
           }
         },
       )

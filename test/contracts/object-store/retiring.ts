@@ -66,26 +66,22 @@ export function retiringCases({ on, onHooks }: Harness): void {
     'retires an id for every process, also for commits under way',
     async (store, opened) => {
       const other = await opened.reopen()
-      try {
-        for (let round = 0; round < 8; round++) {
-          const id = idFor(`r${round}`)
-          await put(store, id, bytesFor(1, 3000))
-          const commits = Array.from({ length: 12 }, (_, nth) =>
-            commitContended(nth % 2 === 0 ? store : other, bytesFor(2 + nth, 2000 + nth * 30_000), id),
+      for (let round = 0; round < 8; round++) {
+        const id = idFor(`r${round}`)
+        await put(store, id, bytesFor(1, 3000))
+        const commits = Array.from({ length: 12 }, (_, nth) =>
+          commitContended(nth % 2 === 0 ? store : other, bytesFor(2 + nth, 2000 + nth * 30_000), id),
+        )
+        const removals = [store.remove(id, SURELY), other.remove(id, SURELY)]
+        const outcomes = await Promise.allSettled(commits)
+        for (const outcome of outcomes) {
+          assert.ok(
+            outcome.status === 'rejected' && outcome.reason instanceof IdTaken,
+            JSON.stringify(outcome),
           )
-          const removals = [store.remove(id, SURELY), other.remove(id, SURELY)]
-          const outcomes = await Promise.allSettled(commits)
-          for (const outcome of outcomes) {
-            assert.ok(
-              outcome.status === 'rejected' && outcome.reason instanceof IdTaken,
-              JSON.stringify(outcome),
-            )
-          }
-          assert.equal((await Promise.all(removals)).filter(Boolean).length, 1)
-          for (const each of [store, other]) await assertRetired(each, bytesFor(9, 3000), id)
         }
-      } finally {
-        await other.close()
+        assert.equal((await Promise.all(removals)).filter(Boolean).length, 1)
+        for (const each of [store, other]) await assertRetired(each, bytesFor(9, 3000), id)
       }
     },
   )
@@ -103,16 +99,12 @@ export function retiringCases({ on, onHooks }: Harness): void {
           died = await opened.dying(deaths, (dying) => dying[act](id, SURELY))
           if (died) deaths++
           const later = await opened.reopenLater()
-          try {
-            const left = act === 'remove' ? await later.head(id) : await later.headHeld(id)
-            if (left === null) await assertRetired(later, bytesFor(2, 3000), id)
-            else assert.deepEqual(left, record)
-            await later[act](id, SURELY)
-            await assertRetired(later, bytesFor(2, 3000), id)
-            assert.deepEqual(await heldOf(later), [])
-          } finally {
-            await later.close()
-          }
+          const left = act === 'remove' ? await later.head(id) : await later.headHeld(id)
+          if (left === null) await assertRetired(later, bytesFor(2, 3000), id)
+          else assert.deepEqual(left, record)
+          await later[act](id, SURELY)
+          await assertRetired(later, bytesFor(2, 3000), id)
+          assert.deepEqual(await heldOf(later), [])
         }
         assert.ok(deaths >= 2, `${deaths} steps`)
       },

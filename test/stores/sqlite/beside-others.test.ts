@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
 import { folderOf } from '../../support/folder.ts'
@@ -54,12 +54,16 @@ describe('ledger: sqlite, beside others', () => {
     const { ledger, file, dayOf } = await ledgerOf(t)
     const { raw } = await dayOf('usage', DAY)
     raw.exec('begin immediate')
-    const call = ledger.reserveUpload('a', DAY, 10)
-    const closing = ledger.close()
-    assert.equal(await Promise.race([closing.then(() => 'closed'), sleep(20, 'open')]), 'open')
+    const ended: string[] = []
+    const call = ledger.reserveUpload('a', DAY, 10).finally(() => ended.push('the call'))
+    const closing = ledger.close().finally(() => ended.push('closing'))
+    // The call has met the lock by then: a transaction begins with the next turn of the event loop.
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+    assert.deepEqual(ended, [])
     raw.exec('commit')
     assert.equal(await call, 1)
     await closing
+    assert.deepEqual(ended, ['the call', 'closing'])
     const reopened = await openSqliteLedger({ file })
     t.after(() => reopened.close())
     assert.equal(await reopened.usedUploads('a', DAY), 1)
