@@ -31,7 +31,7 @@ export function d1Database(binding: D1Binding): SqlDatabase {
 
     async read(statement) {
       assertOpen()
-      return outcomeOf(await passing(() => prepared(statement).all()))
+      return (await passing(() => prepared(statement).all())).results as never
     },
 
     async write(statements) {

@@ -13,8 +13,8 @@ import { d1Private, type Salts } from './private.ts'
 export async function openD1Ledger(options: { database: D1Binding; salts: Salts }): Promise<Ledger> {
   const database = d1Database(options.database)
   const applied = await database
-    .read({ sql: LIST_MIGRATIONS, parameters: [] })
-    .then(({ rows }) => rows.map(({ name }) => String(name)))
+    .read<{ name: string }>({ sql: LIST_MIGRATIONS, parameters: [] })
+    .then((rows) => rows.map(({ name }) => name))
     .catch((error) => {
       if (error instanceof Error && /no such table/.test(error.message)) return []
       throw error

@@ -6,12 +6,13 @@ import type { SqlDatabase } from '../sql/database.ts'
 import {
   checkedDay,
   DAY_TABLES,
+  deleteAll,
   isSaltOver,
   isTagSaltOver,
   newSalt,
   type PrivateTables,
 } from '../sql/private.ts'
-import { rawSql, sql } from '../sql/statement.ts'
+import { part, rawSql, sql } from '../sql/statement.ts'
 
 /** Salts in hex, by keys that are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
 export interface Salts {
@@ -24,18 +25,6 @@ export interface Salts {
 const FORGOTTEN_AT_ONCE = 5000
 
 export function d1Private(database: SqlDatabase, salts: Salts): PrivateTables {
-  async function forgetRows(table: string, before: string, last: string): Promise<void> {
-    const name = rawSql(table)
-    let deleted: number
-    do {
-      const [outcome] = await database.write([
-        sql`delete from ${name} where rowid in (select rowid from ${name}
-          where day < ${before} or day > ${last} limit ${FORGOTTEN_AT_ONCE})`,
-      ])
-      deleted = outcome!.changes
-    } while (deleted >= FORGOTTEN_AT_ONCE)
-  }
-
   return {
     async ofDay(day) {
       checkedDay(day)
@@ -49,7 +38,12 @@ export function d1Private(database: SqlDatabase, salts: Salts): PrivateTables {
     async forgetDays(before, last) {
       // The salts first: without them the rest says nothing.
       await salts.forget((key) => isSaltOver(key, before, last))
-      for (const table of DAY_TABLES) await forgetRows(table, before, last)
+      for (const name of DAY_TABLES.map(rawSql)) {
+        const isOver = part`day < ${before} or day > ${last}`
+        const some = sql`delete from ${name} where rowid in
+          (select rowid from ${name} where ${isOver} limit ${FORGOTTEN_AT_ONCE})`
+        await deleteAll(database, some, FORGOTTEN_AT_ONCE)
+      }
     },
 
     async forgetTags(_atMs, saltDay) {

@@ -112,7 +112,7 @@ function databaseOf(pool: Pool): SqlDatabase {
   return {
     dialect: postgresDialect,
 
-    read: (statement) => calls.run(() => ask(pool, queryOf(statement))),
+    read: (statement) => calls.run(async () => (await ask(pool, queryOf(statement))).rows as never),
 
     write: (statements) =>
       calls.run(async () => {

@@ -11,6 +11,7 @@ import {
   checkedDay,
   DAY_MS,
   DAY_TABLES,
+  deleteAll,
   isSaltOver,
   isTagSaltOver,
   newSalt,
@@ -45,17 +46,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
   /** Days whose partitions were made, or could not be: their rows are in the default partition then. */
   const made = new Map<string, Promise<void>>()
 
-  /** Makes the partitions of a day, once for each day and process. */
-  function makeParts(day: string): Promise<void> {
-    let making = made.get(day)
-    if (making === undefined) {
-      making = makePartsNow(day)
-      made.set(day, making)
-    }
-    return making
-  }
-
-  async function makePartsNow(day: string): Promise<void> {
+  async function makeParts(day: string): Promise<void> {
     const suffix = day.replaceAll('-', '')
     const begin = Date.parse(day)
     const statements = DAY_TABLES.map(
@@ -76,20 +67,20 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
   /** Drops partitions of days that are over, and empties the files of a default partition without rows. */
   async function dropParts(tables: readonly string[], isOver: (day: string) => boolean): Promise<void> {
     for (const table of tables) {
-      const { rows } = await database.read(
+      const rows = await database.read<{ name: string }>(
         sql`select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = to_regclass(${table})`,
       )
       for (const row of rows) {
-        const [, year, month, day] = /_(\d{4})(\d\d)(\d\d)$/.exec(row.name as string) ?? []
+        const [, year, month, day] = /_(\d{4})(\d\d)(\d\d)$/.exec(row.name) ?? []
         if (year === undefined || !isOver(`${year}-${month}-${day}`)) continue
         await database.write([BRIEFLY, plain(`drop table if exists ${row.name}`)])
       }
       const other = `${table}_other`
-      const { rows: left } = await database.read(
+      const [left] = await database.read(
         plain(`select pg_relation_size('${other}') > 0 and not exists (select 1 from ${other}) as "isEmpty"`),
       )
-      if (left[0]!.isEmpty) await database.write([BRIEFLY, plain(`truncate ${other}`)])
+      if (left!.isEmpty) await database.write([BRIEFLY, plain(`truncate ${other}`)])
     }
   }
 
@@ -97,7 +88,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
   async function forgetSalts(isOver: Part, isKeyOver: (key: string) => boolean): Promise<void> {
     for (const key of known.keys()) if (isKeyOver(key)) known.delete(key)
     await local?.forget(isKeyOver)
-    const { rows } = await database.read(sql`select 1 from salt_marks where ${isOver}
+    const rows = await database.read(sql`select 1 from salt_marks where ${isOver}
       union all select 1 from salts where ${isOver} limit 1`)
     if (rows.length === 0) return
     await database.write([
@@ -112,22 +103,10 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     ])
   }
 
-  async function deleteOther(table: string, before: string, last: string): Promise<void> {
-    const other = rawSql(`${table}_other`)
-    let deleted: number
-    do {
-      const [outcome] = await database.write([
-        sql`delete from ${other} where ctid in (select ctid from ${other}
-          where day < ${before} or day > ${last} limit ${FORGOTTEN_AT_ONCE})`,
-      ])
-      deleted = outcome!.changes
-    } while (deleted === FORGOTTEN_AT_ONCE)
-  }
-
   async function putBack(): Promise<void> {
     if (known.size === 0) return
     const keys = [...known.keys()]
-    const { rows } = await database.read(sql`select day from salts where day in ${list(keys)}`)
+    const rows = await database.read(sql`select day from salts where day in ${list(keys)}`)
     if (rows.length === keys.length) return
     // Those that another server forgot have no mark.
     await database.write(
@@ -145,7 +124,8 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     close: async () => {},
 
     async ofDay(day) {
-      await makeParts(checkedDay(day))
+      if (!made.has(checkedDay(day))) made.set(day, makeParts(day))
+      await made.get(day)
       return database
     },
 
@@ -185,7 +165,11 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
         part`(day < ${before} and day not like '% links') or substr(day, 1, 10) > ${last}`,
         (key) => isSaltOver(key, before, last),
       )
-      for (const table of DAY_TABLES) await deleteOther(table, before, last)
+      for (const other of DAY_TABLES.map((table) => rawSql(`${table}_other`))) {
+        const some = sql`delete from ${other} where ctid in (select ctid from ${other}
+          where day < ${before} or day > ${last} limit ${FORGOTTEN_AT_ONCE})`
+        await deleteAll(database, some, FORGOTTEN_AT_ONCE)
+      }
       await dropParts(DAY_TABLES, (day) => day < before || day > last)
       await dropParts(['links'], (day) => day > last)
     },

@@ -1,5 +1,5 @@
 /** Alerts that are active: the operator has been notified of each. */
-import type { AlertLedger, Pause } from '../active-alerts.ts'
+import type { ActiveAlert, AlertLedger, Pause } from '../active-alerts.ts'
 import type { RecordEntryIf } from './audit-log.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
@@ -23,8 +23,10 @@ export function alertsLedger(database: SqlDatabase, recordIf: RecordEntryIf): Al
 
   return {
     async activeAlerts() {
-      const { rows } = await database.read(sql`select name, since_ms from active_alerts order by name`)
-      return rows.map(({ name, since_ms }) => ({ name: name as string, since: since_ms as number }))
+      const rows = await database.read<ActiveAlert>(
+        sql`select name, since_ms as since from active_alerts order by name`,
+      )
+      return rows.map((row) => ({ ...row }))
     },
 
     async raiseAlert(name, at, { raises, pause }) {

@@ -31,7 +31,7 @@ export function auditRecorder(tick: () => number): { record: RecordEntry; record
 export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'everyAuditEntry'> {
   return {
     async auditLog(limit) {
-      const { rows } = await database.read(
+      const rows = await database.read(
         sql`select at_ms, act, subject, reason, who, rule from audit_log
           order by at_ms desc, recorded_us desc limit ${Math.max(0, limit)}`,
       )
@@ -41,7 +41,7 @@ export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'e
     async *everyAuditEntry() {
       let [at, us, last] = [Number.MIN_SAFE_INTEGER, 0, '']
       for (;;) {
-        const { rows } = await database.read(
+        const rows = await database.read(
           sql`select number, recorded_us, at_ms, act, subject, reason, who, rule from audit_log
             where (at_ms, recorded_us, number) > (${at}, ${us}, ${last})
             order by at_ms, recorded_us, number limit ${PAGE_ROWS}`,

@@ -21,8 +21,8 @@ export interface Outcome {
 /** Throws `LedgerUnavailable` when it can't be reached, and the technology's own error for a mistake in a statement. */
 export interface SqlDatabase {
   readonly dialect: SqlDialect
-  /** Runs one statement that changes nothing. */
-  read(statement: Statement): Promise<Outcome>
+  /** The rows of one statement that changes nothing. */
+  read<Found = Row>(statement: Statement): Promise<readonly Found[]>
   /**
    * Runs statements as one: all or none of them, durable when it resolves. One outcome each. `isLazy`: a power cut may undo
    * it, and where a flush is a cost of its own it is saved.

@@ -1,14 +1,14 @@
 /** What the operator decided and may still undo. */
 import type { Decision, DecisionLedger } from '../decisions.ts'
-import type { SqlDatabase, SqlValue, Statement } from './database.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
 import { holdRow } from './holds.ts'
 import { isNotRemoved, moveEach } from './moves.ts'
-import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
+import { outboxOf, randomToken } from './outbox.ts'
 import { type Part, part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
-  const claims = claimsOf(database, { table: 'decisions', key: 'id' })
+  const outbox = outboxOf(database, { table: 'decisions', key: 'id' })
 
   /** Hides the images of decisions of which `isOne` holds, or shows them again. `entry`: reason, name and rule for the log. */
   function move(act: 'hold' | 'release', at: number, isOne: Part, entry: Part): Statement[] {
@@ -49,7 +49,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
     },
 
     async pendingDecisions(now, limit) {
-      const { rows } = await database.read(
+      const rows = await database.read(
         sql`select * from decisions where due_at_ms > ${now} and claim = 0
           order by decided_at_ms desc, batch, id limit ${Math.max(0, limit)}`,
       )
@@ -73,9 +73,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
     },
 
     async claimDecisions(limit, now, leaseMs) {
-      if (!(await isAnyDue(database, 'decisions', now))) return []
-      const [claimed] = await database.write([claims(limit, now, leaseMs)])
-      return claimed!.rows.map(toDecision)
+      return (await outbox.isAnyDue(now)) ? (await outbox.claim(limit, now, leaseMs)).map(toDecision) : []
     },
 
     async finishDecision({ id, claim }) {
@@ -90,7 +88,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
   }
 }
 
-function toDecision(row: Readonly<Record<string, SqlValue | null>>): Decision {
+function toDecision(row: Row): Decision {
   return {
     id: row.id as string,
     batch: row.batch as string,

@@ -1,11 +1,11 @@
 /** Images that expire: an outbox that several processes work off. */
 import type { ClaimedExpiry, ExpiryLedger } from '../expiries.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { claimsOf, heldBy } from './outbox.ts'
+import { heldBy, outboxOf } from './outbox.ts'
 import { list, type Part, part, sql } from './statement.ts'
 
 export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
-  const claims = claimsOf(database, { table: 'expiries', key: 'id' })
+  const outbox = outboxOf(database, { table: 'expiries', key: 'id' })
 
   /** `change`: of the rows that a condition names. Nothing is written for nobody. */
   async function changeHeld(
@@ -33,17 +33,19 @@ export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
     },
 
     async nextExpiry() {
-      const { rows } = await database.read(sql`select min(due_at_ms) as due from expiries`)
-      return rows[0]!.due as number | null
+      const [row] = await database.read<{ due: number | null }>(
+        sql`select min(due_at_ms) as due from expiries`,
+      )
+      return row!.due
     },
 
     async claimExpiries(limit, now, leaseMs) {
-      const [claimed] = await database.write([claims(limit, now, leaseMs)])
-      return claimed!.rows.map(({ id, expires_at_ms, claim }) => ({
-        id: id as string,
-        expiresAt: expires_at_ms as number,
-        claim: claim as number,
-      }))
+      const rows = await outbox.claim<{ id: string; expires_at_ms: number; claim: number }>(
+        limit,
+        now,
+        leaseMs,
+      )
+      return rows.map(({ id, expires_at_ms, claim }) => ({ id, expiresAt: expires_at_ms, claim }))
     },
 
     settleExpiries: (expiries) => changeHeld(expiries, (held) => sql`delete from expiries where ${held}`),

@@ -31,21 +31,20 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
 
   return {
     async whyAbsent(id) {
-      const { rows } =
-        await database.read(sql`select 1 as rank, 'removed' as state, rule from removals where id = ${id}
+      const [row] =
+        await database.read<WhyAbsent>(sql`select 1 as rank, 'removed' as state, rule from removals where id = ${id}
         union all select 2 as rank, 'deleted' as state, '' as rule from deletions where id = ${id}
         union all select 3 as rank, 'held' as state, rule from holds where id = ${id} and gone = 0
         union all select 4 as rank, 'scanning' as state, '' as rule from scans where id = ${id} and is_hidden = 1
         order by rank limit 1`)
-      const [row] = rows
-      return row === undefined ? null : { state: row.state as WhyAbsent['state'], rule: row.rule as string }
+      return row === undefined ? null : { state: row.state, rule: row.rule }
     },
 
     async whyWithheld(sha256) {
       let isHeld = false
       for (let at = 0; at < sha256.length; at += atOnce) {
         const some = list(sha256.slice(at, at + atOnce))
-        const { rows } = await database.read(sql`select 1 as rank from blocks where sha256 in ${some}
+        const rows = await database.read(sql`select 1 as rank from blocks where sha256 in ${some}
           union all select 2 as rank from holds where sha256 in ${some} or sent_sha256 in ${some}
           order by rank limit 1`)
         if (rows[0]?.rank === 1) return 'blocked'
@@ -55,21 +54,22 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
     },
 
     async holdOf(id) {
-      const { rows } = await database.read(sql`select sha256, sent_sha256, gone from holds where id = ${id}`)
-      const [row] = rows
+      const [row] = await database.read<{ sha256: string; sent_sha256: string; gone: number }>(
+        sql`select sha256, sent_sha256, gone from holds where id = ${id}`,
+      )
       if (row === undefined) return null
-      const { sha256, sent_sha256, gone } = row as { sha256: string; sent_sha256: string; gone: number }
+      const { sha256, sent_sha256, gone } = row
       return { digests: sha256 === '' ? null : { sha256, sentSha256: sent_sha256 }, isGone: gone === 1 }
     },
 
     async heldIds(limit) {
-      const { rows } = await database.read(
+      const rows = await database.read<{ id: string }>(
         sql`select id, held_at_ms from holds
           union all select id, since_ms from scans where is_hidden = 1
             and not exists (select 1 from holds where holds.id = scans.id)
           order by 2, 1 limit ${Math.max(0, limit)}`,
       )
-      return rows.map(({ id }) => id as string)
+      return rows.map(({ id }) => id)
     },
 
     async recordHeldGone(id) {
@@ -77,11 +77,11 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
     },
 
     async heldWithoutDigests(limit, after = '') {
-      const { rows } = await database.read(
+      const rows = await database.read<{ id: string }>(
         sql`select id from holds where sha256 = ''
           order by case when id > ${after} then 0 else 1 end, id limit ${Math.max(0, limit)}`,
       )
-      return rows.map(({ id }) => id as string)
+      return rows.map(({ id }) => id)
     },
 
     async recordHeldDigests(id, { sha256, sentSha256 }) {

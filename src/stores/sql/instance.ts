@@ -1,19 +1,20 @@
-/** What all servers on one ledger share: facts about the instance, a clock, turns of what may not be asked often. */
+/** What all servers on one ledger share: facts, a clock, turns of what may not be asked often, settings, the operator's tokens. */
 import type { Ledger } from '../ledger.ts'
+import type { RecordEntry } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
 import { rawSql, sql } from './statement.ts'
-
-type InstanceLedger = Pick<Ledger, 'facts' | 'writeFacts' | 'time' | 'takeTurn' | 'holdTurns' | 'check'>
 
 /** Written by each check, and no fact of the instance. */
 const CHECKED = '.checked'
 
-export function instanceLedger(database: SqlDatabase): InstanceLedger {
+export function instanceLedger(database: SqlDatabase) {
   const { clock } = database.dialect
 
   async function facts(): Promise<Record<string, string>> {
-    const { rows } = await database.read(sql`select name, value from facts where name <> ${CHECKED}`)
-    return Object.fromEntries(rows.map(({ name, value }) => [name, value as string]))
+    const rows = await database.read<{ name: string; value: string }>(
+      sql`select name, value from facts where name <> ${CHECKED}`,
+    )
+    return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
   }
 
   return {
@@ -36,8 +37,8 @@ export function instanceLedger(database: SqlDatabase): InstanceLedger {
 
     async time() {
       if (clock === null) return null
-      const { rows } = await database.read(sql`select ${rawSql(clock)} as ms`)
-      return rows[0]!.ms as number
+      const [row] = await database.read<{ ms: number }>(sql`select ${rawSql(clock)} as ms`)
+      return row!.ms
     },
 
     async takeTurn(name, now, { intervalMs, burst }, turns = 1) {
@@ -51,8 +52,10 @@ export function instanceLedger(database: SqlDatabase): InstanceLedger {
           returning full_at_ms`,
       ])
       if (taken!.rows.length > 0) return 0
-      const { rows } = await database.read(sql`select full_at_ms from turns where name = ${name}`)
-      return Math.max(1, ((rows[0]?.full_at_ms as number | undefined) ?? now) - ahead - now)
+      const [row] = await database.read<{ full_at_ms: number }>(
+        sql`select full_at_ms from turns where name = ${name}`,
+      )
+      return Math.max(1, (row?.full_at_ms ?? now) - ahead - now)
     },
 
     async holdTurns(name, until, { intervalMs, burst }) {
@@ -71,5 +74,63 @@ export function instanceLedger(database: SqlDatabase): InstanceLedger {
           on conflict (name) do update set value = excluded.value`,
       ])
     },
-  }
+  } satisfies Partial<Ledger>
+}
+
+/** Settings that the operator changed while servers run. */
+export function settingsLedger(database: SqlDatabase, record: RecordEntry) {
+  return {
+    async settings() {
+      const rows = await database.read<{ name: string; value: string }>(sql`select name, value from settings`)
+      return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+    },
+
+    async changeSettings(changes, reason, at, by) {
+      // In one order: two that change the same settings must not wait for each other's rows.
+      const names = Object.keys(changes).sort()
+      if (names.length === 0) return
+      await database.write(
+        names.flatMap((name) => {
+          const value = changes[name] ?? null
+          return [
+            value === null
+              ? sql`delete from settings where name = ${name}`
+              : sql`insert into settings (name, value, changed_at_ms) values (${name}, ${value}, ${at.getTime()})
+                  on conflict (name) do update set value = excluded.value, changed_at_ms = excluded.changed_at_ms`,
+            record({ act: 'set', subject: value === null ? name : `${name}=${value}`, reason, at, by }),
+          ]
+        }),
+      )
+    },
+  } satisfies Partial<Ledger>
+}
+
+/** Who may use the admin server: tokens by their SHA-256, so that reading the ledger opens nothing. */
+export function adminTokenLedger(database: SqlDatabase) {
+  return {
+    async putToken({ sha256, kind, who, expiresAt, endsAt }, now) {
+      await database.write([
+        sql`delete from admin_tokens where expires_at_ms <= ${now}`,
+        sql`insert into admin_tokens (sha256, kind, who, expires_at_ms, ends_at_ms)
+          values (${sha256}, ${kind}, ${who}, ${expiresAt}, ${endsAt})`,
+      ])
+    },
+
+    async takeToken(sha256, kind, now) {
+      const [taken] = await database.write([
+        sql`delete from admin_tokens where sha256 = ${sha256} and kind = ${kind} and expires_at_ms > ${now}
+          returning who`,
+      ])
+      return (taken!.rows[0]?.who as string | undefined) ?? null
+    },
+
+    async renewToken(sha256, kind, now, expiresAt) {
+      const [renewed] = await database.write([
+        sql`update admin_tokens
+          set expires_at_ms = case when ends_at_ms < ${expiresAt} then ends_at_ms else ${expiresAt} end
+          where sha256 = ${sha256} and kind = ${kind} and expires_at_ms > ${now} returning who`,
+      ])
+      return (renewed!.rows[0]?.who as string | undefined) ?? null
+    },
+  } satisfies Partial<Ledger>
 }

@@ -1,27 +1,22 @@
 /** The ledger over any database that runs the shared SQL. */
-import { type Ledger, LedgerUnavailable } from '../ledger.ts'
+import { type Ledger, type LedgerCounts, LedgerUnavailable } from '../ledger.ts'
 import { alertsLedger } from './active-alerts.ts'
-import { adminTokenLedger } from './admin-tokens.ts'
 import { auditLedger, auditRecorder, microseconds } from './audit-log.ts'
-import { blocksLedger } from './blocks.ts'
 import { createCalls } from './calls.ts'
-import { capacityLedger } from './capacity.ts'
 import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
-import { deletionsLedger } from './deletions.ts'
 import { expiriesLedger } from './expiries.ts'
 import { holdsLedger } from './holds.ts'
-import { instanceLedger } from './instance.ts'
-import { movesLedger } from './moves.ts'
+import { adminTokenLedger, instanceLedger, settingsLedger } from './instance.ts'
+import { blocksLedger, movesLedger } from './moves.ts'
 import { noticesLedger } from './notices.ts'
 import { dayOf, type PrivateTables } from './private.ts'
 import { purgesLedger } from './purges.ts'
-import { quotaLedger } from './quota.ts'
+import { capacityLedger, quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
 import { scansLedger } from './scans.ts'
-import { settingsLedger } from './settings.ts'
 import { sql } from './statement.ts'
-import { tombstoneLeavers, tombstonesLedger } from './tombstones.ts'
+import { deletionsLedger, tombstoneLeavers, tombstonesLedger } from './tombstones.ts'
 import { uploaderTagsLedger } from './uploader-tags.ts'
 
 /** `join`: what the technology knows of other servers. */
@@ -71,20 +66,13 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
           if (error instanceof LedgerUnavailable) return null
           throw error
         })
-      const { rows } = await database.read(sql`select
+      const [counts] = await database.read<Omit<LedgerCounts, 'uploadsToday'>>(sql`select
         (select count(*) from removals) as removals,
         (select count(*) from blocks) as blocks,
-        (select count(*) from purges) as purges,
+        (select count(*) from purges) as "pendingPurges",
         (select count(*) from holds where gone = 0) as held`)
-      const { removals, blocks, purges, held } = rows[0]!
-      return {
-        // A sum is null over no rows, and Postgres gives it as a numeric, in text.
-        uploadsToday: used === null ? null : Number(used?.rows[0]?.uploads ?? 0),
-        removals: removals as number,
-        blocks: blocks as number,
-        pendingPurges: purges as number,
-        held: held as number,
-      }
+      // A sum is null over no rows, and Postgres gives it as a numeric, in text.
+      return { uploadsToday: used === null ? null : Number(used?.[0]?.uploads ?? 0), ...counts! }
     },
 
     join,

@@ -1,27 +1,14 @@
 /** Where the operator wants images to be, recorded before they are moved: another process finishes what one left. */
-
 import type { Digests } from '../holds.ts'
 import type { Actor, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
-import type { RecordEntryIf } from './audit-log.ts'
-import type { Outcome, SqlDatabase, Statement } from './database.ts'
+import type { RecordEntry, RecordEntryIf } from './audit-log.ts'
+import type { SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
-import { claimsOf, randomToken } from './outbox.ts'
+import { outboxOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
 import { ALWAYS, type Part, part, sql } from './statement.ts'
 import type { LeaveTombstones } from './tombstones.ts'
-
-type MovesLedger = Pick<
-  Ledger,
-  | 'recordRemoval'
-  | 'recordHold'
-  | 'recordRelease'
-  | 'recordKeep'
-  | 'claimMove'
-  | 'claimMoves'
-  | 'finishMove'
-  | 'deferMove'
->
 
 /**
  * Makes the statement that wants each image elsewhere whose id `rows` has: what stands behind a `from`, with its `where`. A
@@ -42,12 +29,8 @@ export function isNotRemoved(id: string): Part {
   return part`not exists (select 1 from removals where id = ${id})`
 }
 
-export function movesLedger(
-  database: SqlDatabase,
-  recordIf: RecordEntryIf,
-  leave: LeaveTombstones,
-): MovesLedger {
-  const claims = claimsOf(database, { table: 'moves', key: 'id' })
+export function movesLedger(database: SqlDatabase, recordIf: RecordEntryIf, leave: LeaveTombstones) {
+  const outbox = outboxOf(database, { table: 'moves', key: 'id' })
 
   /**
    * What `first` makes comes before the move, and what `then` makes after it: a transaction that waited there for a removal
@@ -116,15 +99,12 @@ export function movesLedger(
         sql`update moves set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
           where id = ${id} and due_at_ms <= ${now} returning id, wanted, version, claim`,
       ])
-      const [move] = movesOf(claimed!)
-      if (move !== undefined) return move
-      return (await database.read(sql`select id from moves where id = ${id}`)).rows.length > 0 ? 'busy' : null
+      const [row] = claimed!.rows
+      if (row !== undefined) return toMove(row as unknown as MoveRow)
+      return (await database.read(sql`select id from moves where id = ${id}`)).length > 0 ? 'busy' : null
     },
 
-    async claimMoves(limit, now, leaseMs) {
-      const [claimed] = await database.write([claims(limit, now, leaseMs)])
-      return movesOf(claimed!)
-    },
+    claimMoves: async (limit, now, leaseMs) => (await outbox.claim<MoveRow>(limit, now, leaseMs)).map(toMove),
 
     async finishMove({ id, to, version, claim }, isThere) {
       const [isMine, isLast] = [isClaimed(id, claim), isClaimed(id, claim, version)]
@@ -147,7 +127,35 @@ export function movesLedger(
         sql`update moves set claim = 0, due_at_ms = ${retryAt} where id = ${id} and claim = ${claim}`,
       ])
     },
-  }
+  } satisfies Partial<Ledger>
+}
+
+/** Digests of bytes that the operator blocked: uploads of them are refused. */
+export function blocksLedger(database: SqlDatabase, record: RecordEntry, leave: LeaveTombstones) {
+  return {
+    async block(sha256, reason, at, by) {
+      // In one order: two that block the same digests must not wait for each other's rows.
+      const digests = [...new Set(sha256)].sort()
+      if (digests.length === 0) return
+      await database.write([
+        ...digests.flatMap((digest) => [
+          sql`insert into blocks (sha256, blocked_at_ms) values (${digest}, ${at.getTime()})
+            on conflict (sha256) do nothing`,
+          record({ act: 'block', subject: digest, reason, at, by }),
+        ]),
+        ...leave(at.getTime(), ...digests.map((subject) => ({ act: 'block' as const, subject }))),
+      ])
+    },
+
+    async unblock(sha256, reason, at, by) {
+      const [gone] = await database.write([
+        sql`delete from blocks where sha256 = ${sha256}`,
+        record({ act: 'unblock', subject: sha256, reason, at, by }),
+        ...leave(at.getTime(), { act: 'unblock', subject: sha256 }),
+      ])
+      return gone!.changes > 0
+    },
+  } satisfies Partial<Ledger>
 }
 
 function isClaimed(id: string, claim: number, version?: number): Part {
@@ -174,11 +182,8 @@ function overrule(id: string, isSo = ALWAYS): Statement {
   return sql`delete from decisions where id = ${id} and ${isSo}`
 }
 
-function movesOf({ rows }: Outcome): Move[] {
-  return rows.map(({ id, wanted, version, claim }) => ({
-    id: id as string,
-    to: wanted as Move['to'],
-    version: version as number,
-    claim: claim as number,
-  }))
+type MoveRow = Omit<Move, 'to'> & { wanted: Move['to'] }
+
+function toMove({ id, wanted, version, claim }: MoveRow): Move {
+  return { id, to: wanted, version, claim }
 }

@@ -1,7 +1,7 @@
 /** What the operator is still to be told: an outbox with one row a kind, that several processes work off. */
-import type { NoticeLedger } from '../notices.ts'
+import type { NoticeLedger, PendingNotice } from '../notices.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { claimsOf } from './outbox.ts'
+import { outboxOf } from './outbox.ts'
 import { type Part, rawSql, sql } from './statement.ts'
 
 const ONCE_MORE = rawSql(`on conflict (kind) do update set
@@ -21,18 +21,22 @@ export function raiseIf(kind: string, at: number, isSo: Part): Statement {
 }
 
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
-  const claims = claimsOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0' })
+  const outbox = outboxOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0' })
 
   return {
     async claimNotices(now, leaseMs) {
-      const [claimed] = await database.write([claims(MOST_KINDS, now, leaseMs)])
-      return claimed!.rows.map((row) => ({
-        kind: row.kind as string,
-        id: row.id as string,
-        count: row.count as number,
-        since: row.since_ms as number,
-        attempts: row.attempts as number,
-        claim: row.claim as number,
+      const rows = await outbox.claim<Omit<PendingNotice, 'since'> & { since_ms: number }>(
+        MOST_KINDS,
+        now,
+        leaseMs,
+      )
+      return rows.map(({ kind, id, count, since_ms, attempts, claim }) => ({
+        kind,
+        id,
+        count,
+        since: since_ms,
+        attempts,
+        claim,
       }))
     },
 
@@ -51,12 +55,6 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
       ])
     },
 
-    async pendingNotices() {
-      const { rows } = await database.read(
-        sql`select count(*) as count, min(since_ms) as oldest from notices where count > 0`,
-      )
-      const { count, oldest } = rows[0]!
-      return { count: count as number, oldest: oldest as number | null }
-    },
+    pendingNotices: outbox.pending,
   }
 }

@@ -1,44 +1,64 @@
 /** Work that several processes take from one table. Each of its rows has a `claim` and a `due_at_ms`. */
-import type { SqlDatabase, Statement } from './database.ts'
+import type { Row, SqlDatabase } from './database.ts'
 import { rawSql, sql } from './statement.ts'
 
-interface Outbox {
+interface OutboxOptions {
   table: string
   key: string
   /** SQL of what else makes a row due. */
   isDue?: string
   /** SQL. Default: the one that is due longest. */
   order?: string
+  /** The column that says since when a row waits. */
+  since?: string
 }
 
-/**
- * Makes the statement that claims up to `limit` rows that are due at `now`, and returns them: no two processes claim the
- * same one. A claim lasts `leaseMs`, should its process die.
- */
-export function claimsOf(
-  { dialect }: SqlDatabase,
-  { table, key, isDue = '1 = 1', order = 'due_at_ms' }: Outbox,
-) {
+export interface Outbox {
+  /**
+   * Claims up to `limit` rows that are due at `now`: no two processes claim the same one. A claim lasts `leaseMs`, should
+   * its process die.
+   */
+  claim<Found = Row>(limit: number, now: number, leaseMs: number, claim?: number): Promise<readonly Found[]>
+  /** Whether `claim` finds a row. Mostly there is none, and a read writes nothing. */
+  isAnyDue(now: number): Promise<boolean>
+  /** How many rows wait, and since when the oldest. */
+  pending(): Promise<{ count: number; oldest: number | null }>
+}
+
+export function outboxOf(
+  database: SqlDatabase,
+  { table, key, isDue = '1 = 1', order = 'due_at_ms', since = 'since_ms' }: OutboxOptions,
+): Outbox {
   const [name, id, due] = [rawSql(table), rawSql(key), rawSql(isDue)]
   // Without `skip locked` there is one writer at a time, or an update waits for another's and looks at the row once more:
   // that is why the condition stands twice.
   const rest = rawSql(`order by ${order}`)
-  const skipLocked = rawSql(dialect.skipsLocked ? 'for update skip locked' : '')
-  // Materialized: a plan that runs the inner query twice would take more than the limit.
-  return (limit: number, now: number, leaseMs: number, claim = randomToken()): Statement =>
-    sql`with due as materialized (
-        select ${id} from ${name} where ${due} and due_at_ms <= ${now} ${rest} limit ${Math.max(0, limit)} ${skipLocked}
-      )
-      update ${name} set claim = ${claim}, due_at_ms = ${now + leaseMs}
-      where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`
-}
+  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
+  return {
+    async claim<Found>(limit: number, now: number, leaseMs: number, claim = randomToken()) {
+      // Materialized: a plan that runs the inner query twice would take more than the limit.
+      const [claimed] = await database.write([
+        sql`with due as materialized (
+            select ${id} from ${name} where ${due} and due_at_ms <= ${now} ${rest} limit ${Math.max(0, limit)} ${skipLocked}
+          )
+          update ${name} set claim = ${claim}, due_at_ms = ${now + leaseMs}
+          where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`,
+      ])
+      return claimed!.rows as readonly Found[]
+    },
 
-/** Whether `claimsOf` finds a row. Mostly there is none, and a read writes nothing. */
-export async function isAnyDue(database: SqlDatabase, table: string, now: number): Promise<boolean> {
-  const { rows } = await database.read(
-    sql`select 1 as due from ${rawSql(table)} where due_at_ms <= ${now} limit 1`,
-  )
-  return rows.length > 0
+    async isAnyDue(now) {
+      const rows = await database.read(sql`select 1 as due from ${name} where due_at_ms <= ${now} limit 1`)
+      return rows.length > 0
+    },
+
+    async pending() {
+      const [row] = await database.read<{ count: number; oldest: number | null }>(
+        sql`select count(*) as count, min(${rawSql(since)}) as oldest from ${name} where ${due}`,
+      )
+      return { ...row! }
+    },
+  }
 }
 
 /** Ids under their claims, no more at a time than one statement takes beside a few other parameters. */

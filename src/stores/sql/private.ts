@@ -3,7 +3,7 @@
  * that it is for (docs/decisions/064). One implementation a technology.
  */
 import { toHex } from '../../bytes.ts'
-import type { SqlDatabase } from './database.ts'
+import type { SqlDatabase, Statement } from './database.ts'
 
 export interface PrivateTables {
   /** Has `places`, `shares` and `report_budgets` of the day. Throws `RangeError` for one that is none. */
@@ -70,6 +70,14 @@ export const PRIVATE_TABLES: readonly string[] = [
 /** Whether it is one of these, or a part of one. */
 export function isPrivate(table: string): boolean {
   return PRIVATE_TABLES.includes(table.replace(/_(other|\d{8})$/, ''))
+}
+
+/** Runs a statement that deletes at most `rows`, in one transaction each time, until none is left: others write in between. */
+export async function deleteAll(database: SqlDatabase, statement: Statement, rows: number): Promise<void> {
+  for (;;) {
+    const [outcome] = await database.write([statement])
+    if (outcome!.changes < rows) return
+  }
 }
 
 /** UTC, of epoch milliseconds. */

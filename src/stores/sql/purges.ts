@@ -1,17 +1,11 @@
 /** The queue of purges: an outbox that several processes work off. */
-import type { Ledger } from '../ledger.ts'
-import type { Purge } from '../purges.ts'
-import type { Outcome, SqlDatabase } from './database.ts'
-import { claimsOf, heldBy, isAnyDue } from './outbox.ts'
+import type { Purge, PurgeLedger } from '../purges.ts'
+import type { SqlDatabase } from './database.ts'
+import { heldBy, outboxOf } from './outbox.ts'
 import { list, sql } from './statement.ts'
 
-type PurgesLedger = Pick<
-  Ledger,
-  'enqueuePurge' | 'isPurgeDue' | 'claimPurges' | 'settlePurges' | 'deferPurges' | 'pendingPurges'
->
-
-export function purgesLedger(database: SqlDatabase): PurgesLedger {
-  const claims = claimsOf(database, { table: 'purges', key: 'id' })
+export function purgesLedger(database: SqlDatabase): PurgeLedger {
+  const outbox = outboxOf(database, { table: 'purges', key: 'id', since: 'owed_since_ms' })
 
   return {
     async enqueuePurge(id, fillEndsAt, now) {
@@ -29,11 +23,20 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
       ])
     },
 
-    isPurgeDue: (now) => isAnyDue(database, 'purges', now),
+    isPurgeDue: outbox.isAnyDue,
 
     async claimPurges(limit, now, leaseMs) {
-      const [claimed] = await database.write([claims(limit, now, leaseMs)])
-      return purgesOf(claimed!)
+      const rows = await outbox.claim<Omit<Purge, 'fillEndsAt'> & { fill_ends_at_ms: number }>(
+        limit,
+        now,
+        leaseMs,
+      )
+      return rows.map(({ id, attempts, fill_ends_at_ms, claim }) => ({
+        id,
+        attempts,
+        fillEndsAt: fill_ends_at_ms,
+        claim,
+      }))
     },
 
     async settlePurges(purges, now) {
@@ -53,21 +56,6 @@ export function purgesLedger(database: SqlDatabase): PurgesLedger {
       if (statements.length > 0) await database.write(statements)
     },
 
-    async pendingPurges() {
-      const { rows } = await database.read(
-        sql`select count(*) as count, min(owed_since_ms) as oldest from purges`,
-      )
-      const { count, oldest } = rows[0]!
-      return { count: count as number, oldest: oldest as number | null }
-    },
+    pendingPurges: outbox.pending,
   }
-}
-
-function purgesOf({ rows }: Outcome): Purge[] {
-  return rows.map(({ id, claim, attempts, fill_ends_at_ms }) => ({
-    id: id as string,
-    attempts: attempts as number,
-    fillEndsAt: fill_ends_at_ms as number,
-    claim: claim as number,
-  }))
 }

@@ -1,5 +1,12 @@
 /** What people report, and what was decided. */
-import { type Case, type CaseState, KEPT_MS, type Report, type ReportLedger } from '../reports.ts'
+import {
+  type Case,
+  type CaseState,
+  type CaseTotal,
+  KEPT_MS,
+  type Report,
+  type ReportLedger,
+} from '../reports.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
 import type { PrivateTables } from './private.ts'
@@ -105,10 +112,8 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
     },
 
     async receipt(receiptSha256) {
-      const { rows } =
-        await database.read(sql`select r.category, r.at_ms, r.reporter, c.state, c.decided_at_ms
+      const [row] = await database.read(sql`select r.category, r.at_ms, r.reporter, c.state, c.decided_at_ms
         from reports r join cases c on c.id = r.id where r.receipt_sha256 = ${receiptSha256}`)
-      const [row] = rows
       if (row === undefined) return null
       const isShared = (row.reporter as string).startsWith(SHARED)
       return { category: row.category as string, at: row.at_ms as number, isShared, ...decisionOf(row) }
@@ -119,7 +124,7 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
     },
 
     async cases(states, limit) {
-      const { rows } = await database.read(sql`select * from cases where state in ${list(states)}
+      const rows = await database.read(sql`select * from cases where state in ${list(states)}
         and not exists (select 1 from decisions where decisions.id = cases.id and decisions.act = 'keep')
         order by ${RANK}, severity, due_at_ms, id limit ${Math.max(0, limit)}`)
       return rows.map(toCase)
@@ -128,7 +133,7 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
     async *everyCase() {
       let last = ''
       for (;;) {
-        const { rows } = await database.read(
+        const rows = await database.read(
           sql`select * from cases where id > ${last} order by id limit ${PAGE_ROWS}`,
         )
         for (const row of rows) yield toCase(row)
@@ -138,19 +143,16 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
     },
 
     async reportsOf(id, limit) {
-      const { rows } = await database.read(sql`select category, text, contact, at_ms from reports
-        where id = ${id} and reporter not like ${`${SHARED}%`} order by at_ms, number limit ${Math.max(0, limit)}`)
-      return rows.map(({ category, text, contact, at_ms }) => ({
-        category: category as string,
-        text: text as string,
-        contact: contact as string,
-        at: at_ms as number,
-      }))
+      const rows = await database.read<Pick<Report, 'category' | 'text' | 'contact' | 'at'>>(
+        sql`select category, text, contact, at_ms as at from reports
+        where id = ${id} and reporter not like ${`${SHARED}%`} order by at_ms, number limit ${Math.max(0, limit)}`,
+      )
+      return rows.map((row) => ({ ...row }))
     },
 
     async caseOf(id) {
-      const { rows } = await database.read(sql`select * from cases where id = ${id}`)
-      return rows.length > 0 ? toCase(rows[0]!) : null
+      const [row] = await database.read(sql`select * from cases where id = ${id}`)
+      return row === undefined ? null : toCase(row)
     },
 
     async forgetReporters(categories, before) {
@@ -165,21 +167,18 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
     },
 
     async removalTotals() {
-      const { rows } = await database.read(
+      const rows = await database.read<{ rule: string; count: number }>(
         sql`select rule, count(*) as count from removals group by rule order by rule`,
       )
-      return rows.map(({ rule, count }) => ({ rule: rule as string, count: Number(count) }))
+      return rows.map((row) => ({ ...row }))
     },
 
     async caseTotals() {
-      const { rows } = await database.read(sql`select month, category, state, count(*) as count from cases
-        group by month, category, state order by month, category, state`)
-      return rows.map(({ month, category, state, count }) => ({
-        month: month as string,
-        category: category as string,
-        state: state as CaseState,
-        count: Number(count),
-      }))
+      const rows = await database.read<CaseTotal>(
+        sql`select month, category, state, count(*) as count from cases
+          group by month, category, state order by month, category, state`,
+      )
+      return rows.map((row) => ({ ...row }))
     },
   }
 }

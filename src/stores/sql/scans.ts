@@ -2,7 +2,7 @@
 import type { ClaimedScan, ScanLedger } from '../scans.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { moveEach } from './moves.ts'
-import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
+import { outboxOf, randomToken } from './outbox.ts'
 import { ALWAYS, part, sql } from './statement.ts'
 
 /** The operator neither holds nor removed it. */
@@ -15,7 +15,7 @@ function moveIf(id: string, to: 'held' | 'visible', isSo = ALWAYS): Statement {
 }
 
 export function scansLedger(database: SqlDatabase): ScanLedger {
-  const claims = claimsOf(database, { table: 'scans', key: 'id' })
+  const outbox = outboxOf(database, { table: 'scans', key: 'id' })
 
   return {
     async recordScan({ id, at, isHidden }) {
@@ -26,16 +26,14 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async claimScans(limit, now, leaseMs) {
-      if (!(await isAnyDue(database, 'scans', now))) return []
-      const [claimed] = await database.write([claims(limit, now, leaseMs)])
-      return claimed!.rows.map(toScan)
+      return (await outbox.isAnyDue(now)) ? (await outbox.claim(limit, now, leaseMs)).map(toScan) : []
     },
 
     async claimedScan(id, claim, now) {
-      const { rows } = await database.read(
+      const [row] = await database.read(
         sql`select * from scans where id = ${id} and claim = ${claim} and claim <> 0 and due_at_ms > ${now}`,
       )
-      return rows[0] === undefined ? null : toScan(rows[0])
+      return row === undefined ? null : toScan(row)
     },
 
     async endScan({ id, claim }, how) {
@@ -60,11 +58,11 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async overdueScans(before, limit) {
-      const { rows } = await database.read(
+      const rows = await database.read<{ id: string }>(
         sql`select id from scans where is_hidden = 1 and since_ms <= ${before}
           order by since_ms limit ${Math.max(0, limit)}`,
       )
-      return rows.map(({ id }) => id as string)
+      return rows.map(({ id }) => id)
     },
 
     async showUnscanned(id) {
@@ -82,12 +80,11 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async pendingScans() {
-      const { rows } = await database.read(
+      const [row] = await database.read<{ count: number; hidden: number; oldest: number | null }>(
         sql`select count(*) as count, count(case when is_hidden = 1 then 1 end) as hidden, min(since_ms) as oldest
           from scans`,
       )
-      const { count, hidden, oldest } = rows[0]!
-      return { count: count as number, hidden: hidden as number, oldest: oldest as number | null }
+      return { ...row! }
     },
   }
 }

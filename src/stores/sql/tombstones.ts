@@ -1,10 +1,11 @@
 /** Tombstones: an outbox that several processes work off, and the way back from what they wrote. */
+import type { Ledger } from '../ledger.ts'
 import { LAST, PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
-import { claimsOf, isAnyDue, randomToken } from './outbox.ts'
-import { decide } from './reports.ts'
-import { ALWAYS, type Part, part, rawSql, sql } from './statement.ts'
+import { outboxOf, randomToken } from './outbox.ts'
+import { decide, markImageGone } from './reports.ts'
+import { ALWAYS, joined, type Part, part, rawSql, sql } from './statement.ts'
 
 const IS_KEPT = part`exists (select 1 from facts where name = ${PLACE})`
 
@@ -90,12 +91,12 @@ function leaveOfAll(isSo: Part, now: number): Statement[] {
 }
 
 export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
-  const claims = claimsOf(database, { table: 'tombstones', key: 'number', order: 'due_at_ms, at_ms' })
+  const outbox = outboxOf(database, { table: 'tombstones', key: 'number', order: 'due_at_ms, at_ms' })
 
   return {
     async keepTombstones(place, now) {
-      const { rows } = await database.read(sql`select value from facts where name = ${PLACE}`)
-      if ((rows[0]?.value ?? null) === place) return false
+      const [fact] = await database.read(sql`select value from facts where name = ${PLACE}`)
+      if ((fact?.value ?? null) === place) return false
       if (place === null) {
         await database.write([sql`delete from facts where name = ${PLACE}`, sql`delete from tombstones`])
         return true
@@ -114,11 +115,10 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     },
 
     async claimTombstones(limit, now, leaseMs) {
-      if (!(await isAnyDue(database, 'tombstones', now))) return null
+      if (!(await outbox.isAnyDue(now))) return null
       const claim = randomToken()
-      const [claimed] = await database.write([claims(limit, now, leaseMs, claim)])
-      if (claimed!.rows.length === 0) return null
-      const tombstones = claimed!.rows.map(toTombstone)
+      const tombstones = (await outbox.claim(limit, now, leaseMs, claim)).map(toTombstone)
+      if (tombstones.length === 0) return null
       return { claim, tombstones: tombstones.sort((a, b) => a.at - b.at || a.order - b.order) }
     },
 
@@ -133,17 +133,11 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     },
 
     async waitingTombstones() {
-      const { rows } = await database.read(sql`select ${COLUMNS} from tombstones order by at_ms, recorded_us`)
+      const rows = await database.read(sql`select ${COLUMNS} from tombstones order by at_ms, recorded_us`)
       return rows.map(toTombstone)
     },
 
-    async pendingTombstones() {
-      const { rows } = await database.read(
-        sql`select count(*) as count, min(since_ms) as oldest from tombstones`,
-      )
-      const { count, oldest } = rows[0]!
-      return { count: count as number, oldest: oldest as number | null }
-    },
+    pendingTombstones: outbox.pending,
 
     async applyTombstones(tombstones) {
       for (let at = 0; at < tombstones.length; at += APPLIED_AT_ONCE) {
@@ -158,11 +152,40 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     },
 
     async isGone(id) {
-      const { rows } = await database.read(sql`select 1 as found from deletions where id = ${id}
+      const rows = await database.read(sql`select 1 as found from deletions where id = ${id}
         union all select 1 as found from removals where id = ${id}`)
       return rows.length > 0
     },
   }
+}
+
+/** What must not come back, whatever a backup holds. */
+export function deletionsLedger(database: SqlDatabase, leave: LeaveDeletion) {
+  const order = rawSql(database.dialect.byCodeUnits)
+
+  return {
+    async recordDeletion(id, at) {
+      const gone = sql`insert into deletions (id, deleted_at_ms) values (${id}, ${at.getTime()})
+        on conflict (id) do nothing`
+      const left = leave(id, at.getTime())
+      const marked = markImageGone(id, at)
+      const isOne = database.dialect.changesInQueries
+      await database.write(isOne ? [joined({ gone, marked }, left)] : [gone, marked, left])
+    },
+
+    async goneIds(after, limit) {
+      const [removed, deleted] = await Promise.all([
+        database.read<{ id: string }>(
+          sql`select id from removals where id ${order} > ${after} order by id ${order} limit ${limit}`,
+        ),
+        database.read<{ id: string }>(
+          sql`select id from deletions where id ${order} > ${after} order by id ${order} limit ${limit}`,
+        ),
+      ])
+      const ids = new Set([...removed, ...deleted].map(({ id }) => id))
+      return [...ids].sort().slice(0, limit)
+    },
+  } satisfies Partial<Ledger>
 }
 
 function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): Statement[] {

@@ -1,7 +1,7 @@
 /** Tags of uploads, kept for two days. The table is called `links`. */
 import { NETWORK_TAG_LENGTH, TAG_LENGTH, type UploaderTagLedger } from '../uploader-tags.ts'
 import type { SqlDatabase } from './database.ts'
-import type { PrivateTables } from './private.ts'
+import { deleteAll, type PrivateTables } from './private.ts'
 import { list, sql } from './statement.ts'
 
 /** Rows that are looked through at once: others wait for a page, not for a million rows. */
@@ -9,6 +9,11 @@ const PAGE_ROWS = 10_000
 
 /** Rows of one transaction. */
 const FORGOTTEN_AT_ONCE = 500
+
+interface Tagged {
+  id: string
+  at_ms: number
+}
 
 /** From `from` on, and before `to`. Epoch milliseconds. */
 interface Page {
@@ -21,10 +26,10 @@ export function uploaderTagsLedger(
   tables: Pick<PrivateTables, 'everyTags' | 'forgetTags'>,
 ): UploaderTagLedger {
   async function timeOf(database: SqlDatabase, from: number, offset: number): Promise<number | null> {
-    const { rows } = await database.read(
+    const [row] = await database.read<{ at_ms: number }>(
       sql`select at_ms from links where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
     )
-    return (rows[0]?.at_ms as number | undefined) ?? null
+    return row?.at_ms ?? null
   }
 
   /** All rows. They are few in two days, and looked through when an operator asks: no upload pays for an index. */
@@ -46,12 +51,12 @@ export function uploaderTagsLedger(
   async function tagsOf(id: string): Promise<{ a: string[]; b: string[] }> {
     const [a, b] = [new Set<string>(), new Set<string>()]
     for await (const { database, from, to } of pages()) {
-      const { rows } = await database.read(
+      const rows = await database.read<{ tag_a: string; tag_b: string }>(
         sql`select tag_a, tag_b from links where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
       )
       for (const { tag_a, tag_b } of rows) {
-        a.add(tag_a as string)
-        b.add(tag_b as string)
+        a.add(tag_a)
+        b.add(tag_b)
       }
     }
     return { a: [...a], b: [...b] }
@@ -64,11 +69,11 @@ export function uploaderTagsLedger(
     const [a, b] = [tags.a, tags.b].map((each) => [...new Set(each.map((tag) => tag.slice(0, length)))])
     if (a!.length === 0) return times
     for await (const { database, from, to } of pages()) {
-      const { rows } = await database.read(
+      const rows = await database.read<Tagged>(
         sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to} and id <> ${id}
           and (substr(tag_a, 1, ${length}) in ${list(a!)} or substr(tag_b, 1, ${length}) in ${list(b!)}) order by at_ms`,
       )
-      for (const row of rows) times.set(row.id as string, row.at_ms as number)
+      for (const { id, at_ms } of rows) times.set(id, at_ms)
     }
     return times
   }
@@ -80,32 +85,24 @@ export function uploaderTagsLedger(
     async uploadedBetween(from, to, limit) {
       const times = new Map<string, number>()
       for (const database of await tables.everyTags()) {
-        const { rows } = await database.read(
+        const rows = await database.read<Tagged>(
           sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to} order by at_ms desc limit ${limit}`,
         )
-        for (const row of rows) times.set(row.id as string, row.at_ms as number)
+        for (const { id, at_ms } of rows) times.set(id, at_ms)
       }
       return newestOf(times, limit)
     },
 
     async forgetTagsBefore(atMs, saltDay) {
-      await tables.forgetTags(Math.floor(atMs), saltDay)
+      const before = Math.floor(atMs)
+      await tables.forgetTags(before, saltDay)
+      const some = sql`delete from links where at_ms < ${before} and at_ms <= coalesce(
+        (select at_ms from links order by at_ms limit 1 offset ${FORGOTTEN_AT_ONCE - 1}), ${before})`
       for (const database of await tables.everyTags()) {
-        await forget(database, Math.floor(atMs))
+        await deleteAll(database, some, FORGOTTEN_AT_ONCE)
         await database.wipe()
       }
     },
-  }
-
-  async function forget(database: SqlDatabase, before: number): Promise<void> {
-    let forgotten: number
-    do {
-      const [outcome] = await database.write([
-        sql`delete from links where at_ms < ${before} and at_ms <= coalesce(
-          (select at_ms from links order by at_ms limit 1 offset ${FORGOTTEN_AT_ONCE - 1}), ${before})`,
-      ])
-      forgotten = outcome!.changes
-    } while (forgotten >= FORGOTTEN_AT_ONCE)
   }
 }
 

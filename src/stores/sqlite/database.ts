@@ -1,5 +1,5 @@
 /** One SQLite file, shared by the processes of one machine. */
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fdatasync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { oncePerTick, sleep } from '../../async.ts'
@@ -8,7 +8,6 @@ import { type Outcome, type Statement, sqliteDialect } from '../sql/database.ts'
 import { type Connection, pragma } from './connection.ts'
 import { BUSY, FLUSH, hasCode, passing, rethrow } from './faults.ts'
 import { groupCommit } from './group-commit.ts'
-import { openLog } from './log.ts'
 import type { OpenDatabase } from './reopening.ts'
 
 export interface SqliteFile extends OpenDatabase {
@@ -145,7 +144,7 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
       const deadline = performance.now() + timeoutMs
       for (;;) {
         try {
-          return run(statement)
+          return run(statement).rows as never
         } catch (error) {
           if (!hasCode(error, BUSY) || performance.now() > deadline) return remember(error)
           await sleep(READ_PAUSE_MS)
@@ -173,6 +172,37 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
       })
       return closing
     },
+  }
+}
+
+/**
+ * The write-ahead log, to be flushed beside SQLite: its own flush would block the event loop. In WAL mode a transaction is
+ * durable when the frames up to its commit are on the disk (https://www.sqlite.org/walformat.html, "Recovery"), whoever puts
+ * them there.
+ *
+ * `file`: the database, open in this process: the log stays the same file as long as one connection is. SQLite locks
+ * the database and its shared memory, never the log, so closing this handle drops no lock
+ * (https://www.sqlite.org/lockingv3.html, "POSIX advisory locks").
+ */
+function openLog(file: string) {
+  const descriptor = openSync(`${file}-wal`, 'r+')
+  let failure: Error | null = null
+  return {
+    /** Resolves when everything that was committed before the call is on the disk. */
+    flush: () =>
+      new Promise<void>((resolve, reject) => {
+        if (failure !== null) {
+          reject(failure)
+          return
+        }
+        fdatasync(descriptor, (error) => {
+          // A flush that failed once has lost what it could not write: a second one that succeeds proves nothing.
+          failure ??= error
+          if (error === null) resolve()
+          else reject(error)
+        })
+      }),
+    close: () => closeSync(descriptor),
   }
 }
 
@@ -211,7 +241,7 @@ function assertSound(connection: Connection): void {
 
 /**
  * Every connection, explicitly. `synchronous=normal` flushes nothing at a commit, but everything around a checkpoint
- * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `log.ts`'s, which does not
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `openLog`'s, which does not
  * hold up the event loop.
  */
 function configure(connection: Connection, timeoutMs: number): void {
