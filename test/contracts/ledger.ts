@@ -15,6 +15,7 @@ import { moderationCases } from './ledger/moderation.ts'
 import { movesCases } from './ledger/moves.ts'
 import { noticesCases } from './ledger/notices.ts'
 import { outagesCases } from './ledger/outages.ts'
+import { outboxesCases } from './ledger/outboxes.ts'
 import { privateCases } from './ledger/private.ts'
 import { purgesCases } from './ledger/purges.ts'
 import { quotaCases } from './ledger/quota.ts'
@@ -37,6 +38,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('moves and settings', () => movesCases(harness))
     describe('holds', () => holdsCases(harness))
     describe('capacity', () => capacityCases(harness))
+    describe('outboxes', () => outboxesCases(harness))
     describe('purges', () => purgesCases(harness))
     describe('expiries', () => expiriesCases(harness))
     describe('scans', () => scansCases(harness))

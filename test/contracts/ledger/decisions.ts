@@ -125,35 +125,10 @@ export function decisionsCases({ on }: Harness): void {
         other.claimDecisions(10, DUE, 1000),
       ])
       assert.equal(undone.length + claimed.length, 1)
+      assert.deepEqual(await ledger.pendingDecisions(AT, 10), [], 'nor is it shown as one that may be undone')
       for (const each of claimed) await ledger.finishDecision(each)
     }
   })
-
-  on(
-    'hands what is due to one process, and to another when the lease has ended',
-    async (ledger, { another }) => {
-      const handles = [ledger, await another()]
-      await ledger.addDecisions(decision('b', 'keep'), [{ id: ONE, isVisible: true }])
-      assert.deepEqual(await ledger.claimDecisions(10, DUE - 1, 1000), [])
-      const taken = await Promise.all(handles.map((handle) => handle.claimDecisions(10, DUE, 1000)))
-      const [first, ...others] = taken.flat()
-      assert.deepEqual([first?.id, others], [ONE, []])
-      assert.deepEqual(
-        await ledger.undoDecisions('b', 'x', new Date(AT), 'ann'),
-        [],
-        'it is being carried out',
-      )
-      assert.deepEqual(await ledger.pendingDecisions(AT, 10), [])
-      const [again] = await ledger.claimDecisions(10, DUE + 1000, 1000)
-      await ledger.finishDecision(first!)
-      await ledger.deferDecision(again!, DUE + 5000)
-      assert.deepEqual(await ledger.claimDecisions(10, DUE + 4999, 1000), [])
-      const [last] = await ledger.claimDecisions(10, DUE + 5000, 1000)
-      assert.equal(last?.id, ONE)
-      await ledger.finishDecision(last!)
-      assert.deepEqual(await ledger.claimDecisions(10, DUE + 9000, 1000), [])
-    },
-  )
 
   on('ends with a later act on the image', async (ledger) => {
     const at = new Date(AT)

@@ -10,7 +10,7 @@ const QUIET_MS = 600_000
 const raise = (ledger: Ledger, kind: string, at: number) =>
   ledger.raiseAlert(crypto.randomUUID(), new Date(at), { raises: kind, pause: null })
 
-export function noticesCases({ on, onHooks }: Harness): void {
+export function noticesCases({ on }: Harness): void {
   on('has nothing to tell at first', async (ledger) => {
     assert.deepEqual(await ledger.claimNotices(NOW, LEASE_MS), [])
     assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
@@ -101,13 +101,5 @@ export function noticesCases({ on, onHooks }: Harness): void {
     )
     const [notice, ...rest] = await ledger.claimNotices(NOW, LEASE_MS)
     assert.deepEqual([notice?.kind, notice?.count, rest], ['case.urgent', 2, []])
-  })
-
-  onHooks(['process'], 'keeps what a killed process was about to tell', async (ledger, { process }) => {
-    const child = await process()
-    await child.call([['raiseAlert', 'an alert', new Date(NOW), { raises: 'a', pause: null }]])
-    await child.call([['claimNotices', NOW, LEASE_MS]])
-    await child.kill()
-    assert.equal((await ledger.claimNotices(NOW + LEASE_MS, LEASE_MS))[0]?.kind, 'a')
   })
 }

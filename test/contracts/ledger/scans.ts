@@ -14,7 +14,7 @@ const scan = (id: string, more: { at?: number; isHidden?: boolean } = {}) => ({
   ...more,
 })
 
-export function scansCases({ on, onHooks }: Harness): void {
+export function scansCases({ on }: Harness): void {
   on('has nothing to scan at first', async (ledger) => {
     assert.deepEqual(await ledger.claimScans(10, NOW, LEASE_MS), [])
     assert.deepEqual(await ledger.pendingScans(), { count: 0, hidden: 0, oldest: null })
@@ -43,18 +43,6 @@ export function scansCases({ on, onHooks }: Harness): void {
     assert.equal(await other.claimedScan('A', 0, NOW), null)
     assert.equal(await other.claimedScan('A', first.claim, NOW + LEASE_MS), null)
     assert.deepEqual(await other.pendingScans(), { count: 3, hidden: 1, oldest: NOW - 5 })
-  })
-
-  on('hands it out again when the claim has ended, and lets the earlier one end nothing', async (ledger) => {
-    await ledger.recordScan(scan('A'))
-    const [dead] = await ledger.claimScans(1, NOW, LEASE_MS)
-    const [later] = await ledger.claimScans(1, NOW + LEASE_MS, LEASE_MS)
-    assert.equal(later?.id, 'A')
-    assert.equal(await ledger.endScan(dead!, 'passed'), false)
-    await ledger.deferScan(dead!, NOW)
-    assert.deepEqual(await ledger.claimScans(1, NOW + LEASE_MS, LEASE_MS), [])
-    assert.equal(await ledger.endScan(later!, 'gone'), true)
-    assert.deepEqual(await ledger.pendingScans(), { count: 0, hidden: 0, oldest: null })
   })
 
   on('puts off what could not be scanned, and counts how often', async (ledger) => {
@@ -154,31 +142,5 @@ export function scansCases({ on, onHooks }: Harness): void {
     const again = await take('E')
     assert.equal(await ledger.endScan(taken!, 'decided'), false)
     assert.equal(await ledger.endScan(again!, 'decided'), true)
-  })
-
-  on('hands each of many to one of several', async (ledger, { another }) => {
-    const count = 200
-    for (let nth = 0; nth < count; nth++) await ledger.recordScan(scan(`image-${nth}`, { at: NOW + nth }))
-    const handles = [ledger, await another(), await another()]
-    const claimed: ClaimedScan[] = []
-    await Promise.all(
-      handles.map(async (each) => {
-        for (;;) {
-          const some = await each.claimScans(7, NOW + count, LEASE_MS)
-          if (some.length === 0) return
-          claimed.push(...some)
-          for (const one of some) await each.endScan(one, 'passed')
-        }
-      }),
-    )
-    assert.equal(claimed.length, count)
-    assert.equal(new Set(idsOf(claimed)).size, count)
-  })
-
-  onHooks(['process'], 'remembers what a killed process recorded', async (ledger, { process }) => {
-    const dying = await process()
-    await dying.call([['recordScan', scan('A', { isHidden: true })]])
-    await dying.kill()
-    assert.deepEqual(await ledger.pendingScans(), { count: 1, hidden: 1, oldest: NOW })
   })
 }
