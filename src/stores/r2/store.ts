@@ -6,6 +6,7 @@ import { PIECE_BYTES } from '../../formats/image.ts'
 import { MARKER, MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
 import { type ImageBucket, type NewImage, openBucketStore } from '../bucket/store.ts'
+import type { Files } from '../files.ts'
 import { type ImageRecord, type ObjectStore, StoreUnavailable, storedSize } from '../object-store.ts'
 import type { R2Bucket, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './binding.ts'
 import { type Bucket, foundIn, openBucket } from './bucket.ts'
@@ -148,5 +149,28 @@ function sendingFrom(bucket: Bucket, first: R2ObjectBody) {
     opened = null
     if (object === null) throw new StoreUnavailable({ cause: new Error('the object to be copied is gone') })
     return putPieces(object.body, object.size, put)
+  }
+}
+
+/** A few small files below a prefix of a bucket. */
+export function openR2Files(binding: R2Bucket, folder: string): Files {
+  const bucket = openBucket(binding)
+  return {
+    // A bucket has no folders.
+    make: async () => {},
+    async names() {
+      const names: string[] = []
+      for await (const { key } of bucket.list(folder)) names.push(key.slice(folder.length))
+      return names
+    },
+    async read(name) {
+      const object = await bucket.get(folder + name)
+      return object === null ? null : new Uint8Array(await object.arrayBuffer())
+    },
+    async write(name, bytes) {
+      await bucket.put({ key: folder + name, send: (put) => put(bytes as Uint8Array<ArrayBuffer>) })
+    },
+    remove: (name) => bucket.delete(folder + name),
+    close: async () => {},
   }
 }

@@ -1,6 +1,6 @@
 /** Alerts that are active: the operator has been notified of each. */
 import type { ActiveAlert, AlertLedger, Pause } from '../active-alerts.ts'
-import type { RecordEntryIf } from './audit-log.ts'
+import { record } from './audit-log.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
 import { list, type Part, part, sql } from './statement.ts'
@@ -8,14 +8,14 @@ import { list, type Part, part, sql } from './statement.ts'
 /** Day of the row that serializes `recordReached`. It is later than any real one, so that it is never cleaned up. */
 const LOCKED_DAY = '9999-12-31'
 
-export function alertsLedger(database: SqlDatabase, recordIf: RecordEntryIf): AlertLedger {
+export function alertsLedger(database: SqlDatabase): AlertLedger {
   /** `isSo`: a condition, as SQL. */
   function pauseIf(isSo: Part, { reason, who, raises }: Pause, at: Date): Statement[] {
     const isOn = part`${isSo} and not exists (select 1 from settings where name = 'uploads' and value = 'paused')`
     const act = { act: 'set', subject: 'uploads=paused', reason, at, by: { who } } as const
     return [
       raiseIf(raises, at.getTime(), isOn),
-      recordIf(act, isOn),
+      record(act, isOn),
       sql`insert into settings (name, value, changed_at_ms) select 'uploads', 'paused', ${at.getTime()} where ${isOn}
         on conflict (name) do update set value = excluded.value, changed_at_ms = excluded.changed_at_ms`,
     ]

@@ -1,9 +1,9 @@
 /** The audit log: what the operator did, to what, when and why. */
 import type { Actor, AuditEntry, AuditedAct, Ledger } from '../ledger.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { ALWAYS, type Part, sql } from './statement.ts'
+import { ALWAYS, sql } from './statement.ts'
 
-export interface NewEntry {
+interface NewEntry {
   act: AuditedAct
   subject: string
   reason: string
@@ -11,21 +11,14 @@ export interface NewEntry {
   by?: Actor | undefined
 }
 
-/** Makes the statement that records an act, for the transaction of the act itself. */
-export type RecordEntry = (entry: NewEntry) => Statement
-
-/** The same, of an act that is recorded only where the condition holds. */
-export type RecordEntryIf = (entry: NewEntry, isSo: Part) => Statement
-
 /** Rows read at once when all are wanted. */
 const PAGE_ROWS = 500
 
-export function auditRecorder(tick: () => number): { record: RecordEntry; recordIf: RecordEntryIf } {
-  const recordIf: RecordEntryIf = ({ act, subject, reason, at, by }, isSo) =>
-    sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
-      select ${crypto.randomUUID()}, ${at.getTime()}, ${tick()}, ${act}, ${subject}, ${reason}, ${by?.who ?? ''},
-        ${by?.rule ?? ''} where ${isSo}`
-  return { recordIf, record: (entry) => recordIf(entry, ALWAYS) }
+/** The statement that records an act, for the transaction of the act itself: where the condition holds. */
+export function record({ act, subject, reason, at, by }: NewEntry, isSo = ALWAYS): Statement {
+  return sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
+    select ${crypto.randomUUID()}, ${at.getTime()}, ${tick()}, ${act}, ${subject}, ${reason}, ${by?.who ?? ''},
+      ${by?.rule ?? ''} where ${isSo}`
 }
 
 export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'everyAuditEntry'> {
@@ -57,13 +50,12 @@ export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'e
   }
 }
 
+let lastTick = 0
+
 /** A clock that never gives the same time twice. Unit: microseconds since the epoch. */
-export function microseconds(): () => number {
-  let last = 0
-  return () => {
-    last = Math.max(last + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
-    return last
-  }
+export function tick(): number {
+  lastTick = Math.max(lastTick + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
+  return lastTick
 }
 
 function toEntry({ at_ms, act, subject, reason, who, rule }: Row): AuditEntry {

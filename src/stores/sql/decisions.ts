@@ -1,5 +1,6 @@
 /** What the operator decided and may still undo. */
 import type { Decision, DecisionLedger } from '../decisions.ts'
+import { tick } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { holdRow } from './holds.ts'
 import { isNotRemoved, moveEach } from './moves.ts'
@@ -7,7 +8,7 @@ import { outboxOf, randomToken } from './outbox.ts'
 import { type Part, part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
-export function decisionsLedger(database: SqlDatabase, tick: () => number): DecisionLedger {
+export function decisionsLedger(database: SqlDatabase): DecisionLedger {
   const outbox = outboxOf(database, { table: 'decisions', key: 'id' })
 
   /** Hides the images of decisions of which `isOne` holds, or shows them again. `entry`: reason, name and rule for the log. */
@@ -20,7 +21,7 @@ export function decisionsLedger(database: SqlDatabase, tick: () => number): Deci
         select ${crypto.randomUUID()} || id, ${at}, ${tick()}, ${act}, id, ${entry} from decisions where ${isOne}`,
       sql`update cases set state = ${state}, decided_at_ms = ${decidedAt} where state <> 'removed'
         and id in (select id from decisions where ${isOne})`,
-      ...leaveOfDecisions(act, at, tick(), isOne),
+      ...leaveOfDecisions(act, at, isOne),
     ]
   }
 

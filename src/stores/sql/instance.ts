@@ -1,6 +1,6 @@
 /** What all servers on one ledger share: facts, a clock, turns of what may not be asked often, settings, the operator's tokens. */
 import type { Ledger } from '../ledger.ts'
-import type { RecordEntry } from './audit-log.ts'
+import { record } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
 import { rawSql, sql } from './statement.ts'
 
@@ -78,7 +78,7 @@ export function instanceLedger(database: SqlDatabase) {
 }
 
 /** Settings that the operator changed while servers run. */
-export function settingsLedger(database: SqlDatabase, record: RecordEntry) {
+export function settingsLedger(database: SqlDatabase) {
   return {
     async settings() {
       const rows = await database.read<{ name: string; value: string }>(sql`select name, value from settings`)

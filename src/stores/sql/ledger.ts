@@ -1,7 +1,7 @@
 /** The ledger over any database that runs the shared SQL. */
 import { type Ledger, type LedgerCounts, LedgerUnavailable } from '../ledger.ts'
 import { alertsLedger } from './active-alerts.ts'
-import { auditLedger, auditRecorder, microseconds } from './audit-log.ts'
+import { auditLedger } from './audit-log.ts'
 import { createCalls } from './calls.ts'
 import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
@@ -16,37 +16,34 @@ import { capacityLedger, quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
 import { scansLedger } from './scans.ts'
 import { sql } from './statement.ts'
-import { deletionsLedger, tombstoneLeavers, tombstonesLedger } from './tombstones.ts'
+import { deletionsLedger, tombstonesLedger } from './tombstones.ts'
 import { uploaderTagsLedger } from './uploader-tags.ts'
 
 /** `join`: what the technology knows of other servers. */
 export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
   const calls = createCalls()
-  const tick = microseconds()
-  const { record, recordIf } = auditRecorder(tick)
-  const { leave, leaveDeletion } = tombstoneLeavers(tick)
   const reports = reportsLedger(database, tables)
   const instance = instanceLedger(database)
   return {
     ...calls.of(quotaLedger(tables)),
     ...auditLedger(database),
-    ...blocksLedger(database, record, leave),
+    ...blocksLedger(database),
     ...holdsLedger(database),
-    ...movesLedger(database, recordIf, leave),
-    ...settingsLedger(database, record),
+    ...movesLedger(database),
+    ...settingsLedger(database),
     ...calls.of(capacityLedger(tables)),
     ...calls.of(uploaderTagsLedger(tables)),
     ...adminTokenLedger(database),
     ...purgesLedger(database),
-    ...deletionsLedger(database, leaveDeletion),
+    ...deletionsLedger(database),
     ...expiriesLedger(database),
     ...scansLedger(database),
     ...instance,
     ...reports,
     ...calls.of({ spendReportBudgets: reports.spendReportBudgets }),
     ...noticesLedger(database),
-    ...alertsLedger(database, recordIf),
-    ...decisionsLedger(database, tick),
+    ...alertsLedger(database),
+    ...decisionsLedger(database),
     ...tombstonesLedger(database),
 
     async check() {

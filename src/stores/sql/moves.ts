@@ -2,13 +2,13 @@
 import type { Digests } from '../holds.ts'
 import type { Actor, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
-import type { RecordEntry, RecordEntryIf } from './audit-log.ts'
+import { record } from './audit-log.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { outboxOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
 import { ALWAYS, type Part, part, sql } from './statement.ts'
-import type { LeaveTombstones } from './tombstones.ts'
+import { leave } from './tombstones.ts'
 
 /**
  * Makes the statement that wants each image elsewhere whose id `rows` has: what stands behind a `from`, with its `where`. A
@@ -29,7 +29,7 @@ export function isNotRemoved(id: string): Part {
   return part`not exists (select 1 from removals where id = ${id})`
 }
 
-export function movesLedger(database: SqlDatabase, recordIf: RecordEntryIf, leave: LeaveTombstones) {
+export function movesLedger(database: SqlDatabase) {
   const outbox = outboxOf(database, { table: 'moves', key: 'id' })
 
   /**
@@ -55,7 +55,7 @@ export function movesLedger(database: SqlDatabase, recordIf: RecordEntryIf, leav
         ...before,
         moveEach(to, part`(select ${id} as id) as given where ${ALWAYS}`),
         ...then(id, at, rule, digests),
-        recordIf({ act, subject: id, reason, at, by }, to === 'removed' ? ALWAYS : isNotRemoved(id)),
+        record({ act, subject: id, reason, at, by }, to === 'removed' ? ALWAYS : isNotRemoved(id)),
         decide(id, decided, at),
         ...leave(at.getTime(), { act, subject: id, rule }),
       ])
@@ -89,7 +89,7 @@ export function movesLedger(database: SqlDatabase, recordIf: RecordEntryIf, leav
         overrule(id, isNotRemoved(id)),
         sql`delete from holds where id = ${id} and gone = 1`,
         decide(id, 'kept', at, sha256),
-        recordIf({ act: 'keep', subject: id, reason, at, by }, isNotRemoved(id)),
+        record({ act: 'keep', subject: id, reason, at, by }, isNotRemoved(id)),
       ])
       return outcomes.at(-1)!.changes > 0
     },
@@ -131,7 +131,7 @@ export function movesLedger(database: SqlDatabase, recordIf: RecordEntryIf, leav
 }
 
 /** Digests of bytes that the operator blocked: uploads of them are refused. */
-export function blocksLedger(database: SqlDatabase, record: RecordEntry, leave: LeaveTombstones) {
+export function blocksLedger(database: SqlDatabase) {
   return {
     async block(sha256, reason, at, by) {
       // In one order: two that block the same digests must not wait for each other's rows.

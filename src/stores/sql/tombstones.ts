@@ -1,6 +1,7 @@
 /** Tombstones: an outbox that several processes work off, and the way back from what they wrote. */
 import type { Ledger } from '../ledger.ts'
 import { LAST, PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
+import { tick } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { outboxOf, randomToken } from './outbox.ts'
@@ -15,14 +16,6 @@ const APPLIED_AT_ONCE = 500
 type AppliedTombstone = Omit<Tombstone, 'digests'> & { digests?: Tombstone['digests'] | null }
 
 type Left = Pick<Tombstone, 'act' | 'subject'> & { rule?: string }
-
-/** In the transaction of the change, and last there: two that wait for the same row hold no other that one of them needs. */
-export type LeaveTombstones = (
-  at: number,
-  ...of: (Left & { act: Exclude<TombstoneAct, 'delete'> })[]
-) => Statement[]
-
-export type LeaveDeletion = (id: string, at: number) => Statement
 
 const COLUMNS = rawSql(
   'number, at_ms, recorded_us, act, subject, rule, sha256, sent_sha256, since_ms, claim, due_at_ms',
@@ -44,29 +37,32 @@ const IS_BEFORE = part`cast(facts.value as bigint) < cast(excluded.value as bigi
 
 const NEXT_AT = part`(select cast(value as bigint) from facts where name = ${LAST})`
 
-/** Makes the statements that leave tombstones, for the transaction of the change itself. */
-export function tombstoneLeavers(tick: () => number): {
-  leave: LeaveTombstones
-  leaveDeletion: LeaveDeletion
-} {
-  const leaveAt = ({ act, subject, rule = '' }: Left, at: number, time: Part): Statement =>
-    sql`insert into tombstones (${COLUMNS})
-      select ${crypto.randomUUID()}, ${time}, ${tick()}, ${act}, ${subject}, ${rule},
-        ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0 where ${IS_KEPT}`
-  return {
-    leave: (at, ...of) => [nextAt(at), ...of.map((left) => leaveAt(left, at, NEXT_AT))],
-    // A deletion outranks every other act, whatever its time: so deletions need not contend for the row of the last time.
-    leaveDeletion: (subject, at) => leaveAt({ act: 'delete', subject }, at, part`${at}`),
-  }
+function leaveAt({ act, subject, rule = '' }: Left, at: number, time: Part): Statement {
+  return sql`insert into tombstones (${COLUMNS})
+    select ${crypto.randomUUID()}, ${time}, ${tick()}, ${act}, ${subject}, ${rule},
+      ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0 where ${IS_KEPT}`
 }
 
-/** The same for each decision of which `isOne` holds. */
-export function leaveOfDecisions(act: TombstoneAct, at: number, order: number, isOne: Part): Statement[] {
+/**
+ * Leaves tombstones, in the transaction of the change, and last there: two that wait for the same row hold no other that one
+ * of them needs.
+ */
+export function leave(at: number, ...of: (Left & { act: Exclude<TombstoneAct, 'delete'> })[]): Statement[] {
+  return [nextAt(at), ...of.map((left) => leaveAt(left, at, NEXT_AT))]
+}
+
+/** A deletion outranks every other act, whatever its time: so deletions need not contend for the row of the last time. */
+function leaveDeletion(subject: string, at: number): Statement {
+  return leaveAt({ act: 'delete', subject }, at, part`${at}`)
+}
+
+/** The same as `leave`, for each decision of which `isOne` holds. */
+export function leaveOfDecisions(act: TombstoneAct, at: number, isOne: Part): Statement[] {
   const id = part`decisions.id`
   return [
     nextAt(at),
     sql`insert into tombstones (${COLUMNS})
-      select ${crypto.randomUUID()} || id, ${NEXT_AT}, ${order}, ${act}, id, rule,
+      select ${crypto.randomUUID()} || id, ${NEXT_AT}, ${tick()}, ${act}, id, rule,
         ${heldDigest('sha256', id)}, ${heldDigest('sent_sha256', id)}, ${at}, 0, 0 from decisions
       where ${isOne} and ${IS_KEPT}`,
   ]
@@ -160,14 +156,14 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
 }
 
 /** What must not come back, whatever a backup holds. */
-export function deletionsLedger(database: SqlDatabase, leave: LeaveDeletion) {
+export function deletionsLedger(database: SqlDatabase) {
   const order = rawSql(database.dialect.byCodeUnits)
 
   return {
     async recordDeletion(id, at) {
       const gone = sql`insert into deletions (id, deleted_at_ms) values (${id}, ${at.getTime()})
         on conflict (id) do nothing`
-      const left = leave(id, at.getTime())
+      const left = leaveDeletion(id, at.getTime())
       const marked = markImageGone(id, at)
       const isOne = database.dialect.changesInQueries
       await database.write(isOne ? [joined({ gone, marked }, left)] : [gone, marked, left])

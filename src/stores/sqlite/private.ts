@@ -20,9 +20,8 @@ import {
   TAG_TABLES,
 } from '../sql/private.ts'
 import { statementsOf } from '../sql/schema.ts'
-import { type Connection, inTransaction } from './connection.ts'
+import { type Connection, inTransaction, rethrow } from './connection.ts'
 import { type FileOptions, openAgain, openDatabase, openWaiting } from './database.ts'
-import { rethrow } from './faults.ts'
 import { type Reopening, reopening } from './reopening.ts'
 
 type Kind = 'usage' | 'links'

@@ -6,7 +6,7 @@ import { randomFillSync } from 'node:crypto'
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Ledger, LedgerFull } from '../ledger.ts'
-import { REMEDY } from './faults.ts'
+import { REMEDY } from './connection.ts'
 
 export interface Reserve {
   /** Gives a piece of the room to the ledger. `false` if nothing is left. */

@@ -5,8 +5,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { sleep } from '../../async.ts'
-import type { Connection } from './connection.ts'
-import { BUSY, hasCode, passing } from './faults.ts'
+import { BUSY, type Connection, hasCode, passing } from './connection.ts'
 
 export interface Servers {
   /** Runs `ifFirst` before, while nobody else can join, if no server is there. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { DecidedAct, NewDecision } from '../../../src/stores/decisions.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
+import { KEPT, report } from './new-report.ts'
 
 const AT = Date.parse('2026-07-31T12:00:00Z')
 const DUE = AT + 10_000
@@ -18,22 +19,7 @@ const decision = (batch: string, act: DecidedAct): NewDecision => ({
   dueAt: DUE,
 })
 
-async function reported(ledger: Ledger, id: string): Promise<void> {
-  const report = { id, category: 'other', text: 'x', contact: '', day: '2026-07-31', keepsWords: true }
-  await ledger.fileReport(
-    {
-      ...report,
-      receiptSha256: id,
-      sharedReceiptSha256: `shared ${id}`,
-      isCrowded: false,
-      at: AT,
-      severity: 5,
-      dueAt: DUE,
-      raises: null,
-    },
-    10,
-  )
-}
+const reported = (ledger: Ledger, id: string) => ledger.fileReport(report({ id }), KEPT)
 
 const stateOf = async (ledger: Ledger, id: string) => (await ledger.caseOf(id))?.state
 const actsOf = async (ledger: Ledger) =>

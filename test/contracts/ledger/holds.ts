@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { NewDecision } from '../../../src/stores/decisions.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
+import { KEPT, report } from './new-report.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
 const ID = 'AbCdEfGhIjK'
@@ -113,34 +114,18 @@ export function holdsCases({ on }: Harness): void {
   })
 
   on('ends a decision to keep when other bytes are reported', async (ledger) => {
-    let reports = 0
-    const report = (sha256?: string) => {
-      const day = '2026-07-31'
-      const number = `${++reports}`
-      const facts = {
-        id: ID,
-        category: 'other',
-        text: 'x',
-        contact: '',
-        day,
-        keepsWords: true,
-        isCrowded: false,
-      }
-      const times = { at: AT.getTime(), dueAt: AT.getTime(), severity: 5, raises: null }
-      const more = sha256 === undefined ? {} : { sha256 }
-      const receipts = { receiptSha256: number, sharedReceiptSha256: 'shared' }
-      return ledger.fileReport({ ...facts, ...times, ...more, ...receipts }, 100)
-    }
+    const file = (about: { sha256?: string } = {}) =>
+      ledger.fileReport(report({ id: ID, at: AT.getTime(), ...about }), KEPT)
     const stateOf = async () => (await ledger.caseOf(ID))?.state
-    await report()
+    await file()
     await ledger.recordKeep(ID, 'harmless', AT, BY, digest(1))
-    await report(digest(1))
-    await report()
+    await file({ sha256: digest(1) })
+    await file()
     assert.equal(await stateOf(), 'kept')
-    await report(digest(2))
+    await file({ sha256: digest(2) })
     assert.equal(await stateOf(), 'open')
     await ledger.recordKeep(ID, 'harmless', AT)
-    await report(digest(2))
+    await file({ sha256: digest(2) })
     assert.equal(await stateOf(), 'kept', 'nobody knows what was decided of')
   })
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Ledger } from '../../../src/stores/ledger.ts'
+import type { Report } from '../../../src/stores/reports.ts'
 import type { Harness } from './harness.ts'
+import { KEPT, report } from './new-report.ts'
 
 const NOW = 1_790_000_000_000
 const LEASE_MS = 30_000
@@ -73,32 +75,15 @@ export function noticesCases({ on }: Harness): void {
   })
 
   on('raises a notice with the report that opens a case or makes it more severe', async (ledger) => {
-    const report = {
-      id: 'aaaaaaaaaaa',
-      category: 'intimate',
-      text: 'x',
-      contact: '',
-      day: '2026-09-21',
-      receiptSha256: 'receipt',
-      sharedReceiptSha256: 'shared',
-      keepsWords: true,
-      isCrowded: false,
-      at: NOW,
-      severity: 1,
-      dueAt: NOW,
-      raises: 'case.urgent',
-    }
-    const file = (more: Partial<typeof report>) => ledger.fileReport({ ...report, ...more }, 10)
-    assert.equal(await file({}), 'filed')
-    assert.equal(await file({}), 'repeated')
+    const file = (more: Partial<Report>) =>
+      ledger.fileReport(report({ severity: 1, at: NOW, raises: 'case.urgent', ...more }), KEPT)
+    assert.equal(await file({ receiptSha256: 'a' }), 'filed')
+    assert.equal(await file({ receiptSha256: 'a' }), 'repeated')
     assert.equal(await file({ receiptSha256: 'b' }), 'filed')
     assert.equal(await file({ receiptSha256: 'c', keepsWords: false }), 'counted')
     assert.equal(await file({ receiptSha256: 'd', severity: 0 }), 'filed')
     assert.equal(await file({ receiptSha256: 'e', id: 'b', isCrowded: true }), 'filed')
-    assert.equal(
-      await ledger.fileReport({ ...report, id: 'c', receiptSha256: 'f', raises: null }, 10),
-      'filed',
-    )
+    assert.equal(await file({ receiptSha256: 'f', id: 'c', raises: null }), 'filed')
     const [notice, ...rest] = await ledger.claimNotices(NOW, LEASE_MS)
     assert.deepEqual([notice?.kind, notice?.count, rest], ['case.urgent', 2, []])
   })
