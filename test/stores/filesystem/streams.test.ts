@@ -1,25 +1,20 @@
 /** Images that are sent piece by piece. */
 import assert from 'node:assert/strict'
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { mkdtemp, readdir, readlink, rm, truncate } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { test } from 'node:test'
-import { type FilesystemStore, openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
+import { readdir, readlink, truncate } from 'node:fs/promises'
+import { type TestContext, test } from 'node:test'
+import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { DamagedObject } from '../../../src/stores/object-store.ts'
+import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 
 /** A store without memory, and one image in it. */
-async function storeOf(t: { after(end: () => Promise<void>): void }, bytes: Uint8Array) {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-streams-'))
-  const store = await openFilesystemStore({ folder, hotSetBytes: 0 })
-  t.after(async () => {
-    await store.close()
-    await rm(folder, { recursive: true, force: true })
-  })
+async function storeOf(t: TestContext, bytes: Uint8Array) {
+  const { pathOf, openStore } = await storeFolder(t)
+  const store = await openStore(0)
   await put(store, idFor(1), bytes)
-  return { store, path: join(folder, 'objects', idFor(1)) }
+  return { store, path: pathOf(idFor(1)) }
 }
 
 async function streamOf(store: FilesystemStore, range?: { first: number; last: number }) {
