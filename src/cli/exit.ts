@@ -1,6 +1,6 @@
 /** How the command ends, and what it says when something goes wrong: what happened, then what to do. */
 import { Refusal, ServerRefusal, Unreachable } from '../client/errors.ts'
-import { printable } from './terminal/printable.ts'
+import { printable } from './terminal/text.ts'
 
 export const EXIT = {
   ok: 0,
@@ -16,53 +16,37 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** Something about a file on this machine. */
-export class FileError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'FileError'
-  }
-}
+/** What the command itself finds wrong, in a sentence. */
+export class CommandError extends Error {
+  readonly exitCode: ExitCode
 
-/** The command line is not valid. */
-export class UsageError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UsageError'
-  }
-}
-
-/** Nobody chose a service, and none answers on this machine. */
-export class NoService extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(kind: 'usage' | 'file' | 'unreachable', message: string, options?: ErrorOptions) {
     super(message, options)
-    this.name = 'NoService'
+    this.name = 'CommandError'
+    this.exitCode = EXIT[kind]
   }
 }
 
 /** Writes one error to stderr, and gives the exit code that it stands for. */
-export function reportError(error: unknown, subject?: string): ExitCode {
+export function reportError(error: unknown, subject = 'pinhole'): ExitCode {
   const { code, text } = explain(error)
-  if (code !== EXIT.interrupted) {
-    process.stderr.write(`${printable(subject ?? 'pinhole')}: ${printable(text)}\n`)
-  }
+  if (code !== EXIT.interrupted) process.stderr.write(`${printable(subject)}: ${printable(text)}\n`)
   return code
 }
 
 export function explain(error: unknown): { code: ExitCode; text: string } {
-  if (isAbort(error)) return { code: EXIT.interrupted, text: 'Interrupted.' }
   if (error instanceof ServerRefusal) return { code: EXIT.refused, text: withAdvice(error) }
   if (error instanceof Refusal) return { code: EXIT.file, text: error.detail }
-  if (error instanceof FileError) return { code: EXIT.file, text: error.message }
-  if (error instanceof UsageError || error instanceof TypeError)
-    return { code: EXIT.usage, text: error.message }
-  if (error instanceof NoService) return { code: EXIT.unreachable, text: error.message }
+  if (error instanceof CommandError) return { code: error.exitCode, text: error.message }
+  if (error instanceof TypeError) return { code: EXIT.usage, text: error.message }
   if (error instanceof Unreachable) {
     const advice =
       'Check the address (--server, PINHOLE_SERVER or `pinhole use`) and the network, then try again.'
     return { code: EXIT.unreachable, text: `${error.message}. ${advice}` }
   }
-  return { code: EXIT.failed, text: error instanceof Error ? error.message : String(error) }
+  if (!(error instanceof Error)) return { code: EXIT.failed, text: String(error) }
+  if (error.name === 'AbortError') return { code: EXIT.interrupted, text: 'Interrupted.' }
+  return { code: EXIT.failed, text: error.message }
 }
 
 function withAdvice({ code, detail, retryAfterSeconds }: ServerRefusal): string {
@@ -74,6 +58,21 @@ function withAdvice({ code, detail, retryAfterSeconds }: ServerRefusal): string 
   return detail
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError'
+/** One Ctrl-C may come twice: from the terminal to the whole group, and from a parent that hands it on. */
+const SAME_KEYSTROKE_MS = 500
+
+/** Ctrl-C ends what is under way in good order; a second one ends the process at once. */
+export function interruptSignal(): AbortSignal {
+  const controller = new AbortController()
+  let first = 0
+  const interrupt = () => {
+    if (!controller.signal.aborted) {
+      first = performance.now()
+      controller.abort()
+    } else if (performance.now() - first > SAME_KEYSTROKE_MS) {
+      process.exit(EXIT.interrupted)
+    }
+  }
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt)
+  return controller.signal
 }

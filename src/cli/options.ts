@@ -2,11 +2,6 @@ import { InvalidArgumentError, Option } from 'commander'
 import { DEFAULT_RETRIES } from '../client/api/retry.ts'
 import { MODES, type Mode } from '../client/types.ts'
 import { LIFETIMES, lifetimeOf } from '../lifetimes.ts'
-import { readSettings } from './memory/settings.ts'
-import { readServerAddress } from './server-address.ts'
-
-/** Where `pinhole serve` listens. */
-const DEFAULT_SERVER = 'http://localhost:3000'
 
 /** What `pinhole upload` was told. */
 export interface UploadFlags {
@@ -24,26 +19,6 @@ export interface UploadFlags {
   again?: true
   history: boolean
 }
-
-export function serverOption(): Option {
-  return new Option('-s, --server <url>', 'address of the service (else what `pinhole use` remembers)').env(
-    'PINHOLE_SERVER',
-  )
-}
-
-/**
- * The service to talk to, and whether anybody chose it: the command line, the environment, this machine's settings; else
- * this machine itself.
- */
-export function serverOf({ server }: { server?: string }): { server: string; isChosen: boolean } {
-  const chosen = server || readSettings().server
-  return { server: readServerAddress(chosen || DEFAULT_SERVER), isChosen: Boolean(chosen) }
-}
-
-/** What to do where nobody chose a service and none answers on this machine. */
-export const CHOOSE_SERVER =
-  `No service is set, and none answers at ${DEFAULT_SERVER}. ` +
-  'Set yours once with: pinhole use https://pics.example. Or start one here with: pinhole serve'
 
 export function modeOption(): Option {
   return new Option('-m, --mode <mode>', 'how much may change: best size, same type, same pixels, or nothing')

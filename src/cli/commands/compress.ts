@@ -1,14 +1,12 @@
 import { Command } from 'commander'
 import { compress } from '../../client/node.ts'
 import type { Compressed, Mode } from '../../client/types.ts'
-import { UsageError } from '../exit.ts'
+import { CommandError, interruptSignal } from '../exit.ts'
 import { expandInputs } from '../files/input.ts'
 import { writeOutput } from '../files/output-file.ts'
 import { convertOption, modeOption } from '../options.ts'
 import { createBars } from '../terminal/bars.ts'
-import { interruptSignal } from '../terminal/interrupt.ts'
-import { jsonText, printable } from '../terminal/printable.ts'
-import { describe, LOCATION_WARNING } from '../terminal/wording.ts'
+import { describe, jsonText, LOCATION_WARNING, printable } from '../terminal/text.ts'
 
 export function compressCommand(): Command {
   return new Command('compress')
@@ -26,7 +24,7 @@ async function compressFile(
   flags: { output: string; mode: Mode; convert: boolean; json?: true },
 ): Promise<void> {
   const [input, ...others] = await expandInputs([word])
-  if (!input || others.length > 0) throw new UsageError('One file at a time, please.')
+  if (!input || others.length > 0) throw new CommandError('usage', 'One file at a time, please.')
   const signal = interruptSignal()
   const bars = createBars()
   const bar = bars.start(input.name)

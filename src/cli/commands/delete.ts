@@ -1,12 +1,11 @@
 import { Command } from 'commander'
 import { remove } from '../../client/api/remove.ts'
 import { KEY_PATTERN } from '../../protocol.ts'
-import { EXIT, type ExitCode, FileError, reportError } from '../exit.ts'
-import { openHistory } from '../memory/history.ts'
-import { isNamedBy } from '../memory/named-by.ts'
-import { retriesOption, serverOf, serverOption } from '../options.ts'
-import { interruptSignal } from '../terminal/interrupt.ts'
-import { printable } from '../terminal/printable.ts'
+import { CommandError, EXIT, type ExitCode, interruptSignal, reportError } from '../exit.ts'
+import { forgetEntry, isNamedBy, readHistory } from '../history.ts'
+import { retriesOption } from '../options.ts'
+import { serverOf, serverOption } from '../service.ts'
+import { printable } from '../terminal/text.ts'
 
 export function deleteCommand(): Command {
   return new Command('delete')
@@ -21,21 +20,21 @@ async function deleteAll(args: string[], flags: { server?: string; retries: numb
   const { retries } = flags
   const { server } = serverOf(flags)
   const signal = interruptSignal()
-  const history = openHistory()
-  const entries = await history.list()
+  const entries = await readHistory()
   let exit: ExitCode = EXIT.ok
   for (const word of args) {
     const entry = entries.find((entry) => isNamedBy(entry, word))
     try {
       if (!entry && !isKey(word)) {
-        throw new FileError(
+        throw new CommandError(
+          'file',
           'This machine has no key for it. Give the deletion key or the delete address instead.',
         )
       }
       const address = entry?.delete ?? word
       // A delete address knows its service; a bare key doesn't.
       await remove(address, { signal, retries, ...(!URL.canParse(address) && { baseUrl: server }) })
-      if (entry) await history.forget(entry)
+      if (entry) await forgetEntry(entry)
       process.stdout.write(`deleted ${printable(entry?.link ?? word)}\n`)
     } catch (error) {
       const code = reportError(error, word)

@@ -1,11 +1,8 @@
 import { Command } from 'commander'
 import { type Problem, rawPath, viewPath } from '../../protocol.ts'
-import { EXIT, reportError, UsageError } from '../exit.ts'
-import { type Entry, type History, type KeptEntry, openHistory } from '../memory/history.ts'
-import { isNamedBy } from '../memory/named-by.ts'
-import { interruptSignal } from '../terminal/interrupt.ts'
-import { jsonText, printable } from '../terminal/printable.ts'
-import { bytesText, localTime } from '../terminal/wording.ts'
+import { CommandError, EXIT, interruptSignal, reportError } from '../exit.ts'
+import { type Entry, forgetEntry, HISTORY, isNamedBy, type KeptEntry, readHistory } from '../history.ts'
+import { bytesText, jsonText, localTime, printable } from '../terminal/text.ts'
 
 interface ListFlags {
   json?: true
@@ -26,15 +23,14 @@ export function listCommand(): Command {
 }
 
 async function list({ json, forget, prune }: ListFlags): Promise<void> {
-  const history = openHistory()
-  if (forget) return forgetNamed(history, forget)
-  if (prune) return forgetGone(history)
-  const entries = await history.list()
+  if (forget) return forgetNamed(forget)
+  if (prune) return forgetGone()
+  const entries = await readHistory()
   for (const { file: _, ...entry } of entries) {
     process.stdout.write(`${json ? jsonText(entry) : lineOf(entry)}\n`)
   }
   if (entries.length === 0 && process.stderr.isTTY) {
-    process.stderr.write(`Nothing yet. Uploads from this machine are remembered in ${history.folder}.\n`)
+    process.stderr.write(`Nothing yet. Uploads from this machine are remembered in ${HISTORY}.\n`)
   }
 }
 
@@ -42,22 +38,22 @@ function lineOf({ link, key, name, time, expires, bytes }: Entry): string {
   return `${localTime(time)}  ${printable(link)}  ${key}  ${bytesText(bytes).padStart(7)}  ${printable(name)}${expires === undefined ? '' : `  until ${localTime(expires)}`}`
 }
 
-async function forgetNamed(history: History, args: string[]): Promise<void> {
-  const entries = await history.list()
+async function forgetNamed(args: string[]): Promise<void> {
+  const entries = await readHistory()
   for (const word of args) {
     const found = entries.filter((entry) => isNamedBy(entry, word))
     if (found.length === 0) {
-      process.exitCode = reportError(new UsageError('It is not in this machine’s history.'), word)
+      process.exitCode = reportError(new CommandError('usage', 'It is not in this machine’s history.'), word)
     }
-    await forgetAll(history, found)
+    await forgetAll(found)
   }
 }
 
-async function forgetGone(history: History): Promise<void> {
+async function forgetGone(): Promise<void> {
   const signal = interruptSignal()
-  for (const entry of await history.list()) {
+  for (const entry of await readHistory()) {
     try {
-      if (await isGone(entry, signal)) await forgetAll(history, [entry])
+      if (await isGone(entry, signal)) await forgetAll([entry])
     } catch (error) {
       const code = reportError(error, entry.link)
       process.exitCode ||= code
@@ -90,9 +86,9 @@ async function isGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean
   }
 }
 
-async function forgetAll(history: History, entries: KeptEntry[]): Promise<void> {
+async function forgetAll(entries: KeptEntry[]): Promise<void> {
   for (const entry of entries) {
-    await history.forget(entry)
+    await forgetEntry(entry)
     process.stdout.write(`forgot ${printable(entry.link)}\n`)
   }
 }

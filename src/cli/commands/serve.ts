@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { UsageError } from '../exit.ts'
+import { CommandError } from '../exit.ts'
 import { manifest } from '../manifest.ts'
 
 /** In a checkout it is here; else it is a package of its own, beside this one. */
@@ -14,7 +14,10 @@ function launcherOfServer(): string {
   try {
     return createRequire(import.meta.url).resolve(`${server}/bin/serve.mjs`)
   } catch {
-    throw new UsageError(`The server is a separate package, and not installed beside this one: ${server}`)
+    throw new CommandError(
+      'usage',
+      `The server is a separate package, and not installed beside this one: ${server}`,
+    )
   }
 }
 

@@ -1,9 +1,8 @@
 import { Command } from 'commander'
 import { endpointOf } from '../../client/api/endpoint.ts'
 import { reach } from '../../client/api/reach.ts'
-import { settingsPath, writeSettings } from '../memory/settings.ts'
-import { readServerAddress } from '../server-address.ts'
-import { interruptSignal } from '../terminal/interrupt.ts'
+import { interruptSignal } from '../exit.ts'
+import { readServerAddress, rememberServer, settingsPath } from '../service.ts'
 
 export function useCommand(): Command {
   return new Command('use')
@@ -15,6 +14,6 @@ export function useCommand(): Command {
 async function use(address: string): Promise<void> {
   const server = readServerAddress(address)
   await reach(endpointOf(server), { signal: interruptSignal(), retries: 1 })
-  await writeSettings({ server })
+  await rememberServer(server)
   process.stdout.write(`Uploads go to ${server} from now on (${settingsPath()}).\n`)
 }

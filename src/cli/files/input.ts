@@ -4,12 +4,12 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { glob, isDynamicPattern } from 'tinyglobby'
-import { FileError } from '../exit.ts'
+import { CommandError } from '../exit.ts'
 
 export interface Input {
   /** For people: the path as given, or one with today's time for what comes by stdin. */
   name: string
-  /** Rejects with a `FileError`, or with the signal's reason. */
+  /** Rejects with a `CommandError`, or with the signal's reason. */
   read(signal: AbortSignal): Promise<Blob>
 }
 
@@ -69,12 +69,16 @@ export function fileInput(path: string): Input {
     async read(signal) {
       const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
         const missing = error.code === 'ENOENT'
-        throw new FileError(missing ? 'There is no such file.' : `It can't be read (${error.code}).`, {
-          cause: error,
-        })
+        throw new CommandError(
+          'file',
+          missing ? 'There is no such file.' : `It can't be read (${error.code}).`,
+          {
+            cause: error,
+          },
+        )
       })
       if (stats.isDirectory()) {
-        throw new FileError(`This is a folder. Add -r for all pictures in it, or name its files.`)
+        throw new CommandError('file', `This is a folder. Add -r for all pictures in it, or name its files.`)
       }
       return readBounded(createReadStream(path), signal)
     },
@@ -88,16 +92,16 @@ async function readBounded(stream: Readable, signal: AbortSignal, isStdin = fals
     for await (const part of addAbortSignal(signal, stream)) {
       bytes += part.length
       if (bytes > MAX_INPUT_BYTES)
-        throw new FileError('It is larger than 256 MB, the most that this command reads.')
+        throw new CommandError('file', 'It is larger than 256 MB, the most that this command reads.')
       parts.push(part)
     }
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof FileError) throw error
-    throw new FileError(`It can't be read (${(error as NodeJS.ErrnoException).code ?? error}).`, {
+    if (error instanceof CommandError) throw error
+    throw new CommandError('file', `It can't be read (${(error as NodeJS.ErrnoException).code ?? error}).`, {
       cause: error,
     })
   }
-  if (bytes === 0) throw new FileError(isStdin ? 'stdin is empty.' : 'The file is empty.')
+  if (bytes === 0) throw new CommandError('file', isStdin ? 'stdin is empty.' : 'The file is empty.')
   return new Blob(parts)
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { EXTENSIONS, type ImageType } from '../../protocol.ts'
-import { FileError } from '../exit.ts'
+import { CommandError } from '../exit.ts'
 
 /** Extensions that promise a type. */
 const PROMISES = new Map<string, ImageType | null>([
@@ -16,7 +16,7 @@ const PROMISES = new Map<string, ImageType | null>([
 ])
 
 /**
- * Writes `bytes` to a file, or into a folder under the input's name. Gives the path. Throws a `FileError` for what is
+ * Writes `bytes` to a file, or into a folder under the input's name. Gives the path. Throws a `CommandError` for what is
  * neither, for a name that promises another type, and if it can't be written.
  */
 export async function writeOutput(
@@ -31,12 +31,13 @@ export async function writeOutput(
   const promised = PROMISES.get(extname(path).slice(1).toLowerCase())
   if (promised !== undefined && promised !== type) {
     const better = `${path.slice(0, -extname(path).length)}.${EXTENSIONS[type]}`
-    throw new FileError(
+    throw new CommandError(
+      'file',
       `The result is a .${EXTENSIONS[type]} file, and ${path} would say otherwise. Write to ${better}, or add --mode keep-format.`,
     )
   }
   if (target && !target.isDirectory() && !target.isFile()) {
-    throw new FileError(`${path} is a device or a pipe, not a file. Use -o - for stdout.`)
+    throw new CommandError('file', `${path} is a device or a pipe, not a file. Use -o - for stdout.`)
   }
   await replaceFile(path, bytes)
   return path
@@ -53,7 +54,7 @@ async function replaceFile(link: string, bytes: Uint8Array): Promise<void> {
     await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
-    throw new FileError(`${link} can't be written (${(error as NodeJS.ErrnoException).code}).`, {
+    throw new CommandError('file', `${link} can't be written (${(error as NodeJS.ErrnoException).code}).`, {
       cause: error,
     })
   }

@@ -2,7 +2,7 @@
 import { stat, watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { FileError } from '../exit.ts'
+import { CommandError } from '../exit.ts'
 import { isPicture } from './input.ts'
 
 /** A file that has not grown for so long is finished. */
@@ -10,7 +10,7 @@ const QUIET_MS = 400
 
 /**
  * Paths of the pictures that come into a folder from now on, each as soon as it is written, until the signal fires.
- * Rejects with a `FileError` if the folder can't be watched.
+ * Rejects with a `CommandError` if the folder can't be watched.
  */
 export async function* newPictures(folder: string, signal: AbortSignal): AsyncGenerator<string> {
   const seen = new Map<string, number>()
@@ -27,7 +27,7 @@ export async function* newPictures(folder: string, signal: AbortSignal): AsyncGe
   } catch (error) {
     if (signal.aborted) return
     const { code } = error as NodeJS.ErrnoException
-    throw new FileError(`${folder} can't be watched (${code ?? error}).`, { cause: error })
+    throw new CommandError('file', `${folder} can't be watched (${code ?? error}).`, { cause: error })
   }
 }
 

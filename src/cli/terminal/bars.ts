@@ -1,7 +1,7 @@
 /** Progress on a terminal: one bar a file, on stderr. In a pipe there is none. */
 import { fstatSync } from 'node:fs'
 import type { Progress } from '../../client/types.ts'
-import { printable } from './printable.ts'
+import { printable } from './text.ts'
 
 export interface Bars {
   start(name: string): Bar

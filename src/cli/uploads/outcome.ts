@@ -1,11 +1,10 @@
 /** What became of one file, and how it is told. */
 import type { Compressed, Sent } from '../../client/types.ts'
 import { EXIT, type ExitCode, explain } from '../exit.ts'
-import type { Entry, History } from '../memory/history.ts'
+import { addToHistory, type Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
 import type { Bars } from '../terminal/bars.ts'
-import { jsonText, printable } from '../terminal/printable.ts'
-import { describe, LOCATION_WARNING, localTime } from '../terminal/wording.ts'
+import { describe, jsonText, LOCATION_WARNING, localTime, printable } from '../terminal/text.ts'
 
 interface Linked {
   name: string
@@ -15,50 +14,56 @@ interface Linked {
   source: Required<Pick<Entry, 'sha256' | 'mode' | 'server'>>
 }
 
-/** Uploaded from this machine before. */
-interface Known {
-  name: string
-  known: Entry
+export type Outcome =
+  | Linked
+  /** Uploaded from this machine before. */
+  | { name: string; known: Entry }
+  /** The run ended before it was sent. */
+  | { name: string; isUnsent: true }
+  | { name: string; error: unknown }
+
+interface Told {
+  flags: UploadFlags
+  bars: Bars
 }
 
-/** The run ended before it was sent. */
-interface Unsent {
-  name: string
-  isUnsent: true
+/**
+ * Remembers a file's key, and tells what became of it. Its link, if it has one; else the code that it ends the command
+ * with. Links go to stdout, alone. What people may want to know besides goes to stderr, and only on a terminal.
+ */
+export async function settle(outcome: Outcome, { flags, bars }: Told): Promise<string | ExitCode> {
+  const { name } = outcome
+  if ('sent' in outcome) {
+    if (flags.history) await remember(outcome, bars)
+    tell(outcome, { flags, bars })
+    return outcome.sent.link
+  }
+  if ('known' in outcome) {
+    const { id, link, key, delete: deleteLink } = outcome.known
+    if (process.stderr.isTTY) bars.say(`${printable(name)}: uploaded before; --again uploads it once more`)
+    bars.print(flags.json ? jsonText({ file: name, id, link, key, delete: deleteLink, known: true }) : link)
+    return link
+  }
+  if ('isUnsent' in outcome) return EXIT.ok
+  const { code, text } = explain(outcome.error)
+  bars.say(`${printable(name)}: ${printable(text)}`)
+  if (flags.json) bars.print(failureJson(name, outcome.error))
+  return code
 }
 
-export type Outcome = Linked | Known | Unsent | { name: string; error: unknown }
-
-export async function remember(
-  { name, compressed, sent, source }: Linked,
-  history: History | null,
-  bars: Bars,
-): Promise<void> {
+async function remember({ name, compressed, sent, source }: Linked, bars: Bars): Promise<void> {
   const { id, link, key, delete: deleteLink, expires } = sent
   const { type, bytesOut: bytes } = compressed
   const time = new Date().toISOString()
-  await history
-    ?.add({
-      id,
-      link,
-      key,
-      delete: deleteLink,
-      name,
-      type,
-      bytes,
-      time,
-      ...(expires && { expires }),
-      ...source,
-    })
-    .catch((error: Error) => {
-      bars.say(
-        `${printable(name)}: its key could not be kept (${error.message}). Delete it with: pinhole delete ${key}`,
-      )
-    })
+  const image = { id, link, key, delete: deleteLink, name, type, bytes, time, ...(expires && { expires }) }
+  await addToHistory({ ...image, ...source }).catch(({ message }: Error) => {
+    bars.say(
+      `${printable(name)}: its key could not be kept (${message}). Delete it with: pinhole delete ${key}`,
+    )
+  })
 }
 
-/** Links go to stdout, alone. What people may want to know besides goes to stderr, and only on a terminal. */
-export function tell({ name, compressed, sent }: Linked, flags: UploadFlags, bars: Bars): void {
+function tell({ name, compressed, sent }: Linked, { flags, bars }: Told): void {
   const subject = printable(name)
   if (flags.mode === 'original' && compressed.hasLocation) bars.say(`${subject}: ${LOCATION_WARNING}`)
   else if (process.stderr.isTTY) bars.say(`${subject}: ${describe(compressed)}`)
@@ -66,53 +71,28 @@ export function tell({ name, compressed, sent }: Linked, flags: UploadFlags, bar
   if (flags.expires && !sent.expires) bars.say(`${subject}: it stays; this service does not know --expires`)
   else if (sent.expires && process.stderr.isTTY)
     bars.say(`${subject}: it stays until ${localTime(sent.expires)}`)
-  if (!flags.json) {
-    bars.print(sent.link)
-    return
-  }
   const { bytesIn, bytesOut, type, action, hasLocation } = compressed
-  bars.print(jsonText({ file: name, ...sent, bytesIn, bytesOut, type, action, hasLocation }))
-}
-
-export function tellKnown({ name, known }: Known, flags: UploadFlags, bars: Bars): void {
-  if (process.stderr.isTTY) bars.say(`${printable(name)}: uploaded before; --again uploads it once more`)
-  const { id, link, key, delete: deleteLink } = known
-  bars.print(flags.json ? jsonText({ file: name, id, link, key, delete: deleteLink, known: true }) : link)
+  const facts = { file: name, ...sent, bytesIn, bytesOut, type, action, hasLocation }
+  bars.print(flags.json ? jsonText(facts) : sent.link)
 }
 
 /** One sentence why the run ended, and what was not sent. `isSingle`: of one file alone, which the sentence names. */
-export function tellUnsent(
-  names: string[],
-  reason: unknown,
-  isSingle: boolean,
-  flags: UploadFlags,
-  bars: Bars,
-): ExitCode {
+export function tellUnsent(names: string[], reason: unknown, isSingle: boolean, told: Told): ExitCode {
+  const { flags, bars } = told
   const { code, text } = explain(reason)
-  if (isSingle) {
-    if (code !== EXIT.interrupted) bars.say(`${printable(names[0]!)}: ${printable(text)}`)
-  } else {
+  if (!isSingle) {
     bars.say(`${printable(text)} Not sent:`)
     for (const name of names) bars.say(`  ${printable(name)}`)
+  } else if (code !== EXIT.interrupted) {
+    bars.say(`${printable(names[0]!)}: ${printable(text)}`)
   }
-  if (flags.json) {
-    const { code: error = 'failed' } =
-      code === EXIT.interrupted ? { code: 'interrupted' } : (reason as { code?: string })
-    for (const name of names) bars.print(jsonText({ file: name, error, detail: text }))
-  }
+  if (flags.json) for (const name of names) bars.print(failureJson(name, reason))
   return code
 }
 
-export function tellError(
-  { name, error }: { name: string; error: unknown },
-  flags: UploadFlags,
-  bars: Bars,
-): ExitCode {
-  const { code, text } = explain(error)
-  bars.say(`${printable(name)}: ${printable(text)}`)
-  if (flags.json) {
-    const { code: reason } = error as { code?: string }
-    bars.print(jsonText({ file: name, error: reason ?? 'failed', detail: text }))
-  }
-  return code
+function failureJson(file: string, reason: unknown): string {
+  const { code, text: detail } = explain(reason)
+  const { code: error = 'failed' } =
+    code === EXIT.interrupted ? { code: 'interrupted' } : (reason as { code?: string })
+  return jsonText({ file, error, detail })
 }

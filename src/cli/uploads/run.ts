@@ -1,11 +1,22 @@
 /** One command's uploads to one service, which end together if the service is gone or will take no more. */
+import { toHex } from '../../bytes.ts'
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
-import { digestOf, type Uploaded } from '../memory/uploaded.ts'
+import type { Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
 import type { Bars } from '../terminal/bars.ts'
 import type { Outcome } from './outcome.ts'
+
+/** What all uploads of a command have in common. */
+export interface Session {
+  flags: UploadFlags
+  server: string
+  signal: AbortSignal
+  bars: Bars
+  /** By mode and digest: what need not be sent again. */
+  uploaded: Map<string, Entry>
+}
 
 export interface Run {
   /** Never rejects. */
@@ -24,20 +35,11 @@ const FINAL = new Set<string>([
   'storage-full',
 ])
 
-export function createRun(
-  { mode, convert, retries, expires }: Pick<UploadFlags, 'mode' | 'convert' | 'retries' | 'expires'>,
-  baseUrl: string,
-  signal: AbortSignal,
-  { bars, uploaded }: { bars: Bars; uploaded: Uploaded | null },
-): Run {
+export function createRun({ flags, server, signal, bars, uploaded }: Session): Run {
+  const { mode, convert, retries, expires } = flags
   /** Fires when the run is over. What is on its way by then arrives: its link must not be lost. */
   const over = new AbortController()
   const working = AbortSignal.any([signal, over.signal])
-
-  function end(reason: unknown): void {
-    if (!over.signal.aborted) over.abort(reason)
-  }
-
   return {
     async uploadOne(input) {
       const { name } = input
@@ -46,22 +48,24 @@ export function createRun(
       const onProgress = bar.show
       try {
         const file = await input.read(working)
-        const sha256 = await digestOf(file)
-        const known = uploaded?.find(sha256, mode)
+        const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
+        const sha256 = toHex(new Uint8Array(digest))
+        const known = uploaded.get(`${mode} ${sha256}`)
         if (known !== undefined) return { name, known }
         const compressed = await compress(file, { mode, convert, signal: working, onProgress })
         working.throwIfAborted()
         const sent = await send(compressed.blob, {
-          baseUrl,
+          baseUrl: server,
           retries,
           signal,
           onProgress,
           ...(expires && { expires }),
           ...(compressed.preview && { preview: compressed.preview }),
         })
-        return { name, compressed, sent, source: { sha256, mode, server: baseUrl } }
+        return { name, compressed, sent, source: { sha256, mode, server } }
       } catch (error) {
-        if (endsRun(error)) end(error)
+        // The first reason stands: aborting again changes nothing.
+        if (endsRun(error)) over.abort(error)
         else if (!working.aborted || error !== working.reason) return { name, error }
         return { name, isUnsent: true }
       } finally {

@@ -1,0 +1,74 @@
+/** The service that the command talks to: given, remembered on this machine, or on this machine itself. */
+import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Option } from 'commander'
+import envPaths from 'env-paths'
+import { jsonObject } from '../json.ts'
+import { CommandError } from './exit.ts'
+
+/** Where `pinhole serve` listens. */
+const DEFAULT_SERVER = 'http://localhost:3000'
+
+export function serverOption(): Option {
+  return new Option('-s, --server <url>', 'address of the service (else what `pinhole use` remembers)').env(
+    'PINHOLE_SERVER',
+  )
+}
+
+/** The service to talk to, and whether anybody chose it: the command line, the environment, this machine's settings. */
+export function serverOf({ server }: { server?: string }): { server: string; isChosen: boolean } {
+  const chosen = server || rememberedServer()
+  return { server: readServerAddress(chosen || DEFAULT_SERVER), isChosen: Boolean(chosen) }
+}
+
+/** What to do where nobody chose a service and none answers on this machine. */
+export const CHOOSE_SERVER =
+  `No service is set, and none answers at ${DEFAULT_SERVER}. ` +
+  'Set yours once with: pinhole use https://pics.example. Or start one here with: pinhole serve'
+
+/** A host with a dot, a port, or the name of this machine: one word alone is more likely a mistake. */
+const BARE_HOST = /^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+(?=:\d)|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:\/\S*)?$/i
+
+/** Addresses without TLS: this machine (RFC 6761, section 6.3) and private networks (RFC 1918). */
+const LOCAL =
+  /^(?:(?:[\w-]+\.)*localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|\[::1\])(?=[:/]|$)/i
+
+/** The URL that a person means by what they typed: `localhost:3000`, `pics.example`, or a URL. */
+export function readServerAddress(text: string): string {
+  const word = text.trim()
+  const url = BARE_HOST.test(word) ? `${LOCAL.test(word) ? 'http' : 'https'}://${word}` : word
+  if (/^https?:\/\/[^\s/]/i.test(url) && URL.canParse(url)) return url
+  throw new CommandError(
+    'usage',
+    `${text} is not the address of a service. Write it like https://pics.example`,
+  )
+}
+
+export function settingsPath(): string {
+  return join(envPaths('pinhole', { suffix: '' }).config, 'settings.json')
+}
+
+function rememberedServer(): string | undefined {
+  const path = settingsPath()
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new CommandError('usage', `${path} can't be read (${code}).`)
+  }
+  const settings = jsonObject(text)
+  const server = settings?.server
+  if (settings === null || !(server === undefined || typeof server === 'string')) {
+    const example = 'It should look like {"server": "https://pics.example"}.'
+    throw new CommandError('usage', `${path} is not valid. ${example}`)
+  }
+  return server
+}
+
+export async function rememberServer(server: string): Promise<void> {
+  await mkdir(dirname(settingsPath()), { recursive: true, mode: 0o700 })
+  await writeFile(settingsPath(), `${JSON.stringify({ server }, null, 2)}\n`)
+}
