@@ -4,7 +4,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Option } from 'commander'
 import envPaths from 'env-paths'
+import { refusalOf } from '../client/api/answers.ts'
+import { endpointOf } from '../client/api/endpoint.ts'
+import { type RetryPolicy, withRetries } from '../client/api/retry.ts'
 import { jsonObject } from '../json.ts'
+import { UPLOAD_PATH } from '../protocol.ts'
 import { CommandError } from './exit.ts'
 
 /** Where `pinhole serve` listens. */
@@ -43,6 +47,19 @@ export function readServerAddress(text: string): string {
     'usage',
     `${text} is not the address of a service. Write it like https://pics.example`,
   )
+}
+
+/**
+ * Asks whether anything answers where uploads would go. Rejects with `Unreachable`, with a `ServerRefusal` if the answer
+ * leads elsewhere, or with the signal's reason. Any other answer is left to the upload to judge.
+ */
+export async function reach(server: string, policy: RetryPolicy): Promise<void> {
+  const { address, transport, clock } = endpointOf(server)
+  const attempt = async () => {
+    const answer = await transport({ method: 'HEAD', url: address(UPLOAD_PATH), signal: policy.signal })
+    if (answer.status >= 300 && answer.status < 400) throw refusalOf(answer)
+  }
+  await withRetries(attempt, policy, clock)
 }
 
 export function settingsPath(): string {

@@ -1,5 +1,6 @@
 /** `pinhole/client` in Node. Workers start when the first file needs them. */
 
+import { uploadWith } from './api/send.ts'
 import { createEngine, type Engine } from './compress/engine.ts'
 import type {
   BrowserSettings,
@@ -9,7 +10,6 @@ import type {
   UploadOptions,
   UploadResult,
 } from './types.ts'
-import { uploadWith } from './upload.ts'
 import { createNodeHost } from './worker/node-host.ts'
 
 export type { Challenge, ImageType, Problem, UploadAnswer } from '../protocol.ts'

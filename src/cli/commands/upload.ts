@@ -1,7 +1,5 @@
 import { Command } from 'commander'
 import { forEachAtOnce } from '../../async.ts'
-import { endpointOf } from '../../client/api/endpoint.ts'
-import { reach } from '../../client/api/reach.ts'
 import { Unreachable } from '../../client/errors.ts'
 import { CommandError, EXIT, type ExitCode, interruptSignal } from '../exit.ts'
 import { expandInputs, fileInput } from '../files/input.ts'
@@ -15,7 +13,7 @@ import {
   type UploadFlags,
   wholeNumber,
 } from '../options.ts'
-import { CHOOSE_SERVER, serverOf, serverOption } from '../service.ts'
+import { CHOOSE_SERVER, reach, serverOf, serverOption } from '../service.ts'
 import { createBars } from '../terminal/bars.ts'
 import { copyText } from '../terminal/clipboard.ts'
 import { printable } from '../terminal/text.ts'
@@ -48,7 +46,7 @@ async function upload(args: string[], flags: UploadFlags): Promise<void> {
   const { server, isChosen } = serverOf(flags)
   // Before minutes of work: does the service answer?
   const retries = isChosen ? Math.min(flags.retries, 1) : 0
-  await reach(endpointOf(server), { signal, retries }).catch((cause) => {
+  await reach(server, { signal, retries }).catch((cause) => {
     const isUnset = cause instanceof Unreachable && !isChosen
     throw isUnset ? new CommandError('unreachable', CHOOSE_SERVER, { cause }) : cause
   })

@@ -1,8 +1,6 @@
 import { Command } from 'commander'
-import { endpointOf } from '../../client/api/endpoint.ts'
-import { reach } from '../../client/api/reach.ts'
 import { interruptSignal } from '../exit.ts'
-import { readServerAddress, rememberServer, settingsPath } from '../service.ts'
+import { reach, readServerAddress, rememberServer, settingsPath } from '../service.ts'
 
 export function useCommand(): Command {
   return new Command('use')
@@ -13,7 +11,7 @@ export function useCommand(): Command {
 
 async function use(address: string): Promise<void> {
   const server = readServerAddress(address)
-  await reach(endpointOf(server), { signal: interruptSignal(), retries: 1 })
+  await reach(server, { signal: interruptSignal(), retries: 1 })
   await rememberServer(server)
   process.stdout.write(`Uploads go to ${server} from now on (${settingsPath()}).\n`)
 }

@@ -1,12 +1,9 @@
 /** Proof of work that a service wants before an upload: fetched with the first. Only a service that asked once is asked ahead. */
 import { jsonObject } from '../../json.ts'
-import type { Puzzle } from '../../proof-of-work.ts'
+import { checkerOf, type Puzzle } from '../../proof-of-work.ts'
 import { CHALLENGE_PATH, UPLOAD_PATH } from '../../protocol.ts'
 import type { Endpoint } from './endpoint.ts'
-import { solve } from './solve.ts'
 import type { Answer } from './transport.ts'
-
-export type { Puzzle } from '../../proof-of-work.ts'
 
 /** Iterations that are done for a service at most: some minutes. */
 const MOST_WORK = 2 ** 30
@@ -54,4 +51,28 @@ export function puzzleIn(value: unknown): Puzzle | null {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
+}
+
+/** Tried at once: they run on threads of the platform, as many as there are. */
+const AT_ONCE = 32
+
+/**
+ * The solution, as `SOLUTION_HEADER` takes it. `onAnswer`: so many answers are found. Rejects with the signal's reason.
+ */
+export async function solve(
+  puzzle: Puzzle,
+  options: { signal?: AbortSignal | undefined; onAnswer?: (found: number) => void } = {},
+): Promise<string> {
+  const isAnswer = await checkerOf(puzzle)
+  const found: number[] = []
+  while (found.length < puzzle.answers) {
+    for (let from = 0, at = -1; at < 0; from += AT_ONCE) {
+      options.signal?.throwIfAborted()
+      const tries = Array.from({ length: AT_ONCE }, (_, nth) => isAnswer(found.length, from + nth))
+      at = (await Promise.all(tries)).indexOf(true)
+      if (at >= 0) found.push(from + at)
+    }
+    options.onAnswer?.(found.length)
+  }
+  return `${puzzle.token}:${found.join(',')}`
 }

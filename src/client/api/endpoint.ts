@@ -1,6 +1,5 @@
-import { realClock } from '../clock.ts'
 import { fetchTransport } from './fetch.ts'
-import type { Clock } from './retry.ts'
+import { type Clock, realClock } from './retry.ts'
 import type { Transport } from './transport.ts'
 import { xhrTransport } from './xhr.ts'
 

@@ -1,5 +1,11 @@
-import { watchForStall } from './stall.ts'
-import { type Exchange, MOST_ANSWER_BYTES, NetworkFault, type Transport, tooLong } from './transport.ts'
+import {
+  type Exchange,
+  MOST_ANSWER_BYTES,
+  NetworkFault,
+  type Transport,
+  tooLong,
+  watchForStall,
+} from './transport.ts'
 
 /** The transport where there is no XMLHttpRequest. The body is streamed, so that its progress can be seen. */
 export const fetchTransport: Transport = async ({ method, url, headers: more, file, signal, onSent }) => {

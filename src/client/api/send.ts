@@ -13,12 +13,12 @@ import {
 } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
 import { divisible } from '../blob-source.ts'
-import type { SendOptions, Sent } from '../types.ts'
-import { rejectAnswer } from './answers.ts'
+import type { Engine } from '../compress/engine.ts'
+import type { SendOptions, Sent, UploadOptions, UploadResult } from '../types.ts'
+import { rejectAnswer, sentOf } from './answers.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
 import { withRetries } from './retry.ts'
-import { sentOf } from './sent.ts'
 
 /** A second one comes if the first took too long. */
 const MOST_CHALLENGES = 2
@@ -85,6 +85,19 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   const sent = await withRetries(attempt, { retries, mayRepeat, signal, onWait }, endpoint.clock)
   onProgress?.({ stage: 'done' })
   return sent
+}
+
+/** Compresses, then sends. */
+export async function uploadWith(
+  engine: Pick<Engine, 'compress'>,
+  file: Blob,
+  options: UploadOptions,
+): Promise<UploadResult> {
+  const endpoint = endpointOf(options.baseUrl)
+  const compressed = await engine.compress(file, options)
+  const { blob, preview, bytesIn, bytesOut, type, action, hasLocation } = compressed
+  const sent = await sendTo(blob, { ...options, ...(preview && { preview }) }, endpoint)
+  return { ...sent, bytesIn, bytesOut, type, action, hasLocation }
 }
 
 /** One file: the image, and its preview behind it if there is room for one. */

@@ -40,8 +40,28 @@ export function tooLong(): NetworkFault {
   return new NetworkFault('the answer is not from a Pinhole service: it is too long')
 }
 
-/**
- * A connection on which nothing moves for so long is given up: the service lets an upload wait for its turn for 30 s. Unit:
- * milliseconds.
- */
-export const STALL_MS = 45_000
+/** The service lets an upload wait for its turn for 30 s. */
+const STALL_MS = 45_000
+
+/** Calls `onStall` once if nothing moves for so long that the connection is given up. */
+export function watchForStall(onStall: (fault: NetworkFault) => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const arm = () => {
+    const fault = new NetworkFault(`the connection stood still for ${STALL_MS / 1000} s`)
+    timer = setTimeout(() => onStall(fault), STALL_MS)
+  }
+  arm()
+  return {
+    /** Something moved. */
+    touch() {
+      // A body may go on moving after its answer came.
+      if (timer === undefined) return
+      clearTimeout(timer)
+      arm()
+    },
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+  }
+}

@@ -1,5 +1,4 @@
-import { watchForStall } from './stall.ts'
-import { MOST_ANSWER_BYTES, NetworkFault, type Transport, tooLong } from './transport.ts'
+import { MOST_ANSWER_BYTES, NetworkFault, type Transport, tooLong, watchForStall } from './transport.ts'
 
 /** The browser's transport: `fetch` reports no upload progress there. */
 export const xhrTransport: Transport = ({ method, url, headers: more = {}, file, signal, onSent }) =>

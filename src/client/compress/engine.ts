@@ -6,9 +6,8 @@ import { checkArguments } from '../arguments.ts'
 import { blobOf, blobSource, divisible } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback, PrepareOptions } from '../types.ts'
 import { converse, type Outcome } from '../worker/conversation.ts'
-import type { EngineHost } from '../worker/host.ts'
 import type { CompressRequest, Found } from '../worker/messages.ts'
-import { createPool, type Lease } from '../worker/pool.ts'
+import { createPool, type EngineHost, type Lease } from '../worker/pool.ts'
 import type { MadePreview } from './preview.ts'
 
 export interface Engine {

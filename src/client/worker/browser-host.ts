@@ -1,7 +1,7 @@
 import { MAX_PIXELS, MAX_PIXELS_SMALL_MEMORY } from '../compress/plan.ts'
 import type { BrowserSettings } from '../types.ts'
-import type { EngineHost } from './host.ts'
 import type { Reply } from './messages.ts'
+import type { EngineHost } from './pool.ts'
 
 export interface TrustedTypes {
   createPolicy(

@@ -5,7 +5,8 @@ import type { ImageType } from '../../protocol.ts'
 import type { Line } from '../compress/effort.ts'
 import type { Means } from '../compress/plan.ts'
 import type { MadePreview } from '../compress/preview.ts'
-import type { Action, Fallback, ForeignType, Mode } from '../types.ts'
+import type { Recompressed } from '../compress/recompress.ts'
+import type { Fallback, ForeignType, Mode } from '../types.ts'
 
 export interface CompressRequest {
   kind: 'compress'
@@ -30,12 +31,6 @@ export type Request =
   /** Load the codecs that photographs need. No answer. */
   | { kind: 'prepare' }
 
-interface RecompressedBytes {
-  bytes: Uint8Array<ArrayBuffer>
-  type: ImageType
-  action: Action
-}
-
 /** `ready` comes once, unasked. `compress` is answered by `refused` or `failed`, or by `inspected` and then one of the others. */
 export type Reply =
   | { kind: 'ready' }
@@ -47,11 +42,11 @@ export type Reply =
   /** A small picture of the file. Its result is awaited all the same. */
   | (MadePreview & { kind: 'preview' })
   /** The result so far. A better one may follow; if none does, it stands. */
-  | (RecompressedBytes & { kind: 'interim' })
+  | (Recompressed & { kind: 'interim' })
   /** The file as it came, or without its metadata: the engine has all it needs for both. */
   | { kind: 'kept' }
   | { kind: 'scrubbed'; fallback?: Fallback }
-  | (RecompressedBytes & { kind: 'recompressed' })
+  | (Recompressed & { kind: 'recompressed' })
   | { kind: 'refused'; code: RefusalCode; detail: string }
   /** The file can't be read: gone from the disk, or a fault of the program. */
   | { kind: 'failed'; message: string }

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { MAX_PIXELS } from '../compress/plan.ts'
-import type { EngineHost } from './host.ts'
 import type { Reply } from './messages.ts'
+import type { EngineHost } from './pool.ts'
 
 /** Decoded pixels, the encoder's planes and coefficients, a sample, both files. */
 const BYTES_PER_PIXEL = 32

@@ -1,6 +1,5 @@
 /** The page that gets a pass: it solves a challenge, and makes of the pass what tools take. */
-import { puzzleIn } from '../../client/api/challenge.ts'
-import { solve } from '../../client/api/solve.ts'
+import { puzzleIn, solve } from '../../client/api/challenge.ts'
 import {
   CHALLENGE_PATH,
   PASS_PATH,

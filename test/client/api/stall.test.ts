@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { watchForStall } from '../../../src/client/api/stall.ts'
+import { watchForStall } from '../../../src/client/api/transport.ts'
 
 test('a connection stalls when nothing moves for 45 s, and never after it ended', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })

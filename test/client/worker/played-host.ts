@@ -1,7 +1,7 @@
 /** Workers that the test plays itself. */
 import type { TestContext } from 'node:test'
-import type { EngineHost } from '../../../src/client/worker/host.ts'
 import type { Reply, Request } from '../../../src/client/worker/messages.ts'
+import type { EngineHost } from '../../../src/client/worker/pool.ts'
 import type { Inspection } from '../../../src/formats/image.ts'
 
 export interface PlayedWorker {

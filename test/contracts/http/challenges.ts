@@ -1,7 +1,7 @@
 /** Proof of work before an upload, where the operator turned it on, and passes that stand for it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { solve as solveWithClient } from '../../../src/client/api/solve.ts'
+import { solve as solveWithClient } from '../../../src/client/api/challenge.ts'
 import { nodeHashes } from '../../../src/node/hashes.ts'
 import { checkerOf, type Puzzle } from '../../../src/proof-of-work.ts'
 import { type Challenge, type PassAnswer, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'

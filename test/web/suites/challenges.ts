@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before } from 'node:test'
-import { solve } from '../../../src/client/api/solve.ts'
+import { solve } from '../../../src/client/api/challenge.ts'
 import { isSolved } from '../../../src/proof-of-work.ts'
 import { type PassAnswer, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
 import { gif } from '../support/pictures.ts'
