@@ -1,9 +1,6 @@
 /** The types of the SDK. */
 import type { LIFETIMES } from '../lifetimes.ts'
 import type { ImageType, UploadAnswer } from '../protocol.ts'
-import type { Line } from './compress/effort.ts'
-
-export type { Line } from './compress/effort.ts'
 
 /**
  * How much may change before the upload. GIF is never touched in any mode.
@@ -31,6 +28,14 @@ export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-work
 export interface PrepareOptions {
   /** Load the codecs for photographs, too. Default: true. */
   codecs?: boolean
+}
+
+/** What the result waits for. */
+export interface Line {
+  /** That an upload will have. */
+  bytesPerSecond: number
+  /** Other pictures wait for the processor: then the line must be kept busy, and nobody looks at one picture. */
+  isBusy: boolean
 }
 
 export interface CompressOptions {

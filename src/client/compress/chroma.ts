@@ -1,3 +1,4 @@
+/** Colour of a lower resolution than brightness: where it would show, and what is lost with each generation. */
 import type { Pixels } from './pixels.ts'
 
 /** One row of colour samples (Cb, Cr), each the mean of two pixels by two. */
@@ -87,4 +88,43 @@ function shift(bytes: Uint8ClampedArray, at: number, cb: number, cr: number): vo
   bytes[at] = bytes[at]! + 1.402 * cr
   bytes[at + 1] = bytes[at + 1]! - 0.344136 * cb - 0.714136 * cr
   bytes[at + 2] = bytes[at + 2]! + 1.772 * cb
+}
+
+/** A difference of colour within two pixels by two that is seen where it stands alone. Unit: levels of 255. */
+const VISIBLE = 20
+/** Share of all blocks of two by two. */
+const MIN_SHARE = 0.01
+
+/**
+ * Whether a picture has colour so fine that halving its resolution would show: coloured letters and lines, saturated
+ * edges. Photographs by a camera hardly have any.
+ */
+export function fineColourShows({ data, width, height }: Pixels): boolean {
+  const stride = 4 * width
+  let fine = 0
+  let blocks = 0
+  for (let row = 0; row + 1 < height; row += 2) {
+    for (let column = 0, at = row * stride; column + 1 < width; column += 2, at += 8) {
+      if (spread(data, at, stride) > VISIBLE) fine++
+      blocks++
+    }
+  }
+  return fine > MIN_SHARE * blocks
+}
+
+/** How far apart the colours of two pixels by two are: of Cb or of Cr, whichever differs more. */
+function spread(data: Pixels['data'], at: number, stride: number): number {
+  let [minBlue, maxBlue, minRed, maxRed] = [255, -255, 255, -255]
+  for (const i of [at, at + 4, at + stride, at + stride + 4]) {
+    const red = data[i] ?? 0
+    const green = data[i + 1] ?? 0
+    const blue = data[i + 2] ?? 0
+    const cb = 0.5 * blue - 0.168736 * red - 0.331264 * green
+    const cr = 0.5 * red - 0.418688 * green - 0.081312 * blue
+    minBlue = Math.min(minBlue, cb)
+    maxBlue = Math.max(maxBlue, cb)
+    minRed = Math.min(minRed, cr)
+    maxRed = Math.max(maxRed, cr)
+  }
+  return Math.max(maxBlue - minBlue, maxRed - minRed)
 }

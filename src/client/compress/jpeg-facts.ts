@@ -2,11 +2,11 @@ import { latin1 } from '../../formats/bytes/text.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { gainMapBytesOf } from '../../formats/jpeg/gain-map.ts'
 import { readMpf } from '../../formats/jpeg/mpf.ts'
-import { type JpegSegment, nameOfKind } from '../../formats/jpeg/segments.ts'
+import { nameOfKind } from '../../formats/jpeg/segments.ts'
 import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
 import { profileKindOf } from './icc.ts'
-import { createProfileCollector } from './jpeg-profile.ts'
-import { isOwnTable } from './own-tables.ts'
+import { jpegProfileOf } from './jpeg-profile.ts'
+import { COARSEST_QUALITY, FINEST_QUALITY } from './jpeg-quality.ts'
 import type { JpegFacts } from './plan.ts'
 
 export async function jpegFactsOf(
@@ -22,7 +22,7 @@ export async function jpegFactsOf(
   )
   const lumaTable = quantisation[luma!.quantisation] ?? []
   const lumaTableSum = [...lumaTable].reduce((sum, value) => sum + value, 0)
-  const profile = await profileOf(source, segments)
+  const profile = await jpegProfileOf(source, segments)
   return {
     facts: {
       ordinary: frame.coding !== 'lossless' && !frame.arithmetic,
@@ -37,18 +37,6 @@ export async function jpegFactsOf(
     },
     profile: profile === 'broken' ? null : profile,
   }
-}
-
-async function profileOf(source: ByteSource, segments: JpegSegment[]): Promise<Uint8Array | null | 'broken'> {
-  const shares = createProfileCollector()
-  for (const { kind, offset, length } of segments) {
-    if (kind !== 'icc') continue
-    const bytes = await source.read(offset, length)
-    // Fill bytes, the marker, the length.
-    const bodyAt = bytes.findIndex((byte) => byte !== 0xff) + 3
-    shares.add(bytes.subarray(bodyAt))
-  }
-  return shares.result()
 }
 
 /** It would be behind the first picture. */
@@ -72,4 +60,22 @@ const GAIN_MAP_XMP = /hdrgm|hdr-gain-map|HDRGainMap/
 function namesSecondPicture(body: Uint8Array): boolean {
   const [, ...others] = readMpf(body.subarray(nameOfKind('mpf').length), 0)
   return others.some(({ isPreview }) => !isPreview)
+}
+
+/** mozjpeg's table 2 at quality 50, in the order of the file (zigzag). */
+// biome-ignore format: as a table
+const BASE = [
+  12, 17, 18, 19, 20, 20, 21, 20, 20, 26, 31, 26, 21, 26, 30, 34, 28, 26, 26, 33, 40, 46, 35, 36, 30, 33, 51, 56, 63, 61, 58, 46,
+  40, 46, 66, 68, 90, 76, 62, 46, 87, 69, 55, 55, 86, 96, 81, 86, 90, 96, 102, 100, 100, 66, 73, 111, 121, 113, 102, 120, 91, 101,
+  105, 103,
+]
+
+/** Whether this engine wrote it: by its steps of brightness. `table`: 64 of them, in the order of the file. */
+function isOwnTable(table: ArrayLike<number>): boolean {
+  for (let quality = COARSEST_QUALITY; quality <= FINEST_QUALITY; quality++) {
+    // As jpeg_set_quality scales a table (jcparam.c).
+    const scale = 200 - 2 * quality
+    if (BASE.every((step, i) => table[i] === Math.max(1, Math.floor((step * scale + 50) / 100)))) return true
+  }
+  return false
 }

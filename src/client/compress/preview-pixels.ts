@@ -6,7 +6,7 @@ import { displayProfile } from './display-profile.ts'
 import { rgbProfile } from './icc.ts'
 import { oriented, type Pixels } from './pixels.ts'
 import type { Facts, JpegFacts, Means, ProfileKind } from './plan.ts'
-import { decodedByPlatform } from './platform-decoder.ts'
+import { decodedByPlatform } from './platform.ts'
 import { webpProfileOf } from './webp-profile.ts'
 
 interface Decoded {

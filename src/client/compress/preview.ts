@@ -40,56 +40,41 @@ export function previewQualities(bytes = 0): number[] {
 export async function previewOf(
   pixels: Pixels,
   profile: Uint8Array | null,
-  codecs: Encoders,
+  codecs: Pick<Codecs, 'encodeJpeg' | 'encodeWebp'>,
 ): Promise<MadePreview | null> {
   const isClear = !isOpaque(pixels)
-  const encode = isClear ? clearPreview : opaquePreview
+  const type = isClear ? 'image/webp' : 'image/jpeg'
+  const gray = profileKindOf(profile) === 'gray'
+  const encode = (part: Pixels, quality: number) =>
+    isClear
+      ? codecs.encodeWebp(part, quality)
+      : codecs.encodeJpeg(part, {
+          quality: { luma: quality, chroma: quality },
+          fullChroma: false,
+          gray,
+          quick: true,
+        })
   // Noise takes more bytes than any quality saves: a smaller picture of it looks the same.
   for (const longest of [usualSide(pixels), usualSide(pixels) / 2]) {
     const small = shrunk(pixels, previewSize(pixels, longest), isClear)
-    const made = await encode(small, profile, codecs)
-    if (made !== null) return made
+    for (const quality of isClear ? PREVIEW_QUALITIES : await qualitiesFor(small, encode)) {
+      const encoded = await encode(small, quality)
+      const bytes = isClear ? withWebpProfile(encoded, profile, small) : withJpegProfile(encoded, profile)
+      if (bytes.length <= PREVIEW_MAX_BYTES) return { bytes, type }
+    }
   }
   return null
 }
 
-type Encoders = Pick<Codecs, 'encodeJpeg' | 'encodeWebp'>
-
-async function clearPreview(
+/** As a sample of the preview says. */
+async function qualitiesFor(
   small: Pixels,
-  profile: Uint8Array | null,
-  codecs: Encoders,
-): Promise<MadePreview | null> {
-  for (const quality of PREVIEW_QUALITIES) {
-    const encoded = await codecs.encodeWebp(small, quality)
-    const bytes = profile ? withWebpProfile(encoded, profile, small) : encoded
-    if (bytes.length <= PREVIEW_MAX_BYTES) return { bytes, type: 'image/webp' }
-  }
-  return null
-}
-
-async function opaquePreview(
-  small: Pixels,
-  profile: Uint8Array | null,
-  codecs: Encoders,
-): Promise<MadePreview | null> {
-  const gray = profileKindOf(profile) === 'gray'
-  const encode = (part: Pixels, quality: number) =>
-    codecs.encodeJpeg(part, {
-      quality: { luma: quality, chroma: quality },
-      fullChroma: false,
-      gray,
-      quick: true,
-    })
+  encode: (part: Pixels, quality: number) => Promise<Uint8Array>,
+): Promise<number[]> {
   const sample = sampled(small)
   const times = (small.width * small.height) / (sample.width * sample.height)
   const [usual = 0] = PREVIEW_QUALITIES
-  for (const quality of previewQualities((await encode(sample, usual)).length * times)) {
-    const encoded = await encode(small, quality)
-    const bytes = profile ? withJpegProfile(encoded, profile) : encoded
-    if (bytes.length <= PREVIEW_MAX_BYTES) return { bytes, type: 'image/jpeg' }
-  }
-  return null
+  return previewQualities((await encode(sample, usual)).length * times)
 }
 
 interface Size {

@@ -1,10 +1,10 @@
 /** The quick way to make a photograph smaller, by the browser's own codec: it says on its way whether the best one is worth the wait. */
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
-import { fineColourShows } from './chroma-detail.ts'
-import { effortFor, type Line } from './effort.ts'
+import type { Line } from '../types.ts'
+import { fineColourShows } from './chroma.ts'
 import { withJpegProfile, withoutJpegProfile } from './jpeg-profile.ts'
 import { BROWSER_QUALITY, quickQuality } from './jpeg-quality.ts'
-import { coded, type Drawn, drawn } from './platform-encoder.ts'
+import { coded, type Drawn, drawn } from './platform.ts'
 import { type MadePreview, previewQualities, previewSize, WISHED_BYTES } from './preview.ts'
 import { textureLossOf } from './texture-loss.ts'
 
@@ -56,8 +56,7 @@ export async function quickJpeg(
 }
 
 async function carrying(jpeg: Uint8Array, profile: Uint8Array | null): Promise<Uint8Array<ArrayBuffer>> {
-  const plain = await withoutJpegProfile(jpeg)
-  return profile ? withJpegProfile(plain, profile) : plain
+  return withJpegProfile(await withoutJpegProfile(jpeg), profile)
 }
 
 /** The first encoding says how coarse the next one must be to be small enough, if it is not itself. */
@@ -79,4 +78,31 @@ async function quickPreview(canvas: Drawn, profile: Uint8Array | null): Promise<
   } finally {
     small.close()
   }
+}
+
+/** What the best way is expected to take and to give, where the quick one is done. Unit: milliseconds, bytes. */
+export interface Prospects {
+  bestMs: number
+  bestBytes: number
+  quickBytes: number
+  /** Since the picture was handed over. */
+  elapsedMs: number
+}
+
+/** Nobody minds a link that comes within two seconds. Fetching and starting the codecs takes the rest of them. */
+const SOON_MS = 1200
+/** How much longer the best way may take than the quick one: its fewer bytes pay off at every later view. */
+const WORTH = 1.03
+
+/**
+ * `best` where its link comes soon, or hardly later than that of `quick`. With others waiting: where encoding keeps up with
+ * the line.
+ */
+export function effortFor(prospects: Prospects, { bytesPerSecond, isBusy }: Line): 'best' | 'quick' {
+  const { bestMs, bestBytes, quickBytes, elapsedMs } = prospects
+  const sending = (bytes: number) => (1000 * bytes) / bytesPerSecond
+  if (isBusy) return bestMs <= sending(bestBytes) ? 'best' : 'quick'
+  const best = bestMs + sending(bestBytes)
+  const quick = sending(quickBytes)
+  return elapsedMs + best <= SOON_MS || best <= WORTH * quick ? 'best' : 'quick'
 }

@@ -1,15 +1,12 @@
 /** Carries out a plan. Runs in a worker. */
-
+import { joined } from '../../bytes.ts'
 import { sourceOf } from '../../formats/image.ts'
 import { withGainMapOf } from '../../formats/jpeg/gain-map.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
-import type { Action } from '../types.ts'
-import { restoreChroma } from './chroma.ts'
-import { fineColourShows } from './chroma-detail.ts'
+import type { Action, Line } from '../types.ts'
+import { fineColourShows, restoreChroma } from './chroma.ts'
 import type { Codecs } from './codecs.ts'
-import type { Line } from './effort.ts'
-import { withExifOf } from './jpeg-exif.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
 import {
   BROWSER_QUALITY,
@@ -66,15 +63,14 @@ export interface Milestones {
 }
 
 /** `null` if nothing smaller came out that is worth the change. Throws what a codec throws. */
-export async function recompress(
+export function recompress(
   plan: Plan & { kind: 'jpeg' | 'png' },
   original: Original,
   codecs: Codecs,
   milestones: Milestones,
 ): Promise<Recompressed | null> {
-  return plan.kind === 'jpeg'
-    ? fromJpeg(plan, original, codecs, milestones)
-    : fromPng(plan, original, codecs, milestones)
+  if (plan.kind === 'jpeg') return fromJpeg(plan, original, codecs, milestones)
+  return fromPng(plan, original, codecs, milestones)
 }
 
 /**
@@ -142,12 +138,17 @@ export async function photoOf(
     !fullChroma && wasBrowsersWork(sample)
       ? await codecs.encodeJpeg(pixels, { ...AS_BROWSERS, gray })
       : await codecs.encodeJpeg(pixels, { quality: qualityFor(sample, { fullChroma }), fullChroma, gray })
-  return profile ? withJpegProfile(encoded, profile) : encoded
+  return withJpegProfile(encoded, profile)
 }
 
 /** The map is laid over the pixels as they are stored: the base is stored, and turned, as it was. */
 async function withGainMap(base: Uint8Array, original: Uint8Array): Promise<Uint8Array<ArrayBuffer> | null> {
-  return withGainMapOf(await withExifOf(base, original), sourceOf(original))
+  const { segments } = await walkJpeg(sourceOf(original))
+  const exif = segments.find(({ kind }) => kind === 'exif')
+  if (!exif) return withGainMapOf(base, sourceOf(original))
+  // No more than the orientation, once it was scrubbed. Exif stands first, right behind SOI (Exif 3.0, 4.5.4).
+  const segment = original.subarray(exif.offset, exif.offset + exif.length)
+  return withGainMapOf(joined(base.subarray(0, 2), segment, base.subarray(2)), sourceOf(original))
 }
 
 const AS_BROWSERS = {
@@ -232,8 +233,7 @@ export async function webpOf(
   profile: Uint8Array | null,
   codecs: Codecs,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await codecs.encodeWebp(pixels)
-  return profile ? withWebpProfile(bytes, profile, pixels) : bytes
+  return withWebpProfile(await codecs.encodeWebp(pixels), profile, pixels)
 }
 
 async function photoOfPng(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs): Promise<Recompressed> {
@@ -242,6 +242,5 @@ async function photoOfPng(pixels: Pixels, profile: Uint8Array | null, codecs: Co
     fullChroma: true,
     gray: false,
   })
-  const bytes = profile ? withJpegProfile(encoded, profile) : encoded
-  return { bytes, type: 'image/jpeg', action: 'lossy' }
+  return jpegOf(withJpegProfile(encoded, profile))
 }

@@ -7,12 +7,13 @@ const CHUNK_HEADER_BYTES = 8
 const HAS_ICC = 0x20
 const HAS_ALPHA = 0x10
 
-/** `webp`: as the encoder writes it: one VP8L chunk; or, lossy with alpha, a VP8X chunk and those that it announces. */
+/** Puts a profile, if there is one, into a WebP. `webp`: as the encoder writes it: one VP8L chunk; or, lossy with alpha, a VP8X chunk and those that it announces. */
 export function withWebpProfile(
-  webp: Uint8Array,
-  profile: Uint8Array,
+  webp: Uint8Array<ArrayBuffer>,
+  profile: Uint8Array | null,
   { width, height }: { width: number; height: number },
 ): Uint8Array<ArrayBuffer> {
+  if (profile === null) return webp
   const header = webp.subarray(0, RIFF_HEADER_BYTES)
   const first = readChunk(webp.subarray(RIFF_HEADER_BYTES), RIFF_HEADER_BYTES, webp.length)
   const isExtended = first.type === 'VP8X'

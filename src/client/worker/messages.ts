@@ -2,11 +2,10 @@
 import type { RefusalCode } from '../../errors.ts'
 import type { Inspection } from '../../formats/image.ts'
 import type { ImageType } from '../../protocol.ts'
-import type { Line } from '../compress/effort.ts'
 import type { Means } from '../compress/plan.ts'
 import type { MadePreview } from '../compress/preview.ts'
 import type { Recompressed } from '../compress/recompress.ts'
-import type { Fallback, ForeignType, Mode } from '../types.ts'
+import type { Fallback, ForeignType, Line, Mode } from '../types.ts'
 
 export interface CompressRequest {
   kind: 'compress'

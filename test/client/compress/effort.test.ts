@@ -1,9 +1,10 @@
 /** When the best encoding is worth the wait. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { effortFor, type Line, type Prospects } from '../../../src/client/compress/effort.ts'
 import { quickQuality } from '../../../src/client/compress/jpeg-quality.ts'
+import { effortFor, type Prospects } from '../../../src/client/compress/quick-jpeg.ts'
 import type { TextureLoss } from '../../../src/client/compress/texture-loss.ts'
+import type { Line } from '../../../src/client/types.ts'
 
 const MEGABIT = 125_000
 /** 12 MP on a core of today. */

@@ -1,10 +1,60 @@
-/**
- * A JPEG by the browser's own codec: a tenth of the work of ours, for a tenth more bytes. Only where its canvas gives back
- * what is drawn (docs/decisions/010).
- */
+/** Pictures by the browser's own codecs, where its canvas gives back what is drawn (docs/decisions/010). Runs in a worker. */
 import { type Pixels, sampleTiles } from './pixels.ts'
-import { canvasIsTrue } from './platform-decoder.ts'
 
+/**
+ * A picture as displayed, in the colours asked for, e.g. in Safari HEIC, JPEG XL and TIFF. `null` if this browser can't decode
+ * the file, has no such colours, or changes what is drawn.
+ */
+export function decodedByPlatform(
+  file: Blob,
+  { wideColour, maxPixels }: { wideColour: boolean; maxPixels: number },
+): Promise<Pixels | null> {
+  return withBitmap(file, (bitmap) => {
+    const { width, height } = bitmap
+    if (width * height > maxPixels) return null
+    const colorSpace = wideColour ? 'display-p3' : 'srgb'
+    const context = new OffscreenCanvas(width, height).getContext('2d', {
+      colorSpace,
+      willReadFrequently: true,
+    })
+    if (context?.createImageData(1, 1).colorSpace !== colorSpace || !canvasIsTrue(context)) return null
+    context.clearRect(0, 0, width, height)
+    context.drawImage(bitmap, 0, 0)
+    return read(context, bitmap)
+  })
+}
+
+/** `null` if this browser can't decode the file, or `use` throws. */
+async function withBitmap<T>(file: Blob, use: (bitmap: ImageBitmap) => T): Promise<T | null> {
+  if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
+  const bitmap = await createImageBitmap(file).catch(() => null)
+  if (bitmap === null) return null
+  try {
+    return use(bitmap)
+  } catch {
+    return null
+  } finally {
+    bitmap.close()
+  }
+}
+
+/**
+ * Whether what is drawn is what is read. Browsers that resist fingerprinting change pixels, and a canvas that is too large
+ * reads as blank.
+ */
+function canvasIsTrue(context: OffscreenCanvasRenderingContext2D): boolean {
+  const side = 16
+  const image = context.createImageData(side, side)
+  image.data.forEach((_, i) => {
+    const row = Math.floor(i / (4 * side))
+    image.data[i] = [row * 16, 255 - row * 16, row * 8, 255][i % 4]!
+  })
+  context.putImageData(image, 0, 0)
+  const { data } = context.getImageData(0, 0, side, side)
+  return data.every((value, i) => value === image.data[i])
+}
+
+/** A picture that can become a JPEG: a tenth of the work of our own codec, for a tenth more bytes. */
 export interface Drawn {
   width: number
   height: number
@@ -24,17 +74,8 @@ interface Size {
 }
 
 /** `jpeg`: opaque, and without a profile, so that its values stay what they are. `null` where there is no true canvas. */
-export async function drawn(jpeg: Blob): Promise<Drawn | null> {
-  if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
-  const bitmap = await createImageBitmap(jpeg).catch(() => null)
-  if (bitmap === null) return null
-  try {
-    return drawnOn(bitmap, bitmap)
-  } catch {
-    return null
-  } finally {
-    bitmap.close()
-  }
+export function drawn(jpeg: Blob): Promise<Drawn | null> {
+  return withBitmap(jpeg, (bitmap) => drawnOn(bitmap, bitmap))
 }
 
 /** What the browser's codec makes of `pixels`: so many bytes, and what comes back of them. `null` if it encodes no JPEG. */
@@ -57,7 +98,7 @@ function drawnOn(source: ImageBitmap | OffscreenCanvas, { width, height }: Size)
   return {
     width,
     height,
-    pixels: () => read(context, { width, height }),
+    pixels: () => read(context, canvas),
     // Read at once: Firefox copies the whole canvas for each part that is read.
     sample() {
       const sample = sampleTiles(width, height)
