@@ -4,12 +4,14 @@ import type {
   MozJPEGModule as JpegEncoder,
   EncodeOptions as JpegOptions,
 } from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
+import { defaultOptions as JPEG_DEFAULTS } from '@jsquash/jpeg/meta.js'
 import type { JXLModule as JxlDecoder } from '@jsquash/jxl/codec/dec/jxl_dec.js'
 import type { WebPModule as WebpDecoder } from '@jsquash/webp/codec/dec/webp_dec.js'
 import type {
   WebPModule as WebpEncoder,
   EncodeOptions as WebpOptions,
 } from '@jsquash/webp/codec/enc/webp_enc.js'
+import { defaultOptions as WEBP_DEFAULTS } from '@jsquash/webp/meta.js'
 import type { JpegQuality } from './jpeg-quality.ts'
 import type { Pixels } from './pixels.ts'
 
@@ -93,8 +95,7 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     },
     async decodeJpeg(bytes, as = 'displayed') {
       const pixels = (await jpegDecoder()).decode(bytes as BufferSource, as === 'displayed')
-      if (pixels === null) throw new Error('the JPEG decoder gave up')
-      return pixels
+      return given(pixels, 'JPEG decoder')
     },
     async encodeJpeg({ data, width, height }, { quality, fullChroma, gray, plain, quick }) {
       const options: JpegOptions = {
@@ -114,13 +115,11 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     async encodeWebp({ data, width, height }, quality) {
       const options = quality === undefined ? WEBP_LOSSLESS : { ...WEBP_LOSSLESS, ...LOSSY, quality }
       const result = (await webpEncoder()).encode(data as BufferSource, width, height, options)
-      if (result === null) throw new Error('the WebP encoder gave up')
-      return copyOf(result)
+      return copyOf(given(result, 'WebP encoder'))
     },
     async decodeWebp(bytes) {
       const pixels: Pixels | null = (await webpDecoder()).decode(bytes as BufferSource)
-      if (pixels === null) throw new Error('the WebP decoder gave up')
-      return pixels
+      return given(pixels, 'WebP decoder')
     },
     async optimisePng(bytes, level) {
       return copyOf((await pngOptimiser()).optimise(bytes, level, false, false))
@@ -130,9 +129,7 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       return decodeHeic(bytes)
     },
     async decodeJxl(bytes) {
-      const pixels = (await jxlDecoder()).decode(bytes as BufferSource)
-      if (pixels === null) throw new Error('the JPEG XL decoder gave up')
-      return pixels
+      return given((await jxlDecoder()).decode(bytes as BufferSource), 'JPEG XL decoder')
     },
   }
 }
@@ -145,53 +142,17 @@ const YCBCR = 3
  * one trellis pass: docs/decisions/010.
  */
 const MOZJPEG = {
-  baseline: false,
-  arithmetic: false,
-  progressive: true,
-  optimize_coding: true,
-  smoothing: 0,
+  ...JPEG_DEFAULTS,
   quant_table: 2,
-  trellis_multipass: false,
-  trellis_opt_zero: false,
-  trellis_opt_table: false,
-  trellis_loops: 1,
   auto_subsample: false,
   separate_chroma_quality: true,
-} satisfies Partial<JpegOptions>
+} satisfies JpegOptions
 
 /** T.81's tables (K.1) without trellis. */
 const PLAIN = { quant_table: 0, trellis_loops: 0 } satisfies Partial<JpegOptions>
 
-/** libwebp's defaults but for `lossless` and `exact`. For lossless coding, `quality` is effort. */
-const WEBP_LOSSLESS: WebpOptions = {
-  quality: 75,
-  target_size: 0,
-  target_PSNR: 0,
-  method: 4,
-  sns_strength: 50,
-  filter_strength: 60,
-  filter_sharpness: 0,
-  filter_type: 1,
-  partitions: 0,
-  segments: 4,
-  pass: 1,
-  show_compressed: 0,
-  preprocessing: 0,
-  autofilter: 0,
-  partition_limit: 0,
-  alpha_compression: 1,
-  alpha_filtering: 1,
-  alpha_quality: 100,
-  lossless: 1,
-  exact: 1,
-  image_hint: 0,
-  emulate_jpeg_size: 0,
-  thread_level: 0,
-  low_memory: 0,
-  near_lossless: 100,
-  use_delta_palette: 0,
-  use_sharp_yuv: 0,
-}
+/** For lossless coding, `quality` is effort. */
+const WEBP_LOSSLESS = { ...WEBP_DEFAULTS, lossless: 1, exact: 1 } satisfies WebpOptions
 
 const LOSSY = { lossless: 0, exact: 0, alpha_quality: 60, method: 2 } satisfies Partial<WebpOptions>
 
@@ -224,6 +185,11 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
     loaded ??= load()
     return loaded
   }
+}
+
+function given<T>(result: T | null, codec: string): T {
+  if (result === null) throw new Error(`the ${codec} gave up`)
+  return result
 }
 
 /** What a codec returns may be a view of its own memory. */

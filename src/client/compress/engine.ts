@@ -11,11 +11,7 @@ import { createPool, type EngineHost, type Lease } from '../worker/pool.ts'
 import type { MadePreview } from './preview.ts'
 
 export interface Engine {
-  /**
-   * Makes an image smaller and takes out what is private. Rejects with a `Refusal` (`unsupported-type`,
-   * `damaged-image`) for a file that the service would refuse, with a `TypeError` for arguments that are not valid,
-   * with the signal's reason, or with an `Error` if the file can't be read.
-   */
+  /** As the SDK's. */
   compress(file: Blob, options?: CompressOptions): Promise<Compressed>
   /** Starts a worker ahead of the first file, and loads its codecs for photographs. Never fails. */
   prepare(options?: PrepareOptions): void

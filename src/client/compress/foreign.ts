@@ -145,38 +145,24 @@ async function byPlatformAlone(
   }
 }
 
-interface Colours {
-  profile: Uint8Array | null
-  halfChroma: boolean
-}
-
 async function encode(
   pixels: Pixels,
-  colours: Colours,
+  { profile, halfChroma }: Pick<Facts, 'profile' | 'halfChroma'>,
   codecs: Codecs,
   { picture }: Pick<Milestones, 'picture'>,
 ): Promise<Recompressed> {
-  const result = await encoded(pixels, colours, codecs)
-  if (result.bytes.length > PREVIEW_MAX_BYTES) await picture(pixels, colours.profile)
-  return result
-}
-
-async function encoded(
-  pixels: Pixels,
-  { profile, halfChroma }: Colours,
-  codecs: Codecs,
-): Promise<Recompressed> {
+  let result: Recompressed
   if (isOpaque(pixels)) {
     if (halfChroma) restoreChroma(pixels)
-    const bytes = await photoOf(
-      pixels,
-      { fullChroma: !halfChroma && fineColourShows(pixels), gray: false, profile },
-      codecs,
-    )
-    return { bytes, type: 'image/jpeg', action: 'lossy' }
+    const fullChroma = !halfChroma && fineColourShows(pixels)
+    const bytes = await photoOf(pixels, { fullChroma, gray: false, profile }, codecs)
+    result = { bytes, type: 'image/jpeg', action: 'lossy' }
+  } else {
+    if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE) throw new Error('it is too large for a WebP')
+    result = { bytes: await webpOf(pixels, profile, codecs), type: 'image/webp', action: 'lossless' }
   }
-  if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE) throw new Error('it is too large for a WebP')
-  return { bytes: await webpOf(pixels, profile, codecs), type: 'image/webp', action: 'lossless' }
+  if (result.bytes.length > PREVIEW_MAX_BYTES) await picture(pixels, profile)
+  return result
 }
 
 function hdr(type: string): Refusal {

@@ -6,8 +6,8 @@ import { bytesOf, isWhole, lengthOf, sourceOf } from '../../formats/image.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobSource } from '../blob-source.ts'
 import type { Codecs } from '../compress/codecs.ts'
-import { examine } from '../compress/examine.ts'
 import { inspect } from '../compress/inspect.ts'
+import { jpegFactsOf } from '../compress/jpeg-facts.ts'
 import type { Pixels } from '../compress/pixels.ts'
 import { type Facts, planFor } from '../compress/plan.ts'
 import { type MadePreview, previewOf, previewSize } from '../compress/preview.ts'
@@ -120,6 +120,24 @@ async function wholeOf(source: ByteSource, segments: Segment[]): Promise<Uint8Ar
   const pieces: Uint8Array[] = []
   for await (const piece of bytesOf(source, segments)) pieces.push(piece)
   return joined(...pieces)
+}
+
+/** What the policy asks about a file that was inspected, and its colour profile, which a new file must carry on. */
+async function examine(
+  source: ByteSource,
+  { type, width, height, animated }: Inspection,
+): Promise<{ facts: Facts; profile: Uint8Array | null }> {
+  const facts = { type, width, height, animated }
+  if (type === 'image/jpeg') {
+    const { facts: jpeg, profile } = await jpegFactsOf(source)
+    return { facts: { ...facts, jpeg }, profile }
+  }
+  if (type === 'image/png' && !animated) {
+    const { pngFactsOf } = await import('../compress/png-facts.ts')
+    const { facts: png, profile } = await pngFactsOf(source)
+    return { facts: { ...facts, png }, profile }
+  }
+  return { facts, profile: null }
 }
 
 /** `null` if nothing here decodes such a file. */
