@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import xterm from '@xterm/headless'
 import { cameraJpeg } from '../client/pictures.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { noTerminal, type Person, person } from './command.ts'
 import { playedService } from './service.ts'
-import { screenOf } from './terminal.ts'
 
 let server: RunningServer
 before(async () => {
@@ -20,6 +20,19 @@ async function uploader(): Promise<Person> {
   for (const name of ['a', 'b', 'c', 'd', 'e'])
     await writeFile(join(me.folder, `${name}.jpg`), await cameraJpeg(200, 150))
   return me
+}
+
+/** Rows of text, without the empty ones at the end. */
+async function screenOf(written: Uint8Array): Promise<string[]> {
+  const terminal = new xterm.Terminal({ cols: 100, rows: 40, allowProposedApi: true, convertEol: false })
+  await new Promise<void>((resolve) => terminal.write(written, resolve))
+  const { active } = terminal.buffer
+  const lines = Array.from(
+    { length: active.length },
+    (_, i) => active.getLine(i)?.translateToString(true) ?? '',
+  )
+  terminal.dispose()
+  return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1)
 }
 
 const FILES = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg', 'e.jpg']

@@ -1,13 +1,12 @@
 /** The command against a real server: lifetimes, terminals, and what surrounds it. */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
 import { blobOf, drawing, photo, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { listening } from '../support/listening.ts'
 import { startServer } from '../support/processes/server.ts'
 import { noTerminal, person } from './command.ts'
 import { uploads } from './uploader.ts'
@@ -90,19 +89,13 @@ test('a used-up quota says when to come back', async (t) => {
   assert.equal((await me.run(['upload', 'a.gif'])).code, 0, 'it is there already')
 })
 
-test('Ctrl-C ends a waiting upload in good order', async (t) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
-  t.after(() => {
-    silent.closeAllConnections()
-    silent.close()
-  })
+test('Ctrl-C ends a waiting upload in good order', async () => {
+  const silent = await listening(() => {})
   const me = await site.uploader()
-  const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
-  const { code, stdout } = await me.run(['upload', '--server', server, 'small.gif'], {
-    onStart: (child) => silent.once('request', () => child.kill('SIGINT')),
+  const { code, stdout } = await me.run(['upload', '--server', silent.url, 'small.gif'], {
+    onStart: (child) => silent.server.once('request', () => child.kill('SIGINT')),
   })
-  assert.equal(code, 130)
-  assert.equal(stdout.length, 0)
+  assert.deepEqual([code, stdout.length], [130, 0])
 })
 
 test('pictures of a folder that the service does not take are told, and the others go', async () => {

@@ -1,14 +1,14 @@
 /** The command against a real server. */
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import sharp from 'sharp'
 import { ID_LENGTH, type Problem } from '../../src/protocol.ts'
 import { GPS } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { listening } from '../support/listening.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { startServer } from '../support/processes/server.ts'
 import { person } from './command.ts'
@@ -128,12 +128,10 @@ test('Ctrl-C in the middle of several tells what was not sent, and the next run 
   })
   assert.equal(first.code, 130)
   assert.equal(first.stderr, 'Interrupted. Not sent:\n  b.gif\n  c.gif\n  d.gif\n')
-  const told = (ran: typeof first) =>
-    ran.stdout
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+  const told = ({ stdout }: typeof first) => {
+    const lines = stdout.toString().trim().split('\n')
+    return lines.map((line) => JSON.parse(line))
+  }
   assert.deepEqual(
     told(first).map(({ file, error }) => [file, error]),
     [
@@ -162,39 +160,32 @@ test('Ctrl-C in the middle of several tells what was not sent, and the next run 
 })
 
 /** Hands requests on to the service. `mayPass` is asked of each upload, with its number; one that may not is left waiting. */
-async function proxyTo(url: string, mayPass: (count: number) => boolean): Promise<string> {
+async function proxyTo(site: string, mayPass: (count: number) => boolean): Promise<string> {
   let uploads = 0
-  const proxy = createServer((request, response) => {
+  const { url } = await listening((request, response) => {
     if (request.method === 'POST' && !mayPass(++uploads)) return
     const { method, headers } = request
     request.pipe(
-      httpRequest(new URL(request.url!, url), { method: method!, headers }, (answer) => {
+      httpRequest(new URL(request.url!, site), { method: method!, headers }, (answer) => {
         response.writeHead(answer.statusCode!, answer.headers)
         answer.pipe(response)
       }),
     )
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  after(() => {
-    proxy.closeAllConnections()
-    proxy.close()
-  })
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  return url
 }
 
 test('list --prune forgets only what the service itself says is gone', async () => {
   const me = await site.uploader()
   await me.run(['upload', 'photo.jpg'])
   let [type, error] = ['text/html', 'not-found']
-  const other = createServer((_, response) => {
+  const other = await listening((_, response) => {
     response.writeHead(404, { 'Content-Type': type }).end(JSON.stringify({ error }))
-  }).listen(0, '127.0.0.1')
-  after(() => other.close())
+  })
   const folder = join(me.dataHome, 'pinhole/uploads')
   const file = join(folder, (await readdir(folder))[0]!)
-  const { port } = other.address() as AddressInfo
   const entry = await readFile(file, 'utf8')
-  await writeFile(file, entry.replaceAll(site.server.baseUrl, `http://127.0.0.1:${port}`))
+  await writeFile(file, entry.replaceAll(site.server.baseUrl, other.url))
   const pruned = async () => (await me.run(['list', '--prune'])).stdout.toString()
 
   assert.equal(await pruned(), '')

@@ -5,13 +5,59 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { nodeResolve } from '@rollup/plugin-node-resolve'
+import * as esbuild from 'esbuild'
 import type { Browser } from 'playwright-core'
+import { rollup } from 'rollup'
+import { build as vite } from 'vite'
+import webpack from 'webpack'
 import { cameraJpeg } from '../client/pictures.ts'
 import { launchBrowser, whyNoChromium } from '../support/browser.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import { BUNDLERS } from './bundle.ts'
 import { type Installed, NAMES } from './installed.ts'
+
+/** Bundles `entry` to `main.js` in the folder `out`. */
+type Bundle = (entry: string, out: string) => Promise<unknown>
+
+/** With the settings that each one's first page of documentation has, and nothing for workers. */
+const BUNDLERS: Record<string, Bundle> = {
+  vite: (entry, out) =>
+    vite({
+      configFile: false,
+      logLevel: 'error',
+      root: join(entry, '..'),
+      // The page is in a folder of its site.
+      base: './',
+      build: {
+        outDir: out,
+        emptyOutDir: false,
+        rolldownOptions: { input: entry, output: { entryFileNames: 'main.js' } },
+      },
+    }),
+  webpack: (entry, out) =>
+    new Promise((done, failed) => {
+      const options = { mode: 'production', entry, output: { path: out, filename: 'main.js' } } as const
+      // Minifying takes most of the time, and finds nothing.
+      webpack({ ...options, optimization: { minimize: false } }, (error, stats) => {
+        if (error || !stats || stats.hasErrors()) failed(error ?? new Error(stats?.toString()))
+        else done(stats)
+      })
+    }),
+  esbuild: (entry, out) =>
+    esbuild.build({
+      entryPoints: [entry],
+      outdir: out,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      logLevel: 'error',
+    }),
+  rollup: async (entry, out) => {
+    const bundle = await rollup({ input: entry, plugins: [nodeResolve({ browser: true })] })
+    return bundle.write({ dir: out, format: 'es', entryFileNames: 'main.js' })
+  },
+}
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,9 +1,8 @@
 /** A server that misbehaves on demand, one step a request, and remembers what it got. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { after } from 'node:test'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint } from '../../../src/client/api/endpoint.ts'
 import { fetchTransport } from '../../../src/client/api/fetch.ts'
+import { listening } from '../../support/listening.ts'
 
 export const SENT = {
   id: 'abcdefghijk',
@@ -32,16 +31,13 @@ export interface FakeService {
 export async function fakeService(...steps: Step[]): Promise<FakeService> {
   const requests: FakeService['requests'] = []
   const slept: number[] = []
-  const server = createServer((request, response) => {
+  const { url } = await listening((request, response) => {
     const step = steps.shift()
     if (step === undefined) throw new Error('more requests than steps')
+    const { method, url, headers } = request
+    const received = { method: method!, url: url!, headers, body: Buffer.alloc(0) }
     if (step === 'cut') {
-      requests.push({
-        method: request.method!,
-        url: request.url!,
-        headers: request.headers,
-        body: Buffer.alloc(0),
-      })
+      requests.push(received)
       request.socket.destroy()
       return
     }
@@ -49,18 +45,11 @@ export async function fakeService(...steps: Step[]): Promise<FakeService> {
     request.on('data', (part) => parts.push(part))
     request.on('error', () => {})
     request.on('end', () => {
-      const { method, url, headers } = request
-      requests.push({ method: method!, url: url!, headers, body: Buffer.concat(parts) })
+      requests.push({ ...received, body: Buffer.concat(parts) })
       if (step === 'lose the reply') request.socket.destroy()
       else if (step !== 'hang') answer(response, step)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const endpoint: Endpoint = {
     address: (path) => url + path,
     transport: fetchTransport,
