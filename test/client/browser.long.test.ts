@@ -1,99 +1,65 @@
 /** The same engine in real Chromium, in its workers, under the service's Content-Security-Policy. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { withJpegProfile } from '../../src/client/compress/jpeg-profile.ts'
 import { compress as compressInNode } from '../../src/client/node.ts'
-import type { Compressed, CompressOptions, Progress } from '../../src/client/types.ts'
-import { launchBrowser } from '../support/browser.ts'
-import { after, before, test } from '../support/chromium-tests.ts'
-import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
+import type { Progress } from '../../src/client/types.ts'
+import { before, test } from '../support/chromium-tests.ts'
 import { assemble, noise as avifNoise, coded, image } from '../support/images/avif/assembly.ts'
 import { moov, track } from '../support/images/avif/tracks-assembly.ts'
+import { until } from '../support/until.ts'
 import { SENT } from './api/fake-service.ts'
+import { compressIn, inChromium } from './in-chromium.ts'
 import { animated, apng, blobOf, brokenPng, cameraJpeg, photo, rgba, screenshot } from './pictures.ts'
 
-let site: EnginePage
-let browser: Browser
-let page: Page
-const complaints: string[] = []
 const uploads: Buffer[] = []
-
+const sdk = inChromium((body) => {
+  uploads.push(body)
+  return { status: 201, body: JSON.stringify(SENT) }
+})
+let page: Page
 before(async () => {
-  site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'), (body) => {
-    uploads.push(body)
-    return { status: 201, body: JSON.stringify(SENT) }
-  })
-  browser = await launchBrowser()
-  page = await browser.newPage()
-  page.on('console', (message) => complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(site.url)
+  page = await sdk.open()
 })
 
-after(async () => {
-  await browser?.close()
-  site?.close()
-})
+const wasmAmong = (names: Iterable<string>) => [...names].filter((name) => name.endsWith('.wasm')).length
 
-type Facts = Omit<Compressed, 'blob'> & { bytes: Buffer }
-
-/** Compresses in the page, and brings the result over. */
-async function compressInPage(bytes: Uint8Array, options: CompressOptions = {}): Promise<Facts> {
-  const { base64, ...facts } = await page.evaluate(
-    async ({ input, options }) => {
-      const file = new Blob([Uint8Array.fromBase64(input)])
-      const { blob, ...facts } = await window.pinhole.compress(file, options)
-      return { ...facts, base64: (await blob.bytes()).toBase64() }
-    },
-    { input: Buffer.from(bytes).toString('base64'), options },
-  )
-  return { ...facts, bytes: Buffer.from(base64, 'base64') }
-}
-
-/** Names of what was downloaded since, and its size together in brotli. */
-function downloadsOf(work: () => Promise<unknown>) {
-  site.downloads.clear()
-  return work().then(() => ({
-    names: [...site.downloads.keys()],
-    bytes: [...site.downloads.values()].reduce((sum, size) => sum + size, 0),
-  }))
+/** What comes out, and what was downloaded for it: how many codecs, and the size of all in brotli. */
+async function firstOf(file: Buffer) {
+  sdk.downloads().clear()
+  const result = await compressIn(page, file)
+  const bytes = [...sdk.downloads().values()].reduce((sum, size) => sum + size, 0)
+  return { result, codecs: wasmAmong(sdk.downloads().keys()), bytes }
 }
 
 const KB = 1000
 
 test('a page loads a few KB, and neither codec nor worker, before a file is chosen', () => {
-  assert.deepEqual([...site.downloads.keys()], ['/', '/entry.js'])
-  const bytes = site.downloads.get('/entry.js')!
+  assert.deepEqual([...sdk.downloads().keys()], ['/', '/entry.js'])
+  const bytes = sdk.downloads().get('/entry.js')!
   assert.ok(bytes < 7.8 * KB, `${bytes} bytes`)
 })
 
 test('the first JPEG brings its codecs and no others: at most 138 KB', async (t) => {
   const jpeg = await cameraJpeg()
-  let result: Facts | undefined
-  const { names, bytes } = await downloadsOf(async () => {
-    result = await compressInPage(jpeg)
-  })
-  t.diagnostic(`${bytes} bytes in brotli for JPEG: ${names.join(' ')}`)
-  assert.equal(names.filter((name) => name.endsWith('.wasm')).length, 2)
+  const { result, codecs, bytes } = await firstOf(jpeg)
+  t.diagnostic(`${bytes} bytes in brotli for JPEG: ${[...sdk.downloads().keys()].join(' ')}`)
+  assert.equal(codecs, 2)
   assert.ok(bytes <= 138 * KB, `${bytes} bytes`)
-  assert.equal(result?.action, 'lossy')
+  assert.equal(result.action, 'lossy')
   const inNode = await compressInNode(blobOf(jpeg))
   assert.equal(Buffer.compare(result.bytes, await inNode.blob.bytes()), 0, 'Node gives the same bytes')
 })
 
 test('the first PNG brings its codecs: at most 260 KB more', async (t) => {
   const png = await screenshot().png().toBuffer()
-  let result: Facts | undefined
-  const { names, bytes } = await downloadsOf(async () => {
-    result = await compressInPage(png)
-  })
-  t.diagnostic(`${bytes} bytes in brotli for PNG: ${names.join(' ')}`)
-  assert.equal(names.filter((name) => name.endsWith('.wasm')).length, 3)
+  const { result, codecs, bytes } = await firstOf(png)
+  t.diagnostic(`${bytes} bytes in brotli for PNG: ${[...sdk.downloads().keys()].join(' ')}`)
+  assert.equal(codecs, 3)
   assert.ok(bytes <= 260 * KB, `${bytes} bytes`)
-  assert.deepEqual([result?.type, result?.action], ['image/webp', 'lossless'])
-  assert.equal(Buffer.compare((await rgba(result!.bytes)).data, (await rgba(png)).data), 0)
+  assert.deepEqual([result.type, result.action], ['image/webp', 'lossless'])
+  assert.equal(Buffer.compare((await rgba(result.bytes)).data, (await rgba(png)).data), 0)
 })
 
 test('Chromium shows a P3 colour after recompression as before, exactly', async () => {
@@ -106,7 +72,7 @@ test('Chromium shows a P3 colour after recompression as before, exactly', async 
   const { icc } = await sharp(await flat.jpeg().withIccProfile('p3').toBuffer()).metadata()
   const plain = await sharp(noisy).jpeg({ quality: 100, chromaSubsampling: '4:4:4' }).toBuffer()
   const jpeg = withJpegProfile(plain, icc!)
-  const { bytes, action } = await compressInPage(jpeg)
+  const { bytes, action } = await compressIn(page, jpeg)
   assert.equal(action, 'lossy')
   const wide = { colorSpace: 'display-p3' } as const
   const shown = (file: Uint8Array) =>
@@ -157,7 +123,7 @@ test('animations have as many frames after as before', async () => {
     ['image/avif', sequence, 3],
   ] as const) {
     assert.equal(await frames(file, type), count, `${type} before`)
-    const result = await compressInPage(file)
+    const result = await compressIn(page, file)
     assert.deepEqual([result.type, result.animated], [type, true])
     assert.equal(await frames(result.bytes, type), count, `${type} after`)
   }
@@ -192,36 +158,25 @@ test('cancelling a compression ends it at once, and the next one works', async (
     return window.pinhole.compress(file, { signal: stop.signal, onProgress }).catch((error) => error.message)
   }, jpeg.toString('base64'))
   assert.equal(reason, 'changed my mind')
-  assert.equal((await compressInPage(await cameraJpeg(200, 150))).action, 'lossy')
+  assert.equal((await compressIn(page, await cameraJpeg(200, 150))).action, 'lossy')
 })
 
 test('prepare fetches the codecs before there is a file', async () => {
-  const fresh = await browser.newPage()
-  await fresh.goto(site.url)
-  site.downloads.clear()
+  const fresh = await sdk.open()
+  sdk.downloads().clear()
   await fresh.evaluate(() => window.pinhole.prepare())
-  await fresh.waitForFunction(() => performance.getEntriesByType('resource').length > 0)
-  for (
-    let i = 0;
-    i < 100 && [...site.downloads.keys()].filter((name) => name.endsWith('.wasm')).length < 2;
-    i++
-  ) {
-    await fresh.waitForTimeout(20)
-  }
-  assert.equal([...site.downloads.keys()].filter((name) => name.endsWith('.wasm')).length, 2)
+  await until('both codecs were fetched', () => wasmAmong(sdk.downloads().keys()) === 2)
   await fresh.close()
 })
 
 test('a file that breaks a codec goes out as it came, and the next one is compressed', async () => {
-  const { action, fallback } = await compressInPage(await brokenPng())
+  const { action, fallback } = await compressIn(page, await brokenPng())
   assert.deepEqual([action, fallback], ['unchanged', 'codec-error'])
-  assert.equal((await compressInPage(await cameraJpeg(200, 150))).action, 'lossy')
-  const refused = await page.evaluate(() =>
-    window.pinhole.compress(new Blob(['<svg/>'])).catch((error) => `${error.name} ${error.code}`),
-  )
-  assert.equal(refused, 'Refusal unsupported-type')
+  assert.equal((await compressIn(page, await cameraJpeg(200, 150))).action, 'lossy')
+  const svg = Buffer.from('<svg/>')
+  await assert.rejects(compressIn(page, svg), { name: 'Refusal', code: 'unsupported-type' })
 })
 
 test('nothing was said on the console, and the policy was never broken', () => {
-  assert.deepEqual(complaints, [])
+  assert.deepEqual(sdk.complaints, [])
 })

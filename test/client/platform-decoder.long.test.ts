@@ -1,58 +1,22 @@
 /** Types that the service does not take, in real Chromium: decoded by what comes with us, and by the platform where it can. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
-import type { CompressOptions } from '../../src/client/types.ts'
-import { launchBrowser } from '../support/browser.ts'
-import { after, afterEach, before, beforeEach, test } from '../support/chromium-tests.ts'
-import { type EnginePage, LYING_CANVAS, serveEnginePage } from '../support/engine-page.ts'
+import { before, beforeEach, test } from '../support/chromium-tests.ts'
+import { LYING_CANVAS } from '../support/engine-page.ts'
 import { codePoints, GREEN, heic, RED } from '../support/images/heic.ts'
+import { inChromium } from './in-chromium.ts'
 
-let site: EnginePage
-let browser: Browser
-let page: Page
+const sdk = inChromium()
 /** What a platform that is played decodes every file to: as large as the HEIC. */
 let grey: Buffer
 before(async () => {
-  site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'))
-  browser = await launchBrowser()
   grey = await sharp({ create: { width: 64, height: 32, channels: 3, background: '#808080' } })
     .png()
     .toBuffer()
 })
-after(async () => {
-  await browser?.close()
-  site?.close()
-})
-beforeEach(async () => {
-  site.downloads.clear()
-  page = await browser.newPage()
-})
-afterEach(() => page.close())
+beforeEach(() => sdk.downloads().clear())
 
 const TIFF = Buffer.concat([Buffer.from('II*\0'), Buffer.alloc(1000)])
-
-/** `played`: runs in the worker before its own script. */
-async function compressed(file: Uint8Array, played = '', options: CompressOptions = {}) {
-  await page.route(/worker/, async (route) => {
-    const response = await route.fetch()
-    await route.fulfill({ response, body: `${played};\n${await response.text()}` })
-  })
-  await page.goto(site.url)
-  return page.evaluate(
-    async ({ base64, options }) => {
-      try {
-        const file = new Blob([Uint8Array.fromBase64(base64)])
-        const { blob, ...facts } = await window.pinhole.compress(file, options)
-        return { ...facts, base64: (await blob.bytes()).toBase64() }
-      } catch (error) {
-        return { code: (error as { code?: string }).code, detail: (error as { detail?: string }).detail }
-      }
-    },
-    { base64: Buffer.from(file).toString('base64'), options },
-  )
-}
 
 /** A platform that decodes HEIC and TIFF. */
 const decodesAll = () => `{
@@ -64,11 +28,8 @@ const decodesAll = () => `{
   }
 }`
 
-async function leftAndRight(base64: string): Promise<number[][]> {
-  const { data } = await sharp(Buffer.from(base64, 'base64'))
-    .toColourspace('srgb')
-    .raw()
-    .toBuffer({ resolveWithObject: true })
+async function leftAndRight(picture: Buffer): Promise<number[][]> {
+  const data = await sharp(picture).toColourspace('srgb').raw().toBuffer()
   const at = (x: number) => [...data.subarray(3 * (8 * 64 + x), 3 * (8 * 64 + x) + 3)]
   return [at(16), at(48)]
 }
@@ -78,61 +39,44 @@ function assertNear(found: number[][], expected: number[][]): void {
   assert.ok(Math.max(...apart) <= 16, `${found} are not ${expected}`)
 }
 
-const fetchedDecoder = () => [...site.downloads.keys()].some((path) => path.includes('heic-decoder'))
+const fetchedDecoder = () => [...sdk.downloads().keys()].some((path) => path.includes('heic-decoder'))
+
+const GREY = [128, 128, 128]
 
 test('HEIC becomes a JPEG where the browser does not decode it', async () => {
-  const result = await compressed(heic())
-  assert.ok('base64' in result, JSON.stringify(result))
-  const { typeIn, type, action, width, height } = result
+  const { bytes, typeIn, type, action, width, height } = await sdk.compress(heic())
   assert.deepEqual(
     { typeIn, type, action, width, height },
     { typeIn: 'image/heic', type: 'image/jpeg', action: 'lossy', width: 64, height: 32 },
   )
-  assertNear(await leftAndRight(result.base64), [RED, GREEN])
+  assertNear(await leftAndRight(bytes), [RED, GREEN])
   assert.ok(fetchedDecoder())
 })
 
 test('where it does, nothing is fetched for it', async () => {
-  const result = await compressed(heic(), decodesAll())
-  assert.ok('base64' in result, JSON.stringify(result))
-  assertNear(await leftAndRight(result.base64), [
-    [128, 128, 128],
-    [128, 128, 128],
-  ])
+  const { bytes } = await sdk.compress(heic(), {}, decodesAll())
+  assertNear(await leftAndRight(bytes), [GREY, GREY])
   assert.ok(!fetchedDecoder())
 })
 
 test('colours wider than sRGB stay so', async () => {
-  const result = await compressed(heic({ properties: [codePoints(12, 13)] }), decodesAll())
-  assert.ok('base64' in result, JSON.stringify(result))
-  assert.ok((await sharp(Buffer.from(result.base64, 'base64')).metadata()).icc)
-  assertNear(await leftAndRight(result.base64), [
-    [128, 128, 128],
-    [128, 128, 128],
-  ])
+  const { bytes } = await sdk.compress(heic({ properties: [codePoints(12, 13)] }), {}, decodesAll())
+  assert.ok((await sharp(bytes).metadata()).icc)
+  assertNear(await leftAndRight(bytes), [GREY, GREY])
 })
 
 test('a canvas that does not say the truth is not trusted: our own decoder is', async () => {
-  const result = await compressed(heic(), `${decodesAll()};${LYING_CANVAS}`)
-  assert.ok('base64' in result, JSON.stringify(result))
-  assertNear(await leftAndRight(result.base64), [RED, GREEN])
+  const { bytes } = await sdk.compress(heic(), {}, `${decodesAll()};${LYING_CANVAS}`)
+  assertNear(await leftAndRight(bytes), [RED, GREEN])
 })
 
 test('TIFF becomes a JPEG where the browser decodes it, and is refused by name elsewhere', async () => {
-  const result = await compressed(TIFF, decodesAll())
-  assert.ok('base64' in result, JSON.stringify(result))
-  assert.deepEqual([result.typeIn, result.type, result.width], ['image/tiff', 'image/jpeg', 64])
-  await page.unrouteAll()
-  const refused = await compressed(TIFF)
-  assert.ok('code' in refused)
-  assert.equal(refused.code, 'unsupported-type')
-  assert.match(refused.detail ?? '', /TIFF/)
+  const { typeIn, type, width } = await sdk.compress(TIFF, {}, decodesAll())
+  assert.deepEqual([typeIn, type, width], ['image/tiff', 'image/jpeg', 64])
+  await assert.rejects(sdk.compress(TIFF), { code: 'unsupported-type', message: /TIFF/ })
 })
 
 test('modes that change no pixel refuse all of them, and so does a setting', async () => {
-  for (const options of [{ mode: 'lossless' }, { mode: 'original' }, { convert: false }] as const) {
-    const refused = await compressed(heic(), decodesAll(), options)
-    assert.equal((refused as { code?: string }).code, 'unsupported-type')
-    await page.unrouteAll()
-  }
+  for (const options of [{ mode: 'lossless' }, { mode: 'original' }, { convert: false }] as const)
+    await assert.rejects(sdk.compress(heic(), options, decodesAll()), { code: 'unsupported-type' })
 })

@@ -1,25 +1,16 @@
 /** The quick encoding of a photograph, by real Chromium's own codec. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import type { Line } from '../../src/client/types.ts'
-import { launchBrowser } from '../support/browser.ts'
-import { after, before, test } from '../support/chromium-tests.ts'
-import { type EnginePage, LYING_CANVAS, serveEnginePage } from '../support/engine-page.ts'
+import { before, test } from '../support/chromium-tests.ts'
+import { LYING_CANVAS } from '../support/engine-page.ts'
+import { inChromium } from './in-chromium.ts'
 import { cameraJpeg, photo } from './pictures.ts'
 
-let site: EnginePage
-let browser: Browser
+const sdk = inChromium()
 let camera: Buffer
 before(async () => {
-  site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'))
-  browser = await launchBrowser()
   camera = await cameraJpeg(1600, 1200)
-})
-after(async () => {
-  await browser?.close()
-  site?.close()
 })
 
 /** So fast that nothing but the processor is waited for. */
@@ -27,28 +18,8 @@ const FAST: Line = { bytesPerSecond: 1e9, isBusy: true }
 /** So slow that nothing but bytes counts. */
 const SLOW: Line = { bytesPerSecond: 1000, isBusy: false }
 
-/** `played`: runs in the worker before its own script. */
-async function compressed(file: Uint8Array, line?: Line, played = ''): Promise<Buffer> {
-  const page = await browser.newPage()
-  try {
-    await page.route(/worker/, async (route) => {
-      const response = await route.fetch()
-      await route.fulfill({ response, body: `${played};\n${await response.text()}` })
-    })
-    await page.goto(site.url)
-    const base64 = await page.evaluate(
-      async ({ base64, line }) => {
-        const file = new Blob([Uint8Array.fromBase64(base64)])
-        const { blob } = await window.pinhole.compress(file, line && { line })
-        return (await blob.bytes()).toBase64()
-      },
-      { base64: Buffer.from(file).toString('base64'), line },
-    )
-    return Buffer.from(base64, 'base64')
-  } finally {
-    await page.close()
-  }
-}
+const compressed = async (file: Uint8Array, line?: Line, played?: string) =>
+  (await sdk.compress(file, line && { line }, played)).bytes
 
 async function apart(one: Buffer, other: Buffer): Promise<number> {
   const raw = (file: Buffer) => sharp(file, { ignoreIcc: true }).autoOrient().removeAlpha().raw().toBuffer()
@@ -68,9 +39,9 @@ test('where the processor is waited for, it is taken: the same picture, hardly l
 
 test('no codec of ours is fetched for it', async () => {
   const codecs = async (line?: Line) => {
-    site.downloads.clear()
+    sdk.downloads().clear()
     await compressed(camera, line)
-    return [...site.downloads.keys()].filter((name) => name.endsWith('.wasm'))
+    return [...sdk.downloads().keys()].filter((name) => name.endsWith('.wasm'))
   }
   assert.deepEqual(await codecs(FAST), [])
   assert.equal((await codecs()).length, 2)
