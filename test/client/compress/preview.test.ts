@@ -1,7 +1,7 @@
 /** Previews: made while a picture is compressed, sent behind it, taken by the service. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
-import sharp from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 import { compress, send } from '../../../src/client/node.ts'
 import { IS_WHOLE } from '../../support/extent.ts'
 import { request } from '../../support/http.ts'
@@ -17,6 +17,9 @@ import {
 import { box, u16 } from '../../support/images/avif/boxes.ts'
 import { picture } from '../../support/images/pictures.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
+import { blobOf } from '../pictures.ts'
+
+const AVIF = { quality: 90, effort: 0 }
 
 let server: Promise<RunningServer> | undefined
 after(async () => (await server)?.stop())
@@ -32,132 +35,77 @@ async function stored(blob: Blob, preview: Blob) {
   return answer
 }
 
-/** Mean difference of their pixels as they are stored, both shrunk to so many. */
-async function difference(a: Buffer, b: Buffer, side = 64): Promise<number> {
-  const [one, other] = await Promise.all(
-    [a, b].map((image) =>
-      sharp(image, { ignoreIcc: true })
-        .autoOrient()
-        .flatten({ background: '#fff' })
-        .resize(side, side, { fit: 'fill' })
-        .raw()
-        .toBuffer(),
-    ),
-  )
-  let sum = 0
-  for (let i = 0; i < one!.length; i++) sum += Math.abs(one![i]! - other![i]!)
-  return sum / one!.length
+/** Mean difference of their pixels as they are stored, both shrunk to 64 by 64. */
+async function difference(a: Buffer, b: Buffer): Promise<number> {
+  const shrunk = (image: Buffer) => {
+    const upright = sharp(image, { ignoreIcc: true }).autoOrient().flatten({ background: '#fff' })
+    return upright.resize(64, 64, { fit: 'fill' }).raw().toBuffer()
+  }
+  const [one, other] = [await shrunk(a), await shrunk(b)]
+  return one.reduce((sum, value, i) => sum + Math.abs(value - other[i]!), 0) / one.length
 }
 
 const big = { width: 1040, height: 720 }
+/** In the colours of Display P3. */
+const clearP3 = () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).withIccProfile('p3')
 
 interface Case {
-  bytes: () => Promise<Buffer>
+  file: () => Sharp | Promise<Uint8Array>
   type: string
   sides: [number, number]
   /** Its colours are of a profile of their own. */
   isProfiled?: true
 }
 
+const JPEG = { type: 'image/jpeg', sides: [800, 554] } satisfies Partial<Case>
+const TURNED_JPEG = { type: 'image/jpeg', sides: [554, 800] } satisfies Partial<Case>
+const WEBP = { type: 'image/webp', sides: [800, 622] } satisfies Partial<Case>
+
 const CASES: Record<string, Case> = {
-  'a photograph': {
-    bytes: () => picture(big).jpeg({ quality: 97 }).toBuffer(),
-    type: 'image/jpeg',
-    sides: [800, 554],
-  },
+  'a photograph': { file: () => picture(big).jpeg({ quality: 97 }), ...JPEG },
   'one that is turned by its metadata': {
-    bytes: () => picture(big).jpeg({ quality: 97 }).withMetadata({ orientation: 6 }).toBuffer(),
-    type: 'image/jpeg',
-    sides: [554, 800],
+    file: () => picture(big).jpeg({ quality: 97 }).withMetadata({ orientation: 6 }),
+    ...TURNED_JPEG,
   },
   'one that is sent as it is': {
-    bytes: () => picture({ width: 1300, height: 900 }).jpeg({ quality: 60 }).toBuffer(),
-    type: 'image/jpeg',
-    sides: [800, 554],
+    file: () => picture({ width: 1300, height: 900 }).jpeg({ quality: 60 }),
+    ...JPEG,
   },
-  'a PNG': { bytes: () => picture(big).png().toBuffer(), type: 'image/jpeg', sides: [800, 554] },
+  'a PNG': { file: () => picture(big).png(), ...JPEG },
   'a PNG with transparency': {
-    bytes: () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).png().toBuffer(),
-    type: 'image/webp',
-    sides: [800, 622],
+    file: () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).png(),
+    ...WEBP,
   },
-  'a PNG with transparency, in Display P3': {
-    bytes: () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).withIccProfile('p3').png().toBuffer(),
-    type: 'image/webp',
-    sides: [800, 622],
-    isProfiled: true,
-  },
-  'a PNG of 16 bits a channel': {
-    bytes: () =>
-      picture({ ...big, deep: true })
-        .png()
-        .toBuffer(),
-    type: 'image/jpeg',
-    sides: [800, 554],
-  },
+  'a PNG with transparency, in Display P3': { file: () => clearP3().png(), ...WEBP, isProfiled: true },
+  'a PNG of 16 bits a channel': { file: () => picture({ ...big, deep: true }).png(), ...JPEG },
   'a grey JPEG that is sent as it is': {
-    bytes: () =>
-      picture({ ...big, channels: 1 })
-        .jpeg({ quality: 70 })
-        .toBuffer(),
-    type: 'image/jpeg',
-    sides: [800, 554],
+    file: () => picture({ ...big, channels: 1 }).jpeg({ quality: 70 }),
+    ...JPEG,
   },
-  'a WebP': {
-    bytes: () => picture(big).webp({ quality: 80 }).toBuffer(),
-    type: 'image/jpeg',
-    sides: [800, 554],
-  },
+  'a WebP': { file: () => picture(big).webp({ quality: 80 }), ...JPEG },
   'a WebP with transparency, in Display P3': {
-    bytes: () =>
-      picture({ width: 900, height: 700 })
-        .ensureAlpha(0.5)
-        .withIccProfile('p3')
-        .webp({ lossless: true })
-        .toBuffer(),
-    type: 'image/webp',
-    sides: [800, 622],
+    file: () => clearP3().webp({ lossless: true }),
+    ...WEBP,
     isProfiled: true,
   },
-}
-
-const AVIF = { quality: 90, effort: 0 }
-
-/** One of ours around what sharp coded: sharp would write one property for all that turns it. */
-async function avif(...properties: Property[]): Promise<Buffer> {
-  const part = image(1, await coded(picture(big), AVIF), ...properties)
-  return Buffer.from(assemble({ primary: 1, items: [part] }))
-}
-
-const AVIF_CASES: Record<string, Case> = {
   'an AVIF of 10 bits a channel, with transparency, in Display P3': {
-    bytes: () =>
-      picture({ width: 900, height: 700 })
-        .ensureAlpha(0.5)
-        .withIccProfile('p3')
-        .avif({ ...AVIF, bitdepth: 10 })
-        .toBuffer(),
-    type: 'image/webp',
-    sides: [800, 622],
+    file: () => clearP3().avif({ ...AVIF, bitdepth: 10 }),
+    ...WEBP,
     isProfiled: true,
   },
   'an AVIF whose colours are named by numbers': {
-    bytes: () => avif(colours(12, 13)),
-    type: 'image/jpeg',
-    sides: [800, 554],
+    file: () => avif(colours(12, 13)),
+    ...JPEG,
     isProfiled: true,
   },
-  'an AVIF that is turned, then mirrored': {
-    bytes: () => avif(irot(1), imir(1)),
-    type: 'image/jpeg',
-    sides: [554, 800],
-  },
-  'an AVIF that is mirrored, then turned': {
-    bytes: () => avif(imir(1), irot(1)),
-    type: 'image/jpeg',
-    sides: [554, 800],
-  },
-  'an AVIF that stands on its head': { bytes: () => avif(imir(0)), type: 'image/jpeg', sides: [800, 554] },
+  'an AVIF that is turned, then mirrored': { file: () => avif(irot(1), imir(1)), ...TURNED_JPEG },
+  'an AVIF that is mirrored, then turned': { file: () => avif(imir(1), irot(1)), ...TURNED_JPEG },
+  'an AVIF that stands on its head': { file: () => avif(imir(0)), ...JPEG },
+}
+
+/** One of ours around what sharp coded: sharp would write one property for all that turns it. */
+async function avif(...properties: Property[]): Promise<Uint8Array> {
+  return assemble({ primary: 1, items: [image(1, await coded(picture(big), AVIF), ...properties)] })
 }
 
 /** Code points of ITU-T H.273. */
@@ -167,11 +115,12 @@ function colours(primaries: number, transfer: number): Property {
 
 const DAILY = ['an AVIF that is turned, then mirrored', 'a WebP with transparency, in Display P3']
 
-for (const [name, { bytes, type, sides, isProfiled }] of Object.entries({ ...CASES, ...AVIF_CASES })) {
+for (const [name, { file, type, sides, isProfiled }] of Object.entries(CASES)) {
   if (!IS_WHOLE && !DAILY.includes(name)) continue
   it(`makes one of ${name}, which looks like it and is taken by the service`, async () => {
-    const original = await bytes()
-    const { blob, preview } = await compress(new Blob([new Uint8Array(original)]))
+    const made = await file()
+    const original = Buffer.from(made instanceof Uint8Array ? made : await made.toBuffer())
+    const { blob, preview } = await compress(blobOf(original))
     assert.ok(preview, 'there is one')
     assert.equal(preview.type, type)
     assert.ok(preview.size <= 122_880)
@@ -194,7 +143,7 @@ it('makes a larger one of a larger picture, up to a limit', async () => {
       .resize(side, (side * 5) / 8)
       .jpeg({ quality: 70 })
       .toBuffer()
-    const { preview } = await compress(new Blob([new Uint8Array(bytes)]))
+    const { preview } = await compress(blobOf(bytes))
     assert.equal((await sharp(await preview!.bytes()).metadata()).width, expected)
   }
 })
@@ -210,14 +159,14 @@ it('makes none of what is small, or moves', async () => {
     .toBuffer()
   const small = await picture({ width: 300, height: 200 }).jpeg().toBuffer()
   for (const bytes of [moving, small]) {
-    assert.equal((await compress(new Blob([new Uint8Array(bytes)]))).preview, undefined)
+    assert.equal((await compress(blobOf(bytes))).preview, undefined)
   }
 })
 
 it('makes none of an AVIF that would not look like it', async () => {
   const hdr = [16, 18].map((transfer) => avif(colours(9, transfer)))
   for (const bytes of await Promise.all([...hdr, avif(clap(520, 360))])) {
-    const { action, preview } = await compress(new Blob([new Uint8Array(bytes)]))
+    const { action, preview } = await compress(blobOf(bytes))
     assert.equal(action, 'unchanged')
     assert.equal(preview, undefined)
   }
