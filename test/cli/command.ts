@@ -11,7 +11,11 @@ const BIN = join(ROOT, 'bin/pinhole.mjs')
 
 export interface Ran {
   code: number | null
-  stdout: Buffer
+  /** What it wrote to stdout. */
+  bytes: Buffer
+  /** The same as text, and its lines. */
+  stdout: string
+  lines: string[]
   stderr: string
 }
 
@@ -53,16 +57,20 @@ export async function person(env: Record<string, string> = {}): Promise<Person> 
   const start = (program: string, words: string[], settings: Settings = {}) =>
     new Promise<Ran>((resolve, reject) => {
       const child = spawn(program, words, { cwd: folder, env: { ...base, ...settings.env } })
-      const stdout: Buffer[] = []
-      const stderr: Buffer[] = []
-      child.stdout.on('data', (part) => stdout.push(part))
-      child.stderr.on('data', (part) => stderr.push(part))
+      const written: Buffer[] = []
+      let stderr = ''
+      child.stdout.on('data', (part) => written.push(part))
+      child.stderr.setEncoding('utf8').on('data', (part) => {
+        stderr += part
+      })
       child.stdin.on('error', () => {})
       if (settings.stdin !== 'open') child.stdin.end(settings.stdin ?? '')
       child.on('error', reject)
-      child.on('close', (code) =>
-        resolve({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() }),
-      )
+      child.on('close', (code) => {
+        const bytes = Buffer.concat(written)
+        const stdout = bytes.toString()
+        resolve({ code, bytes, stdout, lines: stdout.split('\n').slice(0, -1), stderr })
+      })
       settings.onStart?.(child)
     })
   return {

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import sharp from 'sharp'
-import { cameraJpeg, photo } from '../client/pictures.ts'
+import { cameraJpeg, photoPng } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
@@ -17,18 +16,17 @@ before(async () => {
 after(() => server?.stop())
 
 const uploader = () => person({ PINHOLE_SERVER: server.url })
-const linesOf = (stdout: Buffer) => stdout.toString().split('\n').slice(0, -1)
 
 test('a file alone is uploaded, options and all', async () => {
   const me = await uploader()
   await writeFile(join(me.folder, 'a.gif'), gif())
   for (const words of [['a.gif'], ['./a.gif'], ['--json', 'a.gif'], ['*.gif'], ['-j', '1', 'a.gif']]) {
-    const { code, stdout, stderr } = await me.run(words)
-    assert.deepEqual([code, stderr, linesOf(stdout).length], [0, '', 1], words.join(' '))
+    const { code, lines, stderr } = await me.run(words)
+    assert.deepEqual([code, stderr, lines.length], [0, '', 1], words.join(' '))
   }
   const stdin = await me.run(['-'], { stdin: gif() })
   assert.equal(stdin.code, 0)
-  assert.match(linesOf((await me.run(['list'])).stdout).at(-1)!, /pinhole \d{4}-\d\d-\d\d at [\d.]{8}$/)
+  assert.match((await me.run(['list'])).lines.at(-1)!, /pinhole \d{4}-\d\d-\d\d at [\d.]{8}$/)
 })
 
 test('-r uploads the pictures in a folder and below, and nothing else in there', async () => {
@@ -37,10 +35,10 @@ test('-r uploads the pictures in a folder and below, and nothing else in there',
   await mkdir(join(me.folder, 'trip/.cache'))
   for (const name of ['trip/b.gif', 'trip/day 2/a.GIF', 'trip/notes.txt', 'trip/.cache/c.gif', 'trip/.d.gif'])
     await writeFile(join(me.folder, name), gif())
-  const { code, stdout } = await me.run(['-r', 'trip', '--json'])
+  const { code, lines } = await me.run(['-r', 'trip', '--json'])
   assert.equal(code, 0)
   assert.deepEqual(
-    linesOf(stdout).map((line) => JSON.parse(line).file),
+    lines.map((line) => JSON.parse(line).file),
     ['trip/b.gif', 'trip/day 2/a.GIF'],
   )
   const without = await me.run(['upload', 'trip'])
@@ -109,16 +107,15 @@ test('--watch uploads what comes into a folder, once it is whole, until it is to
 test('list forgets what is named, and prunes what the service no longer has', async () => {
   const me = await uploader()
   for (const name of ['a', 'b', 'c']) await writeFile(join(me.folder, `${name}.gif`), gif())
-  const uploaded = linesOf((await me.run(['--json', 'a.gif', 'b.gif', 'c.gif'])).stdout)
+  const uploaded = (await me.run(['--json', 'a.gif', 'b.gif', 'c.gif'])).lines
   const [a, b, c] = uploaded.map((line) => JSON.parse(line))
-  const remembered = async () =>
-    linesOf((await me.run(['list', '--json'])).stdout).map((line) => JSON.parse(line).link)
-  assert.equal((await me.run(['list', '--forget', a.link])).stdout.toString(), `forgot ${a.link}\n`)
+  const remembered = async () => (await me.run(['list', '--json'])).lines.map((line) => JSON.parse(line).link)
+  assert.equal((await me.run(['list', '--forget', a.link])).stdout, `forgot ${a.link}\n`)
   assert.deepEqual(await remembered(), [b.link, c.link])
   assert.equal((await fetch(a.raw)).status, 200)
   assert.equal((await me.run(['list', '--forget', 'http://nobody.example/x'])).code, 2)
   assert.equal((await fetch(b.delete, { method: 'DELETE' })).status, 200)
-  assert.equal((await me.run(['list', '--prune'])).stdout.toString(), `forgot ${b.link}\n`)
+  assert.equal((await me.run(['list', '--prune'])).stdout, `forgot ${b.link}\n`)
   assert.deepEqual(await remembered(), [c.link])
 })
 
@@ -139,9 +136,7 @@ test('-o keeps the mode, follows a link, and never replaces a device', async () 
 
 test('-o writes no type that the name denies', async () => {
   const me = await person()
-  const png = await sharp(await photo(640, 480, 60).png().toBuffer())
-    .png()
-    .toBuffer()
+  const png = await photoPng()
   await writeFile(join(me.folder, 'scan.png'), png)
   const denied = await me.run(['compress', 'scan.png', '-o', 'scan.png'])
   assert.equal(denied.code, 3)
@@ -149,5 +144,5 @@ test('-o writes no type that the name denies', async () => {
   assert.deepEqual(await readFile(join(me.folder, 'scan.png')), png)
   assert.equal((await me.run(['compress', 'scan.png', '-o', 'scan.jpeg'])).code, 0)
   const stdin = await me.run(['compress', '-', '-o', me.folder], { stdin: png })
-  assert.match(stdin.stdout.toString(), /^pinhole \d/)
+  assert.match(stdin.stdout, /^pinhole \d/)
 })

@@ -81,16 +81,15 @@ test('upload.sh says why an upload was refused', { skip: noCurl }, async () => {
 })
 
 for (const shell of ['bash', 'zsh']) {
-  test(`upload.sh runs in ${shell} too`, { skip: noCurl || (await skipWithout(shell)) }, async () => {
+  test(`upload.sh runs in ${shell} too, and uploads to another service`, {
+    skip: noCurl || (await skipWithout(shell)),
+  }, async (t) => {
     const own = await startServer()
-    try {
-      await writeFile(join(folder, 'x y.gif'), gif())
-      const ran = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
-      assert.deepEqual([ran.code, ran.stderr], [3, 'no.gif: no such file\n'], shell)
-      assert.match(ran.stdout, new RegExp(`^${own.baseUrl}/[0-9A-Za-z]{11}\n$`), shell)
-    } finally {
-      await own.stop()
-    }
+    t.after(() => own.stop())
+    await writeFile(join(folder, 'x y.gif'), gif())
+    const ran = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
+    assert.deepEqual([ran.code, ran.stderr], [3, 'no.gif: no such file\n'])
+    assert.match(ran.stdout, new RegExp(`^${own.baseUrl}/[0-9A-Za-z]{11}\n$`))
   })
 }
 

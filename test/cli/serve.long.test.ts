@@ -26,7 +26,7 @@ test('serve runs the service until it is told to stop', async () => {
     const address = /Pinhole is at (\S+)/.exec(said)![1]!
     const { code, stdout } = await me.run(['upload', '--server', address, 'a.gif'])
     assert.equal(code, 0)
-    assert.equal((await fetch(stdout.toString().trim())).status, 200)
+    assert.equal((await fetch(stdout.trim())).status, 200)
   } finally {
     stop()
   }
@@ -42,7 +42,7 @@ test('a start that fails hands its exit code on', async () => {
 
 test('completion scripts are sound, and complete', async () => {
   const me = await person()
-  const script = (await me.run(['completion', 'bash'])).stdout.toString()
+  const script = (await me.run(['completion', 'bash'])).stdout
   const complete = (...words: string[]) =>
     execFileSync('bash', [
       '-c',

@@ -23,7 +23,7 @@ async function uploader(): Promise<Person> {
 }
 
 /** Rows of text, without the empty ones at the end. */
-async function screenOf(written: Uint8Array): Promise<string[]> {
+async function screenOf(written: string): Promise<string[]> {
   const terminal = new xterm.Terminal({ cols: 100, rows: 40, allowProposedApi: true, convertEol: false })
   await new Promise<void>((resolve) => terminal.write(written, resolve))
   const { active } = terminal.buffer

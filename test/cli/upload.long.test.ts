@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
-import { blobOf, drawing, photo, rgba } from '../client/pictures.ts'
+import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listening.ts'
 import { startServer } from '../support/processes/server.ts'
@@ -15,16 +15,14 @@ const site = uploads()
 
 test('--expires asks for a lifetime, and a picture that expires stands for no later upload', async () => {
   const me = await site.uploader()
-  const first = JSON.parse(
-    (await me.run(['upload', '--expires', '1h', '--json', 'small.gif'])).stdout.toString(),
-  )
+  const first = JSON.parse((await me.run(['upload', '--expires', '1h', '--json', 'small.gif'])).stdout)
   assert.ok(Math.abs(Date.parse(first.expires) - Date.now() - 3_600_000) < 300_000, first.expires)
-  assert.match((await me.run(['list'])).stdout.toString(), /small\.gif {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n$/)
-  const stays = (await me.run(['upload', 'small.gif'])).stdout.toString().trim()
+  assert.match((await me.run(['list'])).stdout, /small\.gif {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n$/)
+  const stays = (await me.run(['upload', 'small.gif'])).stdout.trim()
   assert.notEqual(stays, first.link)
-  const again = (await me.run(['upload', '-e', '90', 'small.gif'])).stdout.toString().trim()
+  const again = (await me.run(['upload', '-e', '90', 'small.gif'])).stdout.trim()
   assert.ok(again !== stays && again !== first.link)
-  assert.equal((await me.run(['upload', 'small.gif'])).stdout.toString().trim(), stays)
+  assert.equal((await me.run(['upload', 'small.gif'])).stdout.trim(), stays)
   const refused = await me.run(['upload', '--expires', 'soon', 'small.gif'])
   assert.equal(refused.stdout.length, 0)
   assert.match(refused.stderr, /1h, 1d, 7d, 30d, or seconds/)
@@ -33,7 +31,7 @@ test('--expires asks for a lifetime, and a picture that expires stands for no la
 test('--json says everything, also to list', async () => {
   const me = await site.uploader()
   const { stdout } = await me.run(['upload', '--json', 'photo.jpg'])
-  const answer = JSON.parse(stdout.toString())
+  const answer = JSON.parse(stdout)
   const { id, link, key, bytesOut, ...rest } = answer
   assert.equal(link, `${site.server.baseUrl}/${id}`)
   assert.match(key, /^[0-9A-Za-z]{43}$/)
@@ -48,7 +46,7 @@ test('--json says everything, also to list', async () => {
     action: 'lossy',
     hasLocation: false,
   })
-  const entry = JSON.parse((await me.run(['list', '--json'])).stdout.toString())
+  const entry = JSON.parse((await me.run(['list', '--json'])).stdout)
   assert.deepEqual([entry.link, entry.key, entry.bytes, entry.name], [link, key, bytesOut, 'photo.jpg'])
   assert.equal((await me.run(['delete', key])).code, 0)
   assert.equal(await site.bytesOf(link), 404)
@@ -58,7 +56,7 @@ test('on a terminal there are bars and a line about each file', { skip: noTermin
   const me = await site.uploader()
   await writeFile(join(me.folder, 'screen.png'), await drawing().png().toBuffer())
   const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
-  const text = stdout.toString()
+  const text = stdout
   assert.equal(code, 0)
   assert.match(text, /photo\.jpg +[█░]+ \d+% (looking|compressing|uploading|waiting|done)/)
   assert.match(text, /photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed/)
@@ -72,8 +70,8 @@ test('with stdout in a file, the terminal has the bars and the file the link alo
   const me = await site.uploader()
   const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg'], '>links.txt')
   assert.equal(code, 0)
-  assert.match(stdout.toString(), /photo\.jpg: JPEG/)
-  assert.doesNotMatch(stdout.toString(), /http:/)
+  assert.match(stdout, /photo\.jpg: JPEG/)
+  assert.doesNotMatch(stdout, /http:/)
   assert.match(await readFile(join(me.folder, 'links.txt'), 'utf8'), /^http:\/\/\S+\n$/)
 })
 
@@ -106,7 +104,7 @@ test('pictures of a folder that the service does not take are told, and the othe
   await writeFile(join(me.folder, 'phone/c.txt'), 'no picture')
   const { code, stdout, stderr } = await me.run(['upload', '-r', 'phone'])
   assert.equal(code, 3)
-  assert.equal(stdout.toString().trim().split('\n').length, 1)
+  assert.equal(stdout.trim().split('\n').length, 1)
   assert.match(stderr, /^phone\/b\.HEIC: .+\n$/)
 })
 
@@ -136,7 +134,7 @@ test('without a clipboard, --copy says so and the link is on stdout all the same
     env: { PATH: '/nowhere', DISPLAY: '' },
   })
   assert.equal(code, 0)
-  assert.match(stdout.toString(), /^http/)
+  assert.match(stdout, /^http/)
   assert.match(stderr, /There is no clipboard/)
 })
 
@@ -144,20 +142,18 @@ test('compress works offline, and shows what was done', async () => {
   const me = await site.uploader()
   const file = await me.run(['compress', 'photo.jpg', '-o', 'small.jpg'])
   assert.equal(file.code, 0)
-  assert.match(file.stdout.toString(), /^photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed\n$/)
+  assert.match(file.stdout, /^photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed\n$/)
   const small = await stat(join(me.folder, 'small.jpg'))
   assert.ok(small.size < 0.6 * site.jpeg.length)
 
   const piped = await me.run(['compress', '-', '-o', '-'], { stdin: site.jpeg })
-  assert.equal(piped.stdout.length, small.size)
+  assert.equal(piped.bytes.length, small.size)
   assert.match(piped.stderr, /^pinhole \d{4}-\d\d-\d\d at \d\d\.\d\d\.\d\d: JPEG/)
 
-  const png = await sharp(await photo(640, 480, 60).png().toBuffer())
-    .png()
-    .toBuffer()
+  const png = await photoPng()
   await writeFile(join(me.folder, 'scan.png'), png)
   const exact = await me.run(['compress', 'scan.png', '--mode', 'keep-format', '-o', me.folder, '--json'])
-  const { output, action } = JSON.parse(exact.stdout.toString())
+  const { output, action } = JSON.parse(exact.stdout)
   assert.deepEqual([output, action], [join(me.folder, 'scan.png'), 'lossless'])
   assert.equal(
     Buffer.compare((await rgba(await sharp(output).png().toBuffer())).data, (await rgba(blobOf(png))).data),

@@ -1,4 +1,5 @@
-/** Pictures of every kind that the policy tells apart. */
+/** Pictures of every kind that the policy tells apart, and what tests ask of one. */
+import assert from 'node:assert/strict'
 import sharp, { type Sharp } from 'sharp'
 import { apngOf, type Chunk, pngChunks, pngOf } from '../support/chunks.ts'
 import { corpus } from '../support/corpus.ts'
@@ -42,26 +43,33 @@ export async function cameraJpeg(width?: number, height?: number): Promise<Buffe
     .toBuffer()
 }
 
+/** A photograph in a PNG. */
+export const photoPng = () => photo(600, 430, 60).png().toBuffer()
+
+const colourOf = (i: number) => `#${((i * 7919) % 4096).toString(16).padStart(3, '0')}`
+
 /** Flat areas, letters and lines. */
 export function screenshot(width = 400, height = 300): Sharp {
   const rows = Array.from(
     { length: 40 },
     (_, i) =>
-      `<text x="${(i * 37) % 90}" y="${20 + i * 14}" font-size="12" fill="#${((i * 7919) % 4096).toString(16).padStart(3, '0')}">` +
+      `<text x="${(i * 37) % 90}" y="${20 + i * 14}" font-size="12" fill="${colourOf(i)}">` +
       `const row${i} = measure(${i * 31}, "the quick brown fox ${i}")</text>`,
   )
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#fdfdf8"/>${rows.join('')}</svg>`
-  return sharp(Buffer.from(svg)).flatten({ background: 'white' })
+  return onPaper(width, height, rows)
 }
 
 /** Flat areas and lines: of the same size on a machine without fonts. */
 export function drawing(width = 400, height = 300): Sharp {
-  const lines = Array.from(
-    { length: 120 },
-    (_, i) =>
-      `<line x1="${(i * 37) % width}" y1="${(i * 91) % height}" x2="${(i * 151) % width}" y2="${(i * 59) % height}" stroke="#${((i * 7919) % 4096).toString(16).padStart(3, '0')}"/>`,
-  )
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#fdfdf8"/>${lines.join('')}</svg>`
+  const lines = Array.from({ length: 120 }, (_, i) => {
+    const [x1, y1, x2, y2] = [(i * 37) % width, (i * 91) % height, (i * 151) % width, (i * 59) % height]
+    return `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${colourOf(i)}"/>`
+  })
+  return onPaper(width, height, lines)
+}
+
+function onPaper(width: number, height: number, shapes: string[]): Sharp {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#fdfdf8"/>${shapes.join('')}</svg>`
   return sharp(Buffer.from(svg)).flatten({ background: 'white' })
 }
 
@@ -146,4 +154,14 @@ export function distance(a: Raw, b: Raw): { mean: number; worst: number } {
     sums.set(area, (sums.get(area) ?? 0) + apart / 256)
   }
   return { mean: sum / a.data.length, worst: Math.max(...sums.values()) }
+}
+
+/** Without a list of every difference, which takes minutes. */
+export function sameBytes(actual: Uint8Array, expected: Uint8Array): void {
+  const text = `${actual.length} and ${expected.length} bytes, not the same`
+  assert.equal(Buffer.compare(actual, expected), 0, text)
+}
+
+export async function metadata(blob: Blob) {
+  return sharp(await blob.bytes()).metadata()
 }

@@ -75,8 +75,3 @@ test('TIFF becomes a JPEG where the browser decodes it, and is refused by name e
   assert.deepEqual([typeIn, type, width], ['image/tiff', 'image/jpeg', 64])
   await assert.rejects(sdk.compress(TIFF), { code: 'unsupported-type', message: /TIFF/ })
 })
-
-test('modes that change no pixel refuse all of them, and so does a setting', async () => {
-  for (const options of [{ mode: 'lossless' }, { mode: 'original' }, { convert: false }] as const)
-    await assert.rejects(sdk.compress(heic(), options, decodesAll()), { code: 'unsupported-type' })
-})

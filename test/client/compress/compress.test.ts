@@ -12,8 +12,20 @@ import { inspect } from '../../../src/formats/inspect.ts'
 import { pngChunks } from '../../support/chunks.ts'
 import { folderOf } from '../../support/folder.ts'
 import { sha256Of } from '../../support/sha256.ts'
-import { animated, apng, blobOf, cameraJpeg, distance, GPS, photo, rgba, screenshot } from '../pictures.ts'
-import { metadata, sameBytes } from './subject.ts'
+import {
+  animated,
+  apng,
+  blobOf,
+  cameraJpeg,
+  distance,
+  GPS,
+  metadata,
+  photo,
+  photoPng,
+  rgba,
+  sameBytes,
+  screenshot,
+} from '../pictures.ts'
 
 const MODES: Mode[] = ['auto', 'keep-format', 'lossless', 'original']
 
@@ -115,12 +127,7 @@ test('a second run over its own output changes next to nothing', async () => {
   const shot = await screenshot().png().toBuffer()
   const inputs: [Buffer, Mode][] = [
     [await cameraJpeg(), 'auto'],
-    [
-      await sharp(await photo(600, 430, 60).png().toBuffer())
-        .png()
-        .toBuffer(),
-      'auto',
-    ],
+    [await photoPng(), 'auto'],
     [shot, 'auto'],
     [shot, 'keep-format'],
   ]

@@ -5,8 +5,18 @@ import sharp from 'sharp'
 import { oriented } from '../../../src/client/compress/pixels.ts'
 import { compress } from '../../../src/client/node.ts'
 import { pngChunks } from '../../support/chunks.ts'
-import { blobOf, distance, noise, photo, rgba, screenshot, withChunks } from '../pictures.ts'
-import { metadata, sameBytes } from './subject.ts'
+import {
+  blobOf,
+  distance,
+  metadata,
+  noise,
+  photo,
+  photoPng,
+  rgba,
+  sameBytes,
+  screenshot,
+  withChunks,
+} from '../pictures.ts'
 
 test('the orientation of a PNG is baked into what is no PNG, and kept in what is, exactly', async () => {
   const plain = await screenshot(800, 600).png({ compressionLevel: 0 }).toBuffer()
@@ -48,7 +58,7 @@ test('a profile in a PNG goes into the WebP, and into the JPEG of a photograph',
   assert.equal(asWebp.type, 'image/webp')
   assert.deepEqual((await metadata(asWebp.blob)).icc, (await metadata(blobOf(shot))).icc)
   sameBytes((await rgba(asWebp.blob)).data, (await rgba(shot)).data)
-  const picture = await sharp(await photo(600, 430, 60).png().toBuffer())
+  const picture = await sharp(await photoPng())
     .png()
     .withIccProfile('p3')
     .toBuffer()
@@ -137,9 +147,7 @@ test('a PNG whose colours WebP could not describe stays PNG', async () => {
 })
 
 test('a photograph in a PNG becomes JPEG with full chroma, unless pixels must stay', async () => {
-  const png = await sharp(await photo(600, 430, 60).png().toBuffer())
-    .png()
-    .toBuffer()
+  const png = await photoPng()
   const { blob, type, action, bytesOut } = await compress(blobOf(png))
   assert.deepEqual([type, action], ['image/jpeg', 'lossy'])
   assert.ok(bytesOut < 0.5 * png.length)
