@@ -14,12 +14,11 @@ export async function jpegFactsOf(
 ): Promise<{ facts: JpegFacts; profile: Uint8Array | null }> {
   const { segments, frame, quantisation, end } = await walkJpeg(source)
   const [luma, ...others] = frame.components
-  const fullChroma = others.every(
-    ({ horizontal, vertical }) => horizontal === luma!.horizontal && vertical === luma!.vertical,
-  )
-  const halfChroma = others.every(
-    ({ horizontal, vertical }) => horizontal * 2 === luma!.horizontal && vertical * 2 === luma!.vertical,
-  )
+  const isChromaReducedBy = (times: number) =>
+    others.every(
+      ({ horizontal, vertical }) =>
+        horizontal * times === luma!.horizontal && vertical * times === luma!.vertical,
+    )
   const lumaTable = quantisation[luma!.quantisation] ?? []
   const lumaTableSum = [...lumaTable].reduce((sum, value) => sum + value, 0)
   const profile = await jpegProfileOf(source, segments)
@@ -28,8 +27,8 @@ export async function jpegFactsOf(
       ordinary: frame.coding !== 'lossless' && !frame.arithmetic,
       precision: frame.precision,
       components: frame.components.length,
-      fullChroma,
-      halfChroma,
+      fullChroma: isChromaReducedBy(1),
+      halfChroma: isChromaReducedBy(2),
       lumaTableSum,
       ownWork: frame.coding === 'progressive' && isOwnTable(lumaTable),
       gainMap: (await hasGainMap(source, end)) ? 'kept' : hasSecondPicture(segments) ? 'strange' : 'none',

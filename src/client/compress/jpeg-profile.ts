@@ -20,14 +20,10 @@ export function withJpegProfile(
   const segments = Array.from({ length: shares }, (_, number) => {
     const share = profile.subarray(number * SHARE_BYTES, (number + 1) * SHARE_BYTES)
     const length = 2 + SIGNATURE.length + 2 + share.length
-    return [
-      Uint8Array.of(0xff, 0xe2, length >> 8, length & 255),
-      SIGNATURE,
-      Uint8Array.of(number + 1, shares),
-      share,
-    ]
+    const header = Uint8Array.of(0xff, 0xe2, length >> 8, length & 255)
+    return joined(header, SIGNATURE, Uint8Array.of(number + 1, shares), share)
   })
-  return joined(jpeg.subarray(0, at), ...segments.flat(), jpeg.subarray(at))
+  return joined(jpeg.subarray(0, at), ...segments, jpeg.subarray(at))
 }
 
 /** `null` if there is none, `broken` if shares are missing or contradict each other. */

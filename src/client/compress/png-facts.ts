@@ -9,7 +9,6 @@ import type { PngFacts } from './plan.ts'
 const SIGNATURE_BYTES = 8
 /** A profile is a few kB; 4 MB is more than any printer's. */
 const MAX_PROFILE_BYTES = 4 * 2 ** 20
-const MAX_CHUNK_BYTES = MAX_PROFILE_BYTES
 
 export async function pngFactsOf(
   source: ByteSource,
@@ -40,7 +39,7 @@ async function chunksOf(source: ByteSource): Promise<Map<string, Uint8Array>> {
     const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
     const name = latin1(head.subarray(4, 8))
     if (name === 'IEND') break
-    if (WANTED.has(name) && length <= MAX_CHUNK_BYTES && !chunks.has(name)) {
+    if (WANTED.has(name) && length <= MAX_PROFILE_BYTES && !chunks.has(name)) {
       const chunk = cursor.peek(at + 8, length) ?? (await cursor.load(at + 8, length))
       chunks.set(name, chunk.slice(0, length))
     }

@@ -1,7 +1,7 @@
 /** The first rows of a PNG as a PNG of their own, to learn what packing the whole anew would save. */
 import { joined } from '../../bytes.ts'
-import { crc32 } from '../../formats/bytes/crc32.ts'
-import { ascii, latin1 } from '../../formats/bytes/text.ts'
+import { latin1 } from '../../formats/bytes/text.ts'
+import { chunkOf } from '../../formats/png/chunks.ts'
 
 export interface Strip {
   png: Uint8Array<ArrayBuffer>
@@ -49,9 +49,9 @@ export async function stripOf(png: Uint8Array): Promise<Strip | null> {
   return {
     png: joined(
       png.subarray(0, SIGNATURE_BYTES),
-      ...kept.map(({ name, body }) => chunk(name, name === 'IHDR' ? ownHeader : body)),
-      chunk('IDAT', pixels),
-      chunk('IEND', new Uint8Array()),
+      ...kept.map(({ name, body }) => chunkOf(name, name === 'IHDR' ? ownHeader : body)),
+      chunkOf('IDAT', pixels),
+      chunkOf('IEND', new Uint8Array()),
     ),
     bytes: (start.length * rows * stride) / inflated.length,
   }
@@ -79,12 +79,4 @@ async function inflatedStart(start: Uint8Array<ArrayBuffer>, most: number): Prom
 async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
   const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream('deflate'))
   return new Uint8Array(await new Response(stream).arrayBuffer())
-}
-
-function chunk(name: string, body: Uint8Array): Uint8Array {
-  const bytes = joined(new Uint8Array(4), ascii(name), body, new Uint8Array(4))
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, body.length)
-  view.setUint32(bytes.length - 4, crc32(bytes.subarray(4, -4)))
-  return bytes
 }

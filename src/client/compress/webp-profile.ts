@@ -1,6 +1,6 @@
 /** The ICC profile in a WebP: a chunk of the extended format (RFC 9649, section 2.7). */
 import { joined } from '../../bytes.ts'
-import { readChunk, u32le } from '../../formats/webp/chunks.ts'
+import { chunkOf, le32, readChunk, u32le } from '../../formats/webp/chunks.ts'
 
 const RIFF_HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8
@@ -20,8 +20,9 @@ export function withWebpProfile(
   const image = webp.subarray(isExtended ? first.end : RIFF_HEADER_BYTES)
   const features = isExtended ? first.head.slice() : featuresOf(image, width, height)
   features[0]! |= HAS_ICC
-  const out = joined(header, ...chunk('VP8X', features), ...chunk('ICCP', profile), image)
-  new DataView(out.buffer).setUint32(4, out.length - 8, true)
+  const padding = new Uint8Array(profile.length % 2)
+  const out = joined(header, chunkOf('VP8X', features), chunkOf('ICCP', profile), padding, image)
+  out.set(le32(out.length - 8), 4)
   return out
 }
 
@@ -37,23 +38,13 @@ export function webpProfileOf(webp: Uint8Array): Uint8Array | null {
   return null
 }
 
+/** `image`: a VP8L chunk. */
 function featuresOf(image: Uint8Array, width: number, height: number): Uint8Array {
-  // VP8L: signature byte, 14 bits width, 14 bits height, then the bit that says whether alpha is used.
+  // Signature byte, 14 bits width, 14 bits height, then the bit that says whether alpha is used.
   const hasAlpha = (image[12]! & 0x10) !== 0
   const features = new Uint8Array(10)
   features[0] = hasAlpha ? HAS_ALPHA : 0
-  putUint24(features, 4, width - 1)
-  putUint24(features, 7, height - 1)
+  features.set(le32(width - 1).subarray(0, 3), 4)
+  features.set(le32(height - 1).subarray(0, 3), 7)
   return features
-}
-
-function chunk(name: string, payload: Uint8Array): Uint8Array[] {
-  const head = new Uint8Array(CHUNK_HEADER_BYTES)
-  head.set(new TextEncoder().encode(name))
-  new DataView(head.buffer).setUint32(4, payload.length, true)
-  return [head, payload, new Uint8Array(payload.length % 2)]
-}
-
-function putUint24(bytes: Uint8Array, at: number, value: number): void {
-  bytes.set([value & 255, (value >> 8) & 255, value >> 16], at)
 }
