@@ -1,7 +1,48 @@
 /** The `pinhole` command. One file a subcommand in `cli/commands/`. */
-import { CommanderError } from 'commander'
+import { existsSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { completionCommand } from './cli/commands/completion.ts'
+import { compressCommand } from './cli/commands/compress.ts'
+import { deleteCommand } from './cli/commands/delete.ts'
+import { listCommand } from './cli/commands/list.ts'
+import { serveCommand } from './cli/commands/serve.ts'
+import { uploadCommand } from './cli/commands/upload.ts'
+import { useCommand } from './cli/commands/use.ts'
 import { EXIT, reportError } from './cli/exit.ts'
-import { createProgram, withCommand } from './cli/program.ts'
+import { manifest } from './cli/manifest.ts'
+
+const EXIT_CODES = `
+Exit codes:
+  0    all done
+  1    something unexpected
+  2    the command line makes no sense
+  3    a file was refused or can't be read
+  4    the service refused (quota, unknown key, …)
+  5    the service can't be reached
+  130  interrupted
+With several files, the code is that of the first one that failed.`
+
+export function createProgram(): Command {
+  const program = new Command('pinhole')
+    .description('Anonymous image sharing: drop a picture, get a link, share it, delete it with a key.')
+    .usage('FILE…  or: pinhole <command> [options]')
+    .version(manifest.version)
+    .exitOverride()
+    .showHelpAfterError('(pinhole --help shows what there is)')
+    .addHelpText('after', EXIT_CODES)
+  for (const command of [
+    serveCommand(),
+    uploadCommand(),
+    deleteCommand(),
+    listCommand(),
+    compressCommand(),
+    useCommand(),
+    completionCommand(program),
+  ]) {
+    program.addCommand(command.copyInheritedSettings(program))
+  }
+  return program
+}
 
 /** Runs one command line (`process.argv`), and sets the process's exit code. */
 export async function main([node = '', script = '', ...words]: string[]): Promise<void> {
@@ -20,4 +61,13 @@ export async function main([node = '', script = '', ...words]: string[]): Promis
     }
     process.exitCode = reportError(error)
   }
+}
+
+/** `pinhole photo.jpg` is short for `pinhole upload photo.jpg`. A command of that name comes first. */
+function withCommand(program: Command, args: string[]): string[] {
+  const [first] = args
+  if (first === undefined || /^(?:-h|--help|-V|--version|help)$/.test(first)) return args
+  if (program.commands.some((command) => command.name() === first)) return args
+  const isOption = first.startsWith('-')
+  return isOption || /[./*\\]/.test(first) || existsSync(first) ? ['upload', ...args] : args
 }

@@ -2,7 +2,7 @@
 import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { createProgram } from '../../src/cli/program.ts'
+import { createProgram } from '../../src/cli.ts'
 import { compile } from './compile.ts'
 import { copy, finish } from './finish.ts'
 import { manPage } from './man-page.ts'

@@ -16,14 +16,13 @@ export interface Input {
 /** More than any image that is still under 25 MB after compression. Unit: bytes. */
 const MAX_INPUT_BYTES = 256 * 2 ** 20
 
-const PICTURES = new Set('.jpg .jpeg .jpe .jfif .png .apng .gif .webp .avif'.split(' '))
-
-/** Pictures too, of types that the service does not take: what is not made JPEG or WebP is told, file by file. */
-const FOREIGN = new Set('.heic .heif .hif .jxl .tif .tiff .bmp'.split(' '))
+/** Some are of types that the service does not take: what is not made JPEG or WebP is told, file by file. */
+const PICTURES = new Set(
+  '.jpg .jpeg .jpe .jfif .png .apng .gif .webp .avif .heic .heif .hif .jxl .tif .tiff .bmp'.split(' '),
+)
 
 export function isPicture(path: string): boolean {
-  const extension = extname(path).toLowerCase()
-  return (PICTURES.has(extension) || FOREIGN.has(extension)) && !basename(path).startsWith('.')
+  return PICTURES.has(extname(path).toLowerCase()) && !basename(path).startsWith('.')
 }
 
 /**
