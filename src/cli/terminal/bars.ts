@@ -12,7 +12,7 @@ export interface Bars {
   stop(): void
 }
 
-export interface Bar {
+interface Bar {
   show(progress: Progress): void
   end(): void
 }

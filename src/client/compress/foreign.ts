@@ -18,7 +18,7 @@ import { MAX_WEBP_SIDE, type Means } from './plan.ts'
 import { decodedByPlatform } from './platform.ts'
 import { type Milestones, photoOf, type Recompressed, webpOf } from './recompress.ts'
 
-export interface ForeignPicture {
+interface ForeignPicture {
   type: ForeignType
   /** As displayed. Unit: pixels. */
   width: number

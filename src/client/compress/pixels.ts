@@ -51,7 +51,7 @@ const ENOUGH_PIXELS = 160_000
 const STAGGER = 3
 
 /** Where the tiles of a sample are in the picture (`x`, `y`) and in the sample (`toX`, `toY`). Unit: pixels. */
-export interface SampleTiles {
+interface SampleTiles {
   width: number
   height: number
   tileWidth: number

@@ -3,7 +3,7 @@ import { joined } from '../../bytes.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
 import { chunkOf } from '../../formats/png/chunks.ts'
 
-export interface Strip {
+interface Strip {
   png: Uint8Array<ArrayBuffer>
   /** What its rows take in the whole. Unit: bytes. */
   bytes: number

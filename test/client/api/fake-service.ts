@@ -11,7 +11,7 @@ export const SENT = {
   delete: `https://pics.example/api/delete?key=abcdefghijk${'K'.repeat(32)}`,
 }
 
-export type Step =
+type Step =
   | { status: number; headers?: Record<string, string>; body?: object | string }
   /** The request arrives whole, and the connection is cut instead of an answer. */
   | 'lose the reply'
@@ -20,16 +20,9 @@ export type Step =
   /** Nothing is ever answered. */
   | 'hang'
 
-export interface FakeService {
-  url: string
-  requests: { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }[]
-  /** Seconds that the client slept. */
-  slept: number[]
-  endpoint: Endpoint
-}
-
-export async function fakeService(...steps: Step[]): Promise<FakeService> {
-  const requests: FakeService['requests'] = []
+/** `slept`: seconds that the client waited. */
+export async function fakeService(...steps: Step[]) {
+  const requests: { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }[] = []
   const slept: number[] = []
   const { url } = await listening((request, response) => {
     const step = steps.shift()
