@@ -13,10 +13,16 @@ export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
   let site: EnginePage
   let browser: Browser
   const complaints: string[] = []
-  before(async () => {
-    site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'), answer)
-    browser = await launchBrowser()
-  })
+  let started: Promise<void> | undefined
+  /** Once, for hooks of a file run side by side. */
+  function start(): Promise<void> {
+    started ??= (async () => {
+      site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'), answer)
+      browser = await launchBrowser()
+    })()
+    return started
+  }
+  before(start)
   after(async () => {
     await browser?.close()
     site?.close()
@@ -24,6 +30,7 @@ export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
 
   /** A page of the SDK. `played`: runs in its workers before their own script. */
   async function open(played = ''): Promise<Page> {
+    await start()
     const page = await browser.newPage()
     page.on('console', (message) => complaints.push(message.text()))
     page.on('pageerror', (error) => complaints.push(String(error)))

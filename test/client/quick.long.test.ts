@@ -16,7 +16,7 @@ before(async () => {
 /** So fast that nothing but the processor is waited for. */
 const FAST: Line = { bytesPerSecond: 1e9, isBusy: true }
 /** So slow that nothing but bytes counts. */
-const SLOW: Line = { bytesPerSecond: 1000, isBusy: false }
+const SLOW: Line = { bytesPerSecond: 1, isBusy: false }
 
 const compressed = async (file: Uint8Array, line?: Line, played?: string) =>
   (await sdk.compress(file, line && { line }, played)).bytes
