@@ -46,5 +46,5 @@ export function prepare(options?: PrepareOptions): void {
 
 /** Compresses a file and uploads it. `baseUrl` is required. Rejects as `compress` and `send` do. */
 export function upload(file: Blob, options?: UploadOptions): Promise<UploadResult> {
-  return uploadWith(theEngine(), file, options ?? {})
+  return uploadWith(compress, file, options ?? {})
 }

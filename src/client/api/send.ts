@@ -13,8 +13,7 @@ import {
 } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
 import { divisible } from '../blob-source.ts'
-import type { Engine } from '../compress/engine.ts'
-import type { SendOptions, Sent, UploadOptions, UploadResult } from '../types.ts'
+import type { Compressed, SendOptions, Sent, UploadOptions, UploadResult } from '../types.ts'
 import { rejectAnswer, sentOf } from './answers.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
@@ -89,12 +88,12 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
 
 /** Compresses, then sends. */
 export async function uploadWith(
-  engine: Pick<Engine, 'compress'>,
+  compress: (file: Blob, options: UploadOptions) => Promise<Compressed>,
   file: Blob,
   options: UploadOptions,
 ): Promise<UploadResult> {
   const endpoint = endpointOf(options.baseUrl)
-  const compressed = await engine.compress(file, options)
+  const compressed = await compress(file, options)
   const { blob, preview, bytesIn, bytesOut, type, action, hasLocation } = compressed
   const sent = await sendTo(blob, { ...options, ...(preview && { preview }) }, endpoint)
   return { ...sent, bytesIn, bytesOut, type, action, hasLocation }
