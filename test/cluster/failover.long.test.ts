@@ -1,0 +1,175 @@
+/** Postgres fails over: the primary is gone for good, and its standby takes its place. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { sleep } from '../../src/async.ts'
+import type { Ledger } from '../../src/stores/ledger.ts'
+import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
+import type { Answer } from '../support/http.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { type Cluster, s3Env, serviceOf, startCluster } from '../support/processes/cluster.ts'
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../support/processes/postgres.ts'
+import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { PATIENT_MS, until } from '../support/until.ts'
+import { fetchRaw, post, remove } from '../support/upload.ts'
+
+const ADDRESSES = Array.from({ length: 6 }, (_, nth) => `198.51.102.${nth}`)
+const LIMIT = 100
+
+describe('the primary is lost, and its standby promoted', { skip: whyNoPostgres() }, () => {
+  let fake: FakeS3
+  before(async () => {
+    fake = await startFakeS3()
+  })
+  after(() => fake.close())
+
+  it('a synchronous standby has all that was acknowledged', async (t) => {
+    const world = await startWorld(fake)
+    t.after(() => world.stop())
+    const { primary, servers, ledger } = world
+    await setting(primary, "synchronous_standby_names = '*'")
+
+    const given = new Map<string, Answer[]>(ADDRESSES.map((from) => [from, []]))
+    const deleted: string[] = []
+    const blocked: string[] = []
+    let isOver = false
+    const loads = ADDRESSES.map(async (from, nth) => {
+      const url = servers[nth % servers.length]!.url
+      while (!isOver) {
+        const answer = await post(url, gif(), from)
+        given.get(from)!.push(answer)
+        if (answer.status !== 201) await sleep(50)
+        else if (given.get(from)!.length % 4 === 0) {
+          const { id, key } = answer.json()
+          if ((await remove(url, key)).status === 200) deleted.push(id)
+        }
+      }
+    })
+    loads.push(
+      (async () => {
+        while (!isOver) {
+          const digest = randomBytes(32).toString('hex')
+          const isDone = await ledger.block([digest], 'a drill', new Date()).then(
+            () => true,
+            () => sleep(50).then(() => false),
+          )
+          if (isDone) blocked.push(digest)
+        }
+      })(),
+    )
+    await until('some of each', () => deleted.length > 10 && blocked.length > 50)
+    await primary.crash()
+    await until('the ledger is missed', () =>
+      [...given.values()].some((answers) => answers.at(-1)?.status === 503),
+    )
+    const before = blocked.length
+    await world.failOver()
+    await until(
+      'the day goes on where it was',
+      () =>
+        ADDRESSES.every((from) => given.get(from)!.at(-1)?.status === 429) && blocked.length > before + 10,
+      2 * PATIENT_MS,
+    )
+    isOver = true
+    await Promise.all(loads)
+
+    for (const [from, answers] of given) {
+      const stored = answers.filter(({ status }) => status === 201)
+      assert.ok(stored.length <= LIMIT, `${from}: ${stored.length} uploads`)
+      const others = answers.filter(({ status }) => ![201, 429, 503].includes(status))
+      assert.deepEqual(others, [])
+      for (const answer of stored) {
+        const { id } = answer.json()
+        const { status } = await fetchRaw(servers[0]!.url, id)
+        assert.equal(status, deleted.includes(id) ? 404 : 200, id)
+      }
+    }
+    for (const digest of blocked) assert.equal(await ledger.whyWithheld([digest]), 'blocked')
+  })
+
+  it('a standby that lags has not: the control', async (t) => {
+    const world = await startWorld(fake)
+    t.after(() => world.stop())
+    const { primary, standby, ledger } = world
+    await ledger.block(['a'.repeat(64)], 'a drill', new Date())
+    await until('it is there', async () => {
+      const [row] = await primary.query(
+        'select replay_lsn = pg_current_wal_lsn() as caught from pg_stat_replication',
+      )
+      return row?.caught === true
+    })
+    await setting(standby, "primary_conninfo = ''")
+    await until(
+      'it follows no more',
+      async () => (await primary.query('select 1 from pg_stat_replication')).length === 0,
+    )
+    await ledger.block(['b'.repeat(64)], 'a drill', new Date())
+    await primary.crash()
+    await world.failOver()
+    const withheld = (digest: string) => ledger.whyWithheld([digest]).catch(() => 'unavailable')
+    await until('the ledger is back', async () => (await withheld('a'.repeat(64))) === 'blocked')
+    assert.equal(await withheld('b'.repeat(64)), null)
+  })
+
+  it('without its synchronous standby nothing is acknowledged, and views go on', async (t) => {
+    const world = await startWorld(fake)
+    t.after(() => world.stop())
+    const { primary, standby, servers, ledger } = world
+    await setting(primary, "synchronous_standby_names = '*'")
+    const url = servers[0]!.url
+    const stored = await post(url, gif(), '198.51.103.1')
+    assert.equal(stored.status, 201)
+    await standby.stop()
+    assert.equal((await post(url, gif(), '198.51.103.1')).status, 503)
+    await assert.rejects(ledger.block(['c'.repeat(64)], 'a drill', new Date()))
+    assert.equal((await fetchRaw(url, stored.json().id)).status, 200)
+    await standby.start()
+    await until('uploads are taken', async () => (await post(url, gif(), '198.51.103.1')).status === 201)
+  })
+})
+
+interface World {
+  primary: PostgresServer
+  standby: PostgresServer
+  servers: Cluster['servers']
+  ledger: Ledger
+  /** The standby is promoted, and found under the primary's address. */
+  failOver(): Promise<void>
+  stop(): Promise<void>
+}
+
+let worlds = 0
+
+async function startWorld(fake: FakeS3): Promise<World> {
+  const primary = await startPostgres()
+  let proxy = await startTcpProxy(primary.port)
+  const url = (await primary.createSchema()).replace(`:${primary.port}/`, `:${proxy.port}/`)
+  const cluster = await startCluster(
+    { ...s3Env(serviceOf(fake), `world-${++worlds}/`), LEDGER_URL: url, LOG_LEVEL: 'error' },
+    [{}, {}],
+  )
+  const standby = await primary.startStandby()
+  const ledger = await openPostgresLedger({ url })
+  return {
+    primary,
+    standby,
+    servers: cluster.servers,
+    ledger,
+    async failOver() {
+      await standby.query('select pg_promote()')
+      await proxy.close()
+      proxy = await startTcpProxy(standby.port, { port: proxy.port })
+    },
+    async stop() {
+      await Promise.all([cluster.stop(), ledger.close()])
+      await proxy.close()
+      await Promise.all([primary.destroy(), standby.destroy()])
+    },
+  }
+}
+
+async function setting(postgres: PostgresServer, to: string): Promise<void> {
+  await postgres.query(`alter system set ${to}`)
+  await postgres.query('select pg_reload_conf()')
+}
