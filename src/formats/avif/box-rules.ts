@@ -131,12 +131,14 @@ const SPARE_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
   }),
 )
 
-/** What goes of a box that stays. Not of its children. */
+/** What goes of a box that stays. Not of its children. Throws `Refusal('damaged-image')` if edits would reach past its end. */
 export function spareEdits(fields: Fields, box: Box): Edit[] {
   const bytes = BODY_BYTES.get(box.type)?.(fields.bodyOf(box))
+  const spare = SPARE_FIELDS.get(box.type)
+  if (bytes !== undefined && spare !== undefined) fields.bodyOf(box).skip(bytes)
   return [
     ...(bytes === undefined ? [] : zeroed(fields, Math.min(box.end, box.body + bytes), box.end)),
-    ...(SPARE_FIELDS.get(box.type)?.(fields, box) ?? []),
+    ...(spare?.(fields, box) ?? []),
   ]
 }
 

@@ -35,6 +35,30 @@ function refusedAs(code: string) {
   return (error: unknown) => error instanceof Refusal && error.code === code
 }
 
+/** The boxes around each, from the outermost. */
+const AROUND = {
+  mvhd: 'moov',
+  tkhd: 'moov trak',
+  mdhd: 'moov trak mdia',
+  hdlr: 'moov trak mdia',
+  vmhd: 'moov trak mdia minf',
+  dinf: 'moov trak mdia minf',
+  stts: 'moov trak mdia minf stbl',
+  av01: 'moov trak mdia minf stbl stsd',
+}
+
+/** The first box of this type ends early. `size`: of the whole box, in bytes. */
+function shorten(boxes: Uint8Array, type: keyof typeof AROUND, size: number): Uint8Array {
+  const made = Buffer.from(boxes)
+  const sizeAt = (name: string) => made.indexOf(name) - 4
+  const start = sizeAt(type)
+  const end = start + made.readUInt32BE(start)
+  for (const around of AROUND[type].split(' '))
+    made.writeUInt32BE(made.readUInt32BE(sizeAt(around)) - (end - start - size), sizeAt(around))
+  made.writeUInt32BE(size, start)
+  return Buffer.concat([made.subarray(0, start + size), made.subarray(end)])
+}
+
 describe('a sequence', () => {
   test('alone', async () => {
     const seen = await scrub(sequence())
@@ -210,4 +234,27 @@ describe('a damaged sequence', () => {
     file[file.indexOf(second.data)] = 0xff
     await assert.rejects(inspect(file), refusedAs('damaged-image'))
   })
+})
+
+describe('a box of a track that ends before its fields do', () => {
+  for (const type of Object.keys(AROUND) as (keyof typeof AROUND)[]) {
+    test(`${type}: nothing is written into the box behind it`, async () => {
+      const moovOf = (at = 0) =>
+        moov([track({ picture: first, samples: [{ at, length: first.data.length }], time: 77 })], [], 77)
+      const made = Buffer.from(moovOf())
+      const whole = made.readUInt32BE(made.indexOf(type) - 4)
+      for (let size = 8; size <= whole; size++) {
+        const file = assemble({
+          major: 'avis',
+          brands: ['avis', 'msf1', 'miaf'],
+          blobs: [first.data],
+          moov: ([at]) => shorten(moovOf(at), type, size),
+        })
+        const seen = await scrub(file).catch((error) => {
+          if (size === whole || !refusedAs('damaged-image')(error)) throw error
+        })
+        if (seen !== undefined) assert.ok((await scrub(seen.file)).whole, `${size} of ${whole} bytes`)
+      }
+    })
+  }
 })
