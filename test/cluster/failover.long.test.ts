@@ -15,7 +15,7 @@ import { PATIENT_MS, until } from '../support/until.ts'
 import { fetchRaw, post, remove } from '../support/upload.ts'
 
 const ADDRESSES = Array.from({ length: 6 }, (_, nth) => `198.51.102.${nth}`)
-const LIMIT = 100
+const LIMIT = 40
 
 describe('the primary is lost, and its standby promoted', { skip: whyNoPostgres() }, () => {
   let fake: FakeS3
@@ -146,7 +146,12 @@ async function startWorld(fake: FakeS3): Promise<World> {
   let proxy = await startTcpProxy(primary.port)
   const url = (await primary.createSchema()).replace(`:${primary.port}/`, `:${proxy.port}/`)
   const cluster = await startCluster(
-    { ...s3Env(serviceOf(fake), `world-${++worlds}/`), LEDGER_URL: url, LOG_LEVEL: 'error' },
+    {
+      ...s3Env(serviceOf(fake), `world-${++worlds}/`),
+      LEDGER_URL: url,
+      UPLOADS_PER_DAY: String(LIMIT),
+      LOG_LEVEL: 'error',
+    },
     [{}, {}],
   )
   const standby = await primary.startStandby()
