@@ -95,22 +95,20 @@ describe('a removal', () => {
     await assertHolds(store, await put(store, ID, bytes), bytes)
   })
 
-  test('finds out how a store spells the ETag of a put', async () => {
+  test('is one put, for the start found out how the store spells an ETag', async () => {
     const fake = await startFakeS3({ hasBareEtags: true })
     const opened = await openS3UnderTest(
       { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys },
       { retryPolicy: QUICK },
     )
     try {
-      for (const round of [1, 2]) {
-        await put(opened.store, ID, bytes)
-        fake.requests.length = 0
-        assert.equal(await opened.store.remove(ID), true)
-        assert.deepEqual(
-          fake.logOf(ID).filter((line) => line.startsWith('PUT')),
-          round === 1 ? ['PUT 412', 'PUT 200'] : ['PUT 200'],
-        )
-      }
+      await put(opened.store, ID, bytes)
+      fake.requests.length = 0
+      assert.equal(await opened.store.remove(ID), true)
+      assert.deepEqual(
+        fake.logOf(ID).filter((line) => line.startsWith('PUT')),
+        ['PUT 200'],
+      )
     } finally {
       await opened.close()
       await fake.close()
