@@ -152,9 +152,11 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
         body: Buffer.from(JSON.stringify(given)),
       })
       assert.equal(answer.status, 400)
-      const verify = await operator(['verify'])
-      assert.equal(verify.code, 1)
-      assert.match(verify.stderr, /not with --server/)
+      for (const words of [['verify'], ['evidence', 'list']]) {
+        const onData = await operator(words)
+        assert.equal(onData.code, 1, words.join(' '))
+        assert.match(onData.stderr, /not with --server/)
+      }
     })
   })
 }
