@@ -114,6 +114,15 @@ export function decisionsCases({ on }: Harness): void {
       assert.deepEqual(await ledger.pendingDecisions(AT, 10), [], 'nor is it shown as one that may be undone')
       for (const each of claimed) await ledger.finishDecision(each)
     }
+    await ledger.addDecisions(decision('late', 'keep'), [{ id: ONE, isVisible: true }])
+    const [claimed] = await other.claimDecisions(10, DUE, 1000)
+    assert.deepEqual(
+      await ledger.undoDecisions('late', 'x', new Date(AT), 'ann'),
+      [],
+      'it is being carried out',
+    )
+    assert.deepEqual(await ledger.pendingDecisions(AT, 10), [])
+    await ledger.finishDecision(claimed!)
   })
 
   on('ends with a later act on the image', async (ledger) => {

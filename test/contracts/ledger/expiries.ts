@@ -38,7 +38,17 @@ export function expiriesCases({ on }: Harness): void {
     assert.equal(await ledger.nextExpiry(), NOW)
     await ledger.recordExpiries([{ id: 'A', expiresAt: NOW - DAY_MS }])
     assert.equal(await ledger.nextExpiry(), NOW - DAY_MS)
-    await ledger.settleExpiries(await ledger.claimExpiries(1, NOW, LEASE_MS))
+  })
+
+  on('keeps its time when it is put off, and comes next when its lease ends', async (ledger) => {
+    await ledger.recordExpiries([{ id: 'A', expiresAt: NOW }])
+    const first = await ledger.claimExpiries(1, NOW, LEASE_MS)
+    assert.equal(await ledger.nextExpiry(), NOW + LEASE_MS)
+    await ledger.deferExpiries(first, NOW + 500)
+    const [again] = await ledger.claimExpiries(1, NOW + 500, LEASE_MS)
+    assert.deepEqual([again?.id, again?.expiresAt], ['A', NOW])
+    assert.equal(await ledger.nextExpiry(), NOW + 500 + LEASE_MS)
+    await ledger.settleExpiries([again!])
     assert.equal(await ledger.nextExpiry(), null)
   })
 }

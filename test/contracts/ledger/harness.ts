@@ -20,7 +20,7 @@ export interface LedgerUnderTest {
   destroy(): Promise<void>
 }
 
-/** `isNew`: nobody had it open before. */
+/** `isNew`: no case has used it before, not even one that emptied it. */
 export type OpenLedger = (options?: { isNew: boolean }) => Promise<LedgerUnderTest>
 
 type Hook = 'process' | 'interrupt' | 'raw'

@@ -22,8 +22,6 @@ interface Outbox {
   isUnlimited?: boolean
 }
 
-const each = (claimed: Claimed[], call: (one: Claimed) => Call) => claimed.map(call)
-
 const OUTBOXES: Record<string, Outbox> = {
   purges: {
     add: (id, at) => ['enqueuePurge', id, at, at],
@@ -40,8 +38,8 @@ const OUTBOXES: Record<string, Outbox> = {
   scans: {
     add: (id, at) => ['recordScan', { id, at, isHidden: false }],
     claim: (limit, now) => ['claimScans', limit, now, LEASE_MS],
-    settle: (claimed) => each(claimed, (one) => ['endScan', one, 'passed']),
-    defer: (claimed, retryAt) => each(claimed, (one) => ['deferScan', one, retryAt]),
+    settle: (claimed) => claimed.map((one) => ['endScan', one, 'passed']),
+    defer: (claimed, retryAt) => claimed.map((one) => ['deferScan', one, retryAt]),
   },
   decisions: {
     add(id, at) {
@@ -49,16 +47,20 @@ const OUTBOXES: Record<string, Outbox> = {
       return ['addDecisions', { ...facts, dueAt: at }, [{ id, isVisible: true }]]
     },
     claim: (limit, now) => ['claimDecisions', limit, now, LEASE_MS],
-    settle: (claimed) => each(claimed, (one) => ['finishDecision', one]),
-    defer: (claimed, retryAt) => each(claimed, (one) => ['deferDecision', one, retryAt]),
+    settle: (claimed) => claimed.map((one) => ['finishDecision', one]),
+    defer: (claimed, retryAt) => claimed.map((one) => ['deferDecision', one, retryAt]),
   },
   notices: {
     add: (kind, at) => ['raiseAlert', `of ${kind}`, new Date(at), { raises: kind, pause: null }],
     claim: (_, now) => ['claimNotices', now, LEASE_MS],
-    settle: (claimed) => each(claimed, (one) => ['settleNotice', one, NOW, NOW]),
-    defer: (claimed, retryAt) => each(claimed, (one) => ['deferNotice', one, retryAt]),
+    settle: (claimed) => claimed.map((one) => ['settleNotice', one, NOW, NOW]),
+    defer: (claimed, retryAt) => claimed.map((one) => ['deferNotice', one, retryAt]),
     isUnlimited: true,
   },
+}
+
+function callOn(ledger: Ledger, [method, ...args]: Call): Promise<unknown> {
+  return (ledger[method] as (...args: unknown[]) => Promise<unknown>)(...args)
 }
 
 const idsOf = (claimed: Claimed[]) => claimed.map(({ id, kind = id }) => kind).sort()
@@ -69,18 +71,15 @@ export function outboxesCases(harness: Harness): void {
 
 function casesOf({ isUnlimited = false, ...outbox }: Outbox, { on, onHooks }: Harness): void {
   const make = async (ledger: Ledger, calls: Call[]) => {
-    for (const [method, ...args] of calls)
-      await (ledger[method] as (...args: unknown[]) => Promise<unknown>)(...args)
+    for (const call of calls) await callOn(ledger, call)
   }
   const add = (ledger: Ledger, ids: string[], at = NOW) =>
     make(
       ledger,
       ids.map((id) => outbox.add(id, at)),
     )
-  const claim = async (ledger: Ledger, now: number, limit = 10) => {
-    const [method, ...args] = outbox.claim(limit, now)
-    return (ledger[method] as (...args: unknown[]) => Promise<Claimed[]>)(...args)
-  }
+  const claim = async (ledger: Ledger, now: number, limit = 10) =>
+    (await callOn(ledger, outbox.claim(limit, now))) as Claimed[]
   const settle = (ledger: Ledger, claimed: Claimed[]) => make(ledger, outbox.settle(claimed))
   const defer = (ledger: Ledger, claimed: Claimed[], retryAt: number) =>
     make(ledger, outbox.defer(claimed, retryAt))
@@ -152,6 +151,16 @@ function casesOf({ isUnlimited = false, ...outbox }: Outbox, { on, onHooks }: Ha
     await Promise.all(handles.map(work))
     assert.deepEqual(idsOf(claimed), ids)
     assert.deepEqual(await claim(ledger, NOW + 9 * LEASE_MS, 1000), [])
+  })
+
+  onHooks(['process'], 'gives each to one process', async (ledger, { process }) => {
+    const ids = Array.from({ length: 60 }, (_, nth) => `id-${nth}`).sort()
+    await add(ledger, ids)
+    const processes = await Promise.all([process(), process()])
+    const calls = Array.from({ length: 10 }, () => outbox.claim(2, NOW))
+    const given = (await Promise.all(processes.map((one) => one.call(calls)))).flat(2) as Claimed[]
+    if (!isUnlimited) assert.equal(given.length, 40)
+    assert.deepEqual(idsOf([...given, ...(await claim(ledger, NOW, 1000))]), ids)
   })
 
   onHooks(['process'], 'keeps what a killed process was about to do', async (ledger, { process }) => {
