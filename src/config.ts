@@ -215,7 +215,7 @@ const VARIABLES = {
   AWS_REGION: variable('', 'likewise, where the URL names no region', optional(text)),
 }
 
-/** `MAX_UPLOAD_BYTES` is `maxUploadBytes`. */
+/** The variable's name in camel case: `MAX_UPLOAD_BYTES` becomes `maxUploadBytes`. */
 type Member<Name extends string> = Name extends `${infer Word}_${infer More}`
   ? `${Lowercase<Word>}${Capitalize<Member<More>>}`
   : Lowercase<Name>
@@ -270,7 +270,7 @@ export function describeConfig(): string {
     .join('\n')
 }
 
-// How the values of variables are read.
+// Parsers of the variables' values.
 
 function text(given: string): string {
   return given

@@ -38,6 +38,9 @@ export async function startClusterServices(): Promise<ClusterServices> {
     empty: async (prefix) => remove(await list(prefix)),
     async stop() {
       await remove(await plain.list(''))
+      // The gateway outlives this run.
+      if (storeName === 'Ceph')
+        await plain.request(`${service.endpoint}/${service.bucket}`, { method: 'DELETE' })
       await stop()
       await postgres.destroy()
     },

@@ -27,7 +27,7 @@ interface Case {
   name: string
   bytes: number
   range?: string
-  /** Of the rate of nginx, with a core for each of its workers and for us; pinned, both have one. */
+  /** The share of nginx's rate that is demanded. Of unpinned runs alone: pinned, server and load generator have a core each. */
   atLeast?: number
 }
 

@@ -16,7 +16,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** What the command itself finds wrong, in a sentence. */
+/** An error that the command reports itself. Its message is one sentence for people. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode
 

@@ -1,6 +1,6 @@
 /**
- * What was uploaded from this machine, with its keys: one file an image, for its owner's eyes only. Separate files
- * need no lock, whatever runs side by side.
+ * The history of uploads from this machine, with their deletion keys: one file an image, readable by its owner alone.
+ * Separate files need no lock when several commands run at once.
  */
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -5,7 +5,7 @@ import type { ByteSource } from './image.ts'
 import { placeInExifItem } from './metadata/exif.ts'
 import { MOST_METADATA_BYTES } from './metadata/xmp.ts'
 
-/** What stands in SizeHeader and ImageMetadata (18181-1, annex D). */
+/** Values of SizeHeader and ImageMetadata (18181-1, annex D). */
 interface ImageHeader {
   /** As displayed. Unit: pixels. */
   width: number

@@ -69,7 +69,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const common = commonHeaders(parts.baseUrl)
   const descriptions = createDescriptions(parts)
-  /** What can only be read. */
+  /** Defines a route that takes GET and HEAD alone. */
   const read = (path: string, handle: Handler<AppEnv>) =>
     app.get(path, handle).all(path, allowOnly('GET, HEAD'))
 

@@ -127,7 +127,7 @@ class FilePart implements AsyncIterator<Uint8Array> {
       case 'headers':
         return this.#headers(bytes)
       case 'done':
-        // What follows the closing delimiter is no part of the form.
+        // Bytes behind the closing delimiter are ignored (RFC 2046, 5.1.1: epilogue).
         return this.#hold(new Uint8Array(0))
     }
   }

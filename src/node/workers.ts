@@ -64,7 +64,7 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
     log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is started again')
     drafts.sweep(worker.process.pid).catch((err) => log.error({ err }, 'drafts were not removed'))
     setTimeout(() => {
-      // Nobody would tell it to end.
+      // A worker started now would get no SIGTERM.
       if (!isStopping) start()
     }, RESTART_MS)
   })

@@ -30,7 +30,7 @@ export type ChallengeMode = 'off' | 'auto' | 'on'
 
 export type SettingName = keyof SettingValues
 
-/** Looked up at an interval. */
+/** The settings, read from the ledger at an interval. */
 export interface Settings extends Rounds {
   /** As last looked up. */
   current(): SettingValues

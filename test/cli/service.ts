@@ -1,6 +1,6 @@
 /** A service that the test plays, for what a real one would not do. */
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { listening } from '../support/listening.ts'
+import { listening } from '../support/listen.ts'
 
 /**
  * `answer` gets every request but HEAD, which is answered as a service does: 405. `uploads`: those requests, as they come.

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import sharp from 'sharp'
 import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { listening } from '../support/listening.ts'
+import { listening } from '../support/listen.ts'
 import { startServer } from '../support/processes/server.ts'
 import { noTerminal, person } from './command.ts'
 import { uploads } from './uploader.ts'
@@ -55,8 +55,7 @@ test('--json says everything, also to list', async () => {
 test('on a terminal there are bars and a line about each file', { skip: noTerminal }, async () => {
   const me = await site.uploader()
   await writeFile(join(me.folder, 'screen.png'), await drawing().png().toBuffer())
-  const { code, stdout } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
-  const text = stdout
+  const { code, stdout: text } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
   assert.equal(code, 0)
   assert.match(text, /photo\.jpg +[█░]+ \d+% (looking|compressing|uploading|waiting|done)/)
   assert.match(text, /photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed/)

@@ -14,7 +14,7 @@ export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
   let browser: Browser
   const complaints: string[] = []
   let started: Promise<void> | undefined
-  /** Once, for hooks of a file run side by side. */
+  /** Starts the site and the browser once: `before` hooks of a file run side by side, and any of them may open a page. */
   function start(): Promise<void> {
     started ??= (async () => {
       site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'), answer)

@@ -28,7 +28,7 @@ export interface Drill {
   mustLose?: boolean
 }
 
-/** In CI a cache that is not there is a failure. */
+/** Why a drill is skipped, or `null`. In CI it is never skipped, so a missing cache fails it. */
 export async function whyNoCache(name: 'varnish' | 'nginx'): Promise<string | null> {
   const isHere = process.env.PINHOLE_CI || (await isInstalled(...CACHES[name].needs))
   return isHere ? null : `${name} is not on this machine`

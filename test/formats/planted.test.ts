@@ -23,7 +23,7 @@ const tiny = { width: 16, height: 16 }
 const av1 = await coded(noise(16, 16))
 const alpha = await coded(noise(16, 16).greyscale())
 
-/** By the word that begins the name of a file. */
+/** The planter of each format, by the first word of the names of its files. */
 const PLANTERS: Record<string, Planter> = {
   JPEG: jpegPlanter,
   PNG: pngPlanter,

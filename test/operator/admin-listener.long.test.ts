@@ -1,15 +1,12 @@
 /** The admin server on TCP: whose names it answers to, cookies under https, and when sessions end. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { request as plainRequest } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { nodeHashes } from '../../src/node/hashes.ts'
 import { createAdminSessions } from '../../src/service/admin-sessions.ts'
-import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
+import { ledgerOf } from '../support/ledger.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { serverFor } from '../support/processes/server.ts'
 
@@ -71,34 +68,28 @@ test('under https the cookie is Secure, from log-in to log-out', async (t) => {
   assert.equal((await atAdmin(place, 'GET', '/', { headers })).status, 401)
 })
 
-test('a link lasts ten minutes, a session half an hour without use and twelve hours with it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-admin-'))
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+test('a link lasts ten minutes, a session half an hour without use and twelve hours with it', async (t) => {
+  const ledger = await ledgerOf(t)
   let now = Date.parse('2026-07-31T12:00:00Z')
   const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
   const enter = async () =>
     (await sessions.login(await sessions.createLoginToken('ann@host'))) ?? assert.fail('not let in')
-  try {
-    const link = await sessions.createLoginToken('ann@host')
-    now += 10 * MINUTE_MS
-    assert.equal(await sessions.login(link), null)
+  const link = await sessions.createLoginToken('ann@host')
+  now += 10 * MINUTE_MS
+  assert.equal(await sessions.login(link), null)
 
-    const idle = await enter()
-    now += 30 * MINUTE_MS - 1
-    assert.equal((await sessions.session(idle))?.who, 'ann@host')
-    now += 30 * MINUTE_MS
-    assert.equal(await sessions.session(idle), null)
+  const idle = await enter()
+  now += 30 * MINUTE_MS - 1
+  assert.equal((await sessions.session(idle))?.who, 'ann@host')
+  now += 30 * MINUTE_MS
+  assert.equal(await sessions.session(idle), null)
 
-    const busy = await enter()
-    const endsAt = now + 12 * 60 * MINUTE_MS
-    while (now + 20 * MINUTE_MS < endsAt) {
-      now += 20 * MINUTE_MS
-      assert.ok(await sessions.session(busy), new Date(now).toISOString())
-    }
-    now = endsAt
-    assert.equal(await sessions.session(busy), null)
-  } finally {
-    await ledger.close()
-    await rm(folder, { recursive: true })
+  const busy = await enter()
+  const endsAt = now + 12 * 60 * MINUTE_MS
+  while (now + 20 * MINUTE_MS < endsAt) {
+    now += 20 * MINUTE_MS
+    assert.ok(await sessions.session(busy), new Date(now).toISOString())
   }
+  now = endsAt
+  assert.equal(await sessions.session(busy), null)
 })

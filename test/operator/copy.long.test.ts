@@ -1,7 +1,6 @@
 /** Images and ledgers on their way: between folders and S3, and into backups there. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { folderOf } from '../support/folder.ts'
@@ -68,11 +67,10 @@ describe('operator copy', () => {
     for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
     await server.operator(['release', held.id, ...REMOVAL])
     assert.deepEqual((await fetchRaw(server.url, held.id)).body, held.bytes)
-    const back = await mkdtemp(join(tmpdir(), 'pinhole-back-'))
+    const back = await folderOf(t)
     const copied = await operate(env, server.dataDir, ['copy', '--from', bucket, '--to', back])
     assert.equal(copied.copied, 6)
     assert.equal((await readdir(join(back, 'images/objects'))).length, 5)
-    await rm(back, { recursive: true })
   })
 
   it('copies nothing that is damaged, and says so', async (t) => {

@@ -4,7 +4,7 @@ import { Unreachable } from '../../client/errors.ts'
 import { CommandError, EXIT, type ExitCode, interruptSignal } from '../exit.ts'
 import { expandInputs, fileInput } from '../files/input.ts'
 import { newPictures } from '../files/watch.ts'
-import { readUploaded } from '../history.ts'
+import { type Entry, readUploaded } from '../history.ts'
 import {
   convertOption,
   expiresOption,
@@ -51,7 +51,7 @@ async function upload(args: string[], flags: UploadFlags): Promise<void> {
     throw isUnset ? new CommandError('unreachable', CHOOSE_SERVER, { cause }) : cause
   })
   const skipsKnown = flags.history && !flags.again && !flags.expires
-  const uploaded = skipsKnown ? await readUploaded(server) : new Map()
+  const uploaded = skipsKnown ? await readUploaded(server) : new Map<string, Entry>()
   const bars = createBars()
   const session = { flags, server, signal, bars, uploaded }
   let exit: ExitCode = EXIT.ok
@@ -78,7 +78,7 @@ async function uploadFiles(args: string[], session: Session): Promise<ExitCode> 
   const all = forEachAtOnce([...inputs.entries()], flags.jobs, async ([index, input]) => {
     outcomes[index]!.resolve(await run.uploadOne(input))
   })
-  // Each is told as soon as all before it are.
+  // Results are reported in the order of the files.
   for (const { promise } of outcomes) {
     const outcome = await promise
     if ('isUnsent' in outcome) unsent.push(outcome.name)

@@ -16,7 +16,7 @@ export interface Input {
 /** More than any image that is still under 25 MB after compression. Unit: bytes. */
 const MAX_INPUT_BYTES = 256 * 2 ** 20
 
-/** Some are of types that the service does not take: what is not made JPEG or WebP is told, file by file. */
+/** Includes types that the service does not take: those that can't be converted are reported one by one. */
 const PICTURES = new Set(
   '.jpg .jpeg .jpe .jfif .png .apng .gif .webp .avif .heic .heif .hif .jxl .tif .tiff .bmp'.split(' '),
 )

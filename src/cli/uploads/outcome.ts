@@ -47,7 +47,7 @@ export async function settle(outcome: Outcome, { flags, bars }: Told): Promise<s
   if ('isUnsent' in outcome) return EXIT.ok
   const { code, text } = explain(outcome.error)
   bars.say(`${printable(name)}: ${printable(text)}`)
-  if (flags.json) bars.print(failureJson(name, outcome.error))
+  if (flags.json) bars.print(failureJson(name, outcome.error, { code, text }))
   return code
 }
 
@@ -86,13 +86,12 @@ export function tellUnsent(names: string[], reason: unknown, isSingle: boolean, 
   } else if (code !== EXIT.interrupted) {
     bars.say(`${printable(names[0]!)}: ${printable(text)}`)
   }
-  if (flags.json) for (const name of names) bars.print(failureJson(name, reason))
+  if (flags.json) for (const name of names) bars.print(failureJson(name, reason, { code, text }))
   return code
 }
 
-function failureJson(file: string, reason: unknown): string {
-  const { code, text: detail } = explain(reason)
+function failureJson(file: string, reason: unknown, { code, text }: ReturnType<typeof explain>): string {
   const { code: error = 'failed' } =
     code === EXIT.interrupted ? { code: 'interrupted' } : (reason as { code?: string })
-  return jsonText({ file, error, detail })
+  return jsonText({ file, error, detail: text })
 }

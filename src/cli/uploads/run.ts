@@ -14,7 +14,7 @@ export interface Session {
   server: string
   signal: AbortSignal
   bars: Bars
-  /** By mode and digest: what need not be sent again. */
+  /** Earlier uploads, by mode and digest: these files need not be sent again. */
   uploaded: Map<string, Entry>
 }
 

@@ -40,15 +40,17 @@ export function tooLong(): NetworkFault {
   return new NetworkFault('the answer is not from a Pinhole service: it is too long')
 }
 
-/** The service lets an upload wait for its turn for 30 s. */
+/** A connection without progress for this long is given up: longer than the 30 s that the service may let an upload wait. */
 const STALL_MS = 45_000
 
-/** Calls `onStall` once if nothing moves for so long that the connection is given up. */
+/** Calls `onStall` once if `touch` is not called for `STALL_MS`. */
 export function watchForStall(onStall: (fault: NetworkFault) => void) {
   let timer: ReturnType<typeof setTimeout> | undefined
   const arm = () => {
-    const fault = new NetworkFault(`the connection stood still for ${STALL_MS / 1000} s`)
-    timer = setTimeout(() => onStall(fault), STALL_MS)
+    timer = setTimeout(
+      () => onStall(new NetworkFault(`the connection stood still for ${STALL_MS / 1000} s`)),
+      STALL_MS,
+    )
   }
   arm()
   return {

@@ -11,7 +11,7 @@ import { createPool, type EngineHost, type Lease } from '../worker/pool.ts'
 import type { MadePreview } from './preview.ts'
 
 export interface Engine {
-  /** As the SDK's. */
+  /** The same as `compress` of the SDK. */
   compress(file: Blob, options?: CompressOptions): Promise<Compressed>
   /** Starts a worker ahead of the first file, and loads its codecs for photographs. Never fails. */
   prepare(options?: PrepareOptions): void

@@ -1,7 +1,7 @@
 /** The ICC profile in a JPEG: APP2 segments that carry a share of it each (ICC.1:2022, annex B.4). */
 import { joined } from '../../bytes.ts'
 import { type ByteSource, sourceOf } from '../../formats/image.ts'
-import { type JpegSegment, nameOfKind } from '../../formats/jpeg/segments.ts'
+import { APP2, type JpegSegment, nameOfKind, segmentOf } from '../../formats/jpeg/segments.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 
 const SIGNATURE = nameOfKind('icc')
@@ -19,9 +19,7 @@ export function withJpegProfile(
   const at = jpeg[2] === 0xff && jpeg[3] === 0xe0 ? 4 + jpeg[4]! * 256 + jpeg[5]! : 2
   const segments = Array.from({ length: shares }, (_, number) => {
     const share = profile.subarray(number * SHARE_BYTES, (number + 1) * SHARE_BYTES)
-    const length = 2 + SIGNATURE.length + 2 + share.length
-    const header = Uint8Array.of(0xff, 0xe2, length >> 8, length & 255)
-    return joined(header, SIGNATURE, Uint8Array.of(number + 1, shares), share)
+    return segmentOf(APP2, joined(SIGNATURE, Uint8Array.of(number + 1, shares), share))
   })
   return joined(jpeg.subarray(0, at), ...segments, jpeg.subarray(at))
 }

@@ -54,7 +54,7 @@ function canvasIsTrue(context: OffscreenCanvasRenderingContext2D): boolean {
   return data.every((value, i) => value === image.data[i])
 }
 
-/** A picture that can become a JPEG: a tenth of the work of our own codec, for a tenth more bytes. */
+/** A picture that the browser's own encoder can make a JPEG of: a tenth of our codec's work, for a tenth more bytes. */
 export interface Drawn {
   width: number
   height: number

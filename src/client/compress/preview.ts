@@ -66,7 +66,7 @@ export async function previewOf(
   return null
 }
 
-/** As a sample of the preview says. */
+/** The qualities to try, estimated from the size of an encoded sample of the preview. */
 async function qualitiesFor(
   small: Pixels,
   encode: (part: Pixels, quality: number) => Promise<Uint8Array>,

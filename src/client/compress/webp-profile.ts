@@ -20,8 +20,7 @@ export function withWebpProfile(
   const image = webp.subarray(isExtended ? first.end : RIFF_HEADER_BYTES)
   const features = isExtended ? first.head.slice() : featuresOf(image, width, height)
   features[0]! |= HAS_ICC
-  const padding = new Uint8Array(profile.length % 2)
-  const out = joined(header, chunkOf('VP8X', features), chunkOf('ICCP', profile), padding, image)
+  const out = joined(header, chunkOf('VP8X', features), chunkOf('ICCP', profile), image)
   out.set(le32(out.length - 8), 4)
   return out
 }

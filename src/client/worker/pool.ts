@@ -10,7 +10,7 @@ interface WorkerHandle {
 
 /** What the engine needs to know of the place where it runs. */
 export interface EngineHost {
-  /** `onLost`: it could not start, or broke down. Nothing follows. */
+  /** `onLost`: the worker could not start, or crashed. It is the last event. */
   startWorker(events: { onReply(reply: Reply): void; onLost(error: Error): void }): WorkerHandle
   maxWorkers: number
   /** The largest picture that there is memory for at this moment. Unit: pixels. */

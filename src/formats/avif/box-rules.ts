@@ -1,5 +1,4 @@
-/** What is kept of the boxes of an AVIF file: which of their children, and which of their bytes. */
-
+/** The rules for the boxes of an AVIF file: which child boxes and which bytes of a box are kept. */
 import { type Edit, freeHeader, written, zeroed } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
@@ -52,7 +51,7 @@ const table =
     return 8 + body.u32() * (version === 1 ? wideEntryBytes : entryBytes)
   }
 
-/** Behind version and flags a text with its zero byte. */
+/** Version and flags, then a string that ends with a zero byte. */
 const text: Length = (body) => {
   body.skip(Math.min(4, body.left))
   const start = body.at
@@ -60,10 +59,10 @@ const text: Length = (body) => {
   return 4 + body.at - start
 }
 
-/** What follows the last field, no reader looks at. */
+/** The length of a box's fields. Bytes behind them are ignored by readers, and zeroed. */
 const BODY_BYTES = new Map<string, Length>(
   Object.entries({
-    // Of items.
+    // Boxes of items.
     pitm: (body) => (body.versionAndFlags().version > 0 ? 8 : 6),
     // Properties, and boxes of sample entries.
     ispe: fixed(12),
@@ -91,7 +90,7 @@ const BODY_BYTES = new Map<string, Length>(
     auxC: text,
     auxi: text,
     colr: colourBytes,
-    // Of tracks (14496-12, 8).
+    // Boxes of tracks (14496-12, 8).
     mvhd: versioned(100, 112),
     tkhd: versioned(84, 96),
     mdhd: versioned(24, 36),
@@ -131,7 +130,10 @@ const SPARE_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
   }),
 )
 
-/** What goes of a box that stays. Not of its children. Throws `Refusal('damaged-image')` if edits would reach past its end. */
+/**
+ * The edits that blank unused bytes of a box that is kept, without those of its children. Throws `Refusal('damaged-image')` if
+ * the box ends before its fields do.
+ */
 export function spareEdits(fields: Fields, box: Box): Edit[] {
   const bytes = BODY_BYTES.get(box.type)?.(fields.bodyOf(box))
   const spare = SPARE_FIELDS.get(box.type)
@@ -164,12 +166,12 @@ function handlerEdits(fields: Fields, { body, end }: Box): Edit[] {
 /** A `dref` that names this file and no other (14496-12, 8.7.2). */
 const OWN_FILE = ascii('\0\0\0\x1cdref\0\0\0\0\0\0\0\x01\0\0\0\x0curl \0\0\0\x01')
 
-/** `dinf`: other files have names, too. */
+/** `dinf` is replaced by one that refers to this file: names of other files may be private. */
 function dataReferenceEdits(fields: Fields, { body, end }: Box): Edit[] {
   const rest = body + OWN_FILE.length
   if (rest > end) return zeroed(fields, body, end)
   const own = written(fields, body, OWN_FILE)
-  // What is left must be a box, or less than one.
+  // The remaining bytes become a free box; fewer than a box header's 8 become zeros.
   if (end - rest < 8) return [...own, ...zeroed(fields, rest, end)]
   return [...own, ...written(fields, rest, freeHeader(end - rest)), ...zeroed(fields, rest + 8, end)]
 }

@@ -74,7 +74,7 @@ export function checkCodedData(data: ObuSummary, configured: SequenceHeader | nu
   return sequence
 }
 
-/** Reads the description of a derived image. What follows it, no reader looks at. */
+/** Checks the description of a derived image, and blanks the bytes behind it, which readers ignore. */
 async function checkDerived(file: BoxFile, meta: Meta, image: Item, edits: Edit[]): Promise<void> {
   const extents = dataOf(image)
   const bytes = await readRuns(file, extents, MAX_DERIVATION_BYTES + 1)

@@ -6,7 +6,7 @@ import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 import { brandEdits, brandsOf, namesAvif } from './brands.ts'
 
 /** The inside of a box. */
-export interface DataRegion extends Run {
+interface DataRegion extends Run {
   box: Box
 }
 
@@ -50,7 +50,7 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
     data: boxes.flatMap((box) => {
       const { type, body, end } = box
       if (type === 'mdat') return { box, start: body, end }
-      // It starts with a number that names it.
+      // An `imda` box starts with its own id.
       return type === 'imda' ? { box, start: Math.min(end, body + 4), end } : []
     }),
     edits: brandEdits(brands),

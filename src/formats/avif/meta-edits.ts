@@ -79,7 +79,7 @@ type IsGone = (id: number) => boolean
 
 function cutsOf(meta: Meta, isGone: IsGone, tracks: ReadonlySet<number>): Cuts {
   const cuts: Cuts = { edits: [], shrunk: new Map() }
-  for (const list of meta.lists) cutEntries(cuts, list, list.entries, list.entries.length, isGone)
+  for (const list of meta.lists) cutEntries(cuts, list, list.entries, isGone)
   cutLists(cuts, meta.references, isGone)
   // A group may hold tracks, too.
   cutLists(cuts, meta.groups, (id) => isGone(id) && !tracks.has(id))
@@ -94,18 +94,12 @@ function cutOut({ edits, shrunk }: Cuts, run: Run, around: Box[]): void {
 function cutEntries(
   cuts: Cuts,
   { box, parents, countAt, countWidth }: ItemList | IdList,
-  entries: Iterable<Entry>,
-  count: number,
+  entries: readonly Entry[],
   isGone: IsGone,
 ): void {
-  const around = [box, ...parents]
-  let stays = count
-  for (const entry of entries) {
-    if (!isGone(entry.id)) continue
-    cutOut(cuts, entry, around)
-    stays--
-  }
-  if (stays < count) cuts.edits.push(overwrite(countAt, countWidth, stays))
+  const gone = entries.filter(({ id }) => isGone(id))
+  for (const entry of gone) cutOut(cuts, entry, [box, ...parents])
+  if (gone.length > 0) cuts.edits.push(overwrite(countAt, countWidth, entries.length - gone.length))
 }
 
 /** All lists of one parent. It goes too if nothing stays in it. */
@@ -122,23 +116,21 @@ function cutLists(cuts: Cuts, lists: IdList[], isGone: IsGone): void {
     return
   }
   for (const [index, list] of lists.entries()) {
-    const { box, parents, fields, from, ids, end } = list
+    const { box, parents, fields, from, end } = list
     if (goes[index]) {
       cutOut(cuts, box, parents)
       continue
     }
-    cutEntries(cuts, list, entriesOf(list), ids.length, isGone)
+    cutEntries(cuts, list, entriesOf(list), isGone)
     cuts.edits.push(...zeroed(fields, end, box.end))
     // Version and flags of a group.
     if (from === null) cuts.edits.push(...zeroed(fields, box.body, box.body + 4))
   }
 }
 
-function* entriesOf({ ids, idWidth, end }: IdList): Generator<Entry> {
-  for (const [index, id] of ids.entries()) {
-    const start = end - (ids.length - index) * idWidth
-    yield { id, start, end: start + idWidth }
-  }
+function entriesOf({ ids, idWidth, end }: IdList): Entry[] {
+  const first = end - ids.length * idWidth
+  return ids.map((id, index) => ({ id, start: first + index * idWidth, end: first + (index + 1) * idWidth }))
 }
 
 /** Properties keep their numbers: one that goes becomes a free box, which may stand among them (23008-12, 9.3.1). */

@@ -55,7 +55,7 @@ export interface Association {
   index: number
 }
 
-/** What of a list belongs to one item. */
+/** The bytes of a list's entry about one item. */
 export interface Entry extends Run {
   id: number
 }
@@ -65,7 +65,7 @@ interface CountedList {
   box: Box
   /** The boxes around it, the innermost first. */
   parents: Box[]
-  /** Of its box, or of one around it. */
+  /** The fields of its box or of a box around it. */
   fields: Fields
   countAt: number
   countWidth: number
@@ -87,7 +87,7 @@ export interface IdList extends CountedList {
 }
 
 /** A box, and all of its bytes. */
-export interface Part {
+interface Part {
   box: Box
   fields: Fields
 }
@@ -144,18 +144,12 @@ export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
     parts,
     idat,
   }
-  const read = (type: string, reader: (box: Box, body: Fields, meta: Meta) => void) => {
+  const read = <T>(type: string, reader: (box: Box, body: Fields, meta: Meta) => T): T | undefined => {
     const part = parts.get(type)
-    if (part) reader(part.box, part.fields.bodyOf(part.box), meta)
+    return part && reader(part.box, part.fields.bodyOf(part.box), meta)
   }
-  let handler = ''
-  read('hdlr', (_, body) => {
-    handler = handlerOf(body)
-  })
-  if (handler !== 'pict') return null
-  read('pitm', (_, body) => {
-    meta.primary = body.uint(body.versionAndFlags().version === 0 ? 2 : 4)
-  })
+  if (read('hdlr', (_, body) => handlerOf(body)) !== 'pict') return null
+  meta.primary = read('pitm', (_, body) => body.uint(body.versionAndFlags().version === 0 ? 2 : 4)) ?? null
   read('iinf', readInfos)
   read('iloc', (box, body) => readLocations(box, body, meta, file.source.size))
   read('iprp', readProperties)

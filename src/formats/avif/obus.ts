@@ -138,7 +138,7 @@ async function blankUnit(
   }
 }
 
-/** The first byte of a unit as one of padding; whether it has an extension and a size stays. */
+/** The first header byte of a unit, with its type changed to padding. The flags for extension and size stay. */
 function paddingType(first: number): Uint8Array {
   return Uint8Array.of((first & 0x87) | (PADDING << 3))
 }
@@ -221,7 +221,7 @@ function lengthOf({ start, end }: Run): number {
   return end - start
 }
 
-/** Of `av1C` (AV1 in ISOBMFF, 2.3.3), before its units. Unit: bytes. */
+/** The fields of `av1C` before its units (AV1 in ISOBMFF, 2.3.3). Unit: bytes. */
 const CONFIG_HEADER_BYTES = 4
 
 /** Encoders write one or none. Thousands of items may share one property, and each looks at its units. */

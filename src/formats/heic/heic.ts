@@ -57,7 +57,7 @@ export function readHeic(source: ByteSource): Promise<Heic> {
   return asHeic(() => read(source))
 }
 
-/** What is shared with AVIF names that in its refusals. */
+/** The box reader is shared with AVIF, and its refusals say AVIF: here they say HEIC. */
 async function asHeic<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()

@@ -151,7 +151,7 @@ function isIndex(segment: Uint8Array): boolean {
  * an Exif segment with the same orientation. `base` brings its own ICC profile, which must be that of `original`. Of
  * `base`, what the server would remove is removed: comments, XMP and any index of its own.
  *
- * What is written is what the server keeps: `inspect` of the result finds nothing to remove. Both are held in memory.
+ * `inspect` of the result finds nothing to remove, so the server stores it as it is. Both files are held in memory.
  * Throws `Refusal('damaged-image')` if either file is damaged.
  */
 export async function withGainMapOf(

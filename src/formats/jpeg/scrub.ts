@@ -85,8 +85,8 @@ interface Share {
 }
 
 /**
- * What is kept of each segment that carries a share of the profile (ICC.1:2022, annex B.4). Nothing of a profile that is incomplete or none: decoders pass over it. A profile that is
- * followed by something else is kept without it.
+ * The bytes to keep of each APP2 segment that holds a part of the ICC profile (ICC.1:2022, annex B.4). An incomplete or invalid
+ * profile is dropped, since decoders ignore it; bytes behind the end of a valid one are cut off.
  */
 function keptProfile(segments: JpegSegment[]): Map<JpegSegment, Segment[]> {
   const kept = new Map<JpegSegment, Segment[]>()

@@ -162,9 +162,9 @@ export function u32le(bytes: Uint8Array, at: number): number {
   return (first | (second << 8) | (third << 16) | (fourth << 24)) >>> 0
 }
 
-/** A chunk of even length, so that it needs no padding. */
+/** A chunk, padded to an even length. */
 export function chunkOf(type: string, body: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(8 + body.length)
+  const bytes = new Uint8Array(8 + body.length + (body.length & 1))
   bytes.set(ascii(type))
   bytes.set(le32(body.length), 4)
   bytes.set(body, 8)

@@ -27,7 +27,7 @@ import {
 /** "RIFF", a length, "WEBP". Unit: bytes. */
 const RIFF_BYTES = 12
 
-/** What all of its chunks say. */
+/** The result of reading all chunks. */
 interface Webp extends PictureSize {
   frames: number
   hasLocation: boolean
@@ -81,7 +81,7 @@ const ANMF_HEADER_BYTES = 16
 
 const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 
-/** Of a file, with those inside frames: two or three for each frame. Millions of empty ones are meant to be slow to read. */
+/** Most chunks of a file, including those in frames. A frame has two or three; an attacker sends millions of empty ones. */
 const MAX_CHUNKS = 2 ** 18
 
 /** Blending and disposal. The other bits of their byte are reserved. */

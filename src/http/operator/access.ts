@@ -40,9 +40,9 @@ export interface Access {
   principalOf(c: AppContext): Promise<Principal | null>
   contextOf(principal: Principal | null): AdminContext
   send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
-  /** 403. */
+  /** Answers 403. */
   refuse(c: AppContext, detail: string): Promise<Response>
-  /** 400. */
+  /** Answers 400. */
   mistaken(c: AppContext, mistake: string): Promise<Response>
   /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
   withPrincipal(

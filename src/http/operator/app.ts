@@ -70,7 +70,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     '/acts',
     withPrincipal(async (c) => c.json(await parts.ledger.auditLog(1000))),
   )
-  /** A form that does something, or says what is wrong with it. */
+  /** Handles a form: 303 back to the overview, or 400 with the mistake that `act` returns. */
   const acts = (act: typeof changeSetting) =>
     withForm(async (c, form, { who }) => {
       const mistake = await act(parts, form, who)

@@ -115,12 +115,15 @@ export function assertMatch(request: RawRequest, etag: string): void {
   if (ifMatch !== undefined && !matchNames(ifMatch, etag)) throw new PreconditionFailed()
 }
 
-/** Whether the bytes are no part of the answer. */
+/** Whether the answer has no body: HEAD, or 304. */
 export function wantsNone(request: RawRequest, etag: string): boolean {
   return request.method === 'HEAD' || isNotModified(request, etag)
 }
 
-/** `image`: with the bytes that are wanted, of `size` in all. `headers`: of an answer with all of them, or of another. */
+/**
+ * The answer of 200, 206 or 304. `size`: of the whole resource. `headers`: of an answer with the whole (`isWhole`), or with a part
+ * or none of it.
+ */
 export function answerWith(
   request: RawRequest,
   { range, body, release, reuse }: StoredImage,
@@ -134,7 +137,7 @@ export function answerWith(
   return { status: 206, headers: [...headers(false), ...place], body, release, reuse }
 }
 
-/** The range of what is in memory, as a whole of `size` bytes. */
+/** Cuts the wanted range out of an image that is in memory. `size`: of the whole resource. */
 export function partOf(image: StoredImage, wanted: Wanted, size: number): StoredImage {
   if (typeof wanted === 'string' || !(image.body instanceof Uint8Array)) return image
   const range = resolveRange(wanted, size)

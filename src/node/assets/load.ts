@@ -20,7 +20,7 @@ export interface LoadedAssets {
   urls: AssetUrls
 }
 
-/** Reads its files. What is returned makes it for a server at `baseUrl`. */
+/** Reads the files of the site. The returned function builds the site for a server at `baseUrl`. */
 export async function loadSite(config: Config, log: Log): Promise<(baseUrl: string) => Site> {
   const [{ assets, urls }, terms] = await Promise.all([
     loadAssets((message) => log.warn({}, message)),

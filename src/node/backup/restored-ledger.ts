@@ -1,6 +1,6 @@
 /**
- * The ledger of a backup is older than what happened since: what is known of that, and what to do about the rest. A restore may
- * be killed at any step and started again: its mark says how far it is.
+ * Brings the ledger of a backup up to date: applies the tombstones of the second place, and makes images private where the
+ * deletions since the backup are unknown. A restore may be killed at any step and started again: its mark says how far it is.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -15,7 +15,7 @@ export interface Connections {
 export interface IdleConnections {
   /** Gives a request that takes more than a moment a timer of its own. To be called before anything is waited for. */
   watch(socket: Socket): void
-  /** The server works on the answer, which takes more than a moment: it is watched. */
+  /** The server works on the answer, which may take long: watches the connection. */
   markBusy(socket: Socket, outgoing: ServerResponse): void
   /** The server waits for the client: initially, and while an answer is sent. */
   markIdle(socket: Socket): void

@@ -81,7 +81,7 @@ export async function runOperator(args: string[]): Promise<number> {
       const { envFile, server } = root.opts<{ envFile?: string; server?: string }>()
       if (envFile !== undefined) loadEnvFile(envFile)
       if (server === undefined) return
-      // Of `evidence list` the first word.
+      // The top-level command decides: for `evidence list` that is `evidence`.
       const name = (command.parent === root ? command : command.parent!).name()
       if (!FROM_ELSEWHERE.includes(name))
         throw new Error(`${name} works on the data itself: not with --server`)

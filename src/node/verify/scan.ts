@@ -11,7 +11,7 @@ import { type Audited, auditFolder } from '../../stores/filesystem/verify.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, storedSize } from '../../stores/object-store.ts'
 
-/** What it finds. */
+/** A finding of `verify`. */
 export type Finding =
   /** Bytes or record changed on the disk. */
   | { kind: 'damaged'; id: string; isHeld?: true }

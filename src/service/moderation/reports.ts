@@ -70,7 +70,7 @@ export function floodOn(day: string): string {
   return `flood ${day}`
 }
 
-/** What a report opens a case with. `at`: epoch milliseconds. */
+/** The values of a case that a report opens. `at`: epoch milliseconds. */
 export function newCase(category: ReportCategory, at: number) {
   const { severity, dueHours } = CATEGORIES[category]
   const raises: NoticeKind = severity <= URGENT ? 'case.urgent' : 'case.new'

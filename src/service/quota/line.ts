@@ -53,7 +53,7 @@ interface Address {
   reading: number
   /** In the order of arrival. */
   readonly waiting: Waiter[]
-  /** Its first upload depends on others: to be resolved when one of them may have ended. `null`: it depends on none. */
+  /** While its first upload waits for others to end: resolved when one of them may have. Else `null`. */
   another: PromiseWithResolvers<void> | null
 }
 
@@ -64,7 +64,7 @@ interface Network {
 }
 
 interface Waiter {
-  /** Of arrival. */
+  /** Position in the order of arrival. */
   serial: number
   bytes: number
   client: Client
@@ -150,7 +150,7 @@ export function createLine(limits: LineLimits): Line {
     for (let address = next(); address !== null; address = next()) void tryFirst(address)
   }
 
-  /** Gives the upload that waits longest its turn; that of its address comes last in the round. */
+  /** Tries the upload that waits longest, and moves its address to the end of the round. */
   function tryFirst(address: Address): Promise<boolean> {
     const first = address.waiting[0]!
     remove(address, first)
@@ -175,7 +175,10 @@ export function createLine(limits: LineLimits): Line {
     return !waitsOn
   }
 
-  /** Lets the first of an address try, alone, until something comes of it. Without a turn it goes on like all others. */
+  /**
+   * Retries the first upload of an address until it is admitted or refused. Stops when the address has no turn: then it waits as
+   * all others do.
+   */
   async function tryAgain(address: Address): Promise<void> {
     let isOver = false
     address.another = Promise.withResolvers()
@@ -183,7 +186,7 @@ export function createLine(limits: LineLimits): Line {
       const timer = setTimeout(address.another.resolve, delayMs)
       await address.another.promise
       clearTimeout(timer)
-      // Before the attempt: what ends meanwhile is seen.
+      // Made before the attempt, so that no upload that ends during it is missed.
       address.another = Promise.withResolvers()
       isOver = address.waiting.length === 0 || !hasTurn(address) || (await tryFirst(address))
     }
@@ -237,7 +240,10 @@ export function createLine(limits: LineLimits): Line {
     if (address.waiting.length === 0) address.another?.resolve()
   }
 
-  /** Of the network with the most waiting uploads the address with the most makes room, its latest first. Throws `Refusal('busy')`. */
+  /**
+   * Makes room by refusing the latest upload of the address that has most waiting, in the network that has most waiting. Throws
+   * `Refusal('busy')` if that is `address` itself.
+   */
   function makeRoom(address: Address, bytes: number): void {
     if (address.waiting.length >= limits.waitingOfAddress) throw new Refusal('busy', ADDRESS_FULL)
     while (waitingBytes + bytes > limits.waitingBytes) {

@@ -45,7 +45,7 @@ export interface NewImage {
   segments: Segment[]
 }
 
-/** What is under a key, without its bytes. */
+/** Metadata of the object under a key. */
 export interface Found {
   etag: string
   /** The text of the marker. `null` for an image. */
@@ -116,7 +116,7 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
   const folder = `${prefix}held/`
   const keyOf = (id: string) => prefix + id
 
-  /** Of an image that somebody waits for. */
+  /** The place of an image for a view, with the view's deadline. */
   function viewOf(id: string): Place {
     return { id, key: keyOf(id), answerBy: viewMs && performance.now() + viewMs }
   }
@@ -215,7 +215,7 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
         await bucket.remove(key)
         return true
       }
-      // Otherwise the next round shows what became of it.
+      // The next round finds out who changed the object.
       if (outcome.isDone) return bury()
     }
     throw contended('removed')
@@ -310,7 +310,7 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
       return recordOf(await bucket.head(key, { answerBy }), id)
     },
 
-    // What is visible is durable.
+    // A bucket acknowledges a put when it is durable, so every object found is.
     async headDurable(id) {
       const found = await find(id)
       return found !== null && isRetired(found) ? 'retired' : recordOf(found, id)

@@ -37,7 +37,7 @@ export async function openObject(
     assertSize(record, object.size)
     const length = range.last - range.first + 1
     const part = await bucket.get(key, object.etag, { offset: range.first, length })
-    // Another image is there by now.
+    // The object was replaced since: read its record again.
     if (part === null) continue
     if (wanted === 'preview') return { record, body: await checkedBytes(part, record, record.preview!) }
     if (length > PIECE_BYTES) return { record, range, body: part.body }

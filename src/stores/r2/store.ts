@@ -94,7 +94,7 @@ function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucke
       }
     },
 
-    // Only a write tells it.
+    // R2 tells its time only with an object that was put.
     async time() {
       const key = `${prefix}checks/clock`
       const { stored } = await bucket.put({ key, send: (put) => put(MARKER) })

@@ -1,4 +1,4 @@
-/** What `bucket/store.ts` asks of a bucket, over HTTP. */
+/** `ImageBucket` over the HTTP interface of S3. */
 import { hexToBase64 } from '../../bytes.ts'
 import { lengthOf, PIECE_BYTES } from '../../formats/image.ts'
 import { MARKER } from '../bucket/markers.ts'

@@ -1,4 +1,4 @@
-/** What is under a key: found, listed, removed. */
+/** Objects of a bucket: HEAD, LIST and DELETE. */
 import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
 import type { Found } from '../bucket/store.ts'

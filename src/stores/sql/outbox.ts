@@ -9,7 +9,7 @@ interface OutboxOptions {
   isDue?: string
   /** SQL. Default: the one that is due longest. */
   order?: string
-  /** The column that says since when a row waits. */
+  /** The column with the time since when a row waits. */
   since?: string
 }
 

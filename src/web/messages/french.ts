@@ -434,7 +434,6 @@ export const french: Messages = {
     signature: 'Signature\u00a0: votre nom complet (images intimes et droit d’auteur)',
     goodFaith: 'Je déclare de bonne foi que ce que j’indique est exact et complet.',
     send: 'Envoyer le signalement',
-    /** Above the form that was not taken, by code. */
     receiptTitle: 'Votre signalement',
     receiptLead: 'Ajoutez cette page à vos favoris\u00a0: elle montre la suite donnée à votre signalement.',
     counted:

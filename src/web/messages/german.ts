@@ -423,7 +423,6 @@ export const german: Messages = {
     signature: 'Unterschrift: dein voller Name (intime Bilder und Urheberrecht)',
     goodFaith: 'Ich versichere nach bestem Wissen, dass meine Angaben richtig und vollständig sind.',
     send: 'Meldung absenden',
-    /** Above the form that was not taken, by code. */
     receiptTitle: 'Deine Meldung',
     receiptLead: 'Setze ein Lesezeichen auf diese Seite: Hier steht, was aus deiner Meldung wird.',
     counted:

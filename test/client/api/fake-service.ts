@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint } from '../../../src/client/api/endpoint.ts'
 import { fetchTransport } from '../../../src/client/api/fetch.ts'
-import { listening } from '../../support/listening.ts'
+import { listening } from '../../support/listen.ts'
 
 export const SENT = {
   id: 'abcdefghijk',

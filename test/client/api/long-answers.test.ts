@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { createGzip } from 'node:zlib'
 import { fetchTransport } from '../../../src/client/api/fetch.ts'
 import { MOST_ANSWER_BYTES, NetworkFault } from '../../../src/client/api/transport.ts'
-import { listening } from '../../support/listening.ts'
+import { listening } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 
 const PIECE = Buffer.alloc(64 * 1024, ' ')

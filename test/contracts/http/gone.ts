@@ -1,13 +1,10 @@
 /** What comes of an image, and of its bytes, that was deleted, held or removed: nothing else ever has its id. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import sharp from 'sharp'
 import { gif, png } from '../../support/images/tiny-images.ts'
 import { namedUploads, needsOperator, visit, visitsTo, type World } from './host.ts'
 import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
-
-const NO_COMMAND = 'does not apply: this host has no operator command'
 
 export function goneCases(world: World): void {
   const onMain = visitsTo(world, world.main)
@@ -121,30 +118,32 @@ export function goneCases(world: World): void {
     for (const bytes of [sent, stored]) checkProblem(await me.upload(bytes), 403, 'held')
   })
 
-  it('takes no bytes of an open case whose owner deleted the image, until the operator decided', async (t) => {
-    for (const [act, ...options] of [['release'], ['remove'], ['remove', '--block']]) {
-      const me = await visit(world, world.main)
-      if (!me.host.operator) return t.skip(NO_COMMAND)
-      const name = newName()
-      const bytes = gif({ size: 4000 + Math.floor(Math.random() * 10_000) })
-      const { id, key } = (await send(me, bytes, name)).json()
-      await operate(me.host, ['hold', id, '--reason', 'a report'])
-      assert.equal((await me.remove(key)).status, 200)
-      checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
-      checkProblem(await send(me, bytes, name), 422, 'idempotency-key-reused')
-      checkProblem(await send(me, bytes, newName()), 403, 'held')
-      checkProblem(await me.upload(bytes), 403, 'held')
-      const { stdout } = await me.host.operator(['show', id])
-      assert.match(stdout, /nobody can upload its bytes/)
-      await me.host.operator([act!, id, '--reason', 'decided', ...options])
-      const answer = await me.upload(bytes)
-      if (options.length > 0) checkProblem(answer, 403, 'blocked-image')
-      else assert.equal(answer.status, 201, answer.text)
-      const again = await send(me, bytes, name)
-      if (act === 'remove') checkProblem(again, 410, 'removed')
-      else checkProblem(again, 422, 'idempotency-key-reused')
-    }
-  })
+  operated(
+    'takes no bytes of an open case whose owner deleted the image, until the operator decided',
+    async () => {
+      for (const [act, ...options] of [['release'], ['remove'], ['remove', '--block']]) {
+        const me = await visit(world, world.main)
+        const name = newName()
+        const bytes = gif({ size: 4000 + Math.floor(Math.random() * 10_000) })
+        const { id, key } = (await send(me, bytes, name)).json()
+        await operate(me.host, ['hold', id, '--reason', 'a report'])
+        assert.equal((await me.remove(key)).status, 200)
+        checkProblem(await me.get(`/raw/${id}`), 404, 'not-found')
+        checkProblem(await send(me, bytes, name), 422, 'idempotency-key-reused')
+        checkProblem(await send(me, bytes, newName()), 403, 'held')
+        checkProblem(await me.upload(bytes), 403, 'held')
+        const { stdout } = await me.host.operator!(['show', id])
+        assert.match(stdout, /nobody can upload its bytes/)
+        await me.host.operator!([act!, id, '--reason', 'decided', ...options])
+        const answer = await me.upload(bytes)
+        if (options.length > 0) checkProblem(answer, 403, 'blocked-image')
+        else assert.equal(answer.status, 201, answer.text)
+        const again = await send(me, bytes, name)
+        if (act === 'remove') checkProblem(again, 410, 'removed')
+        else checkProblem(again, 422, 'idempotency-key-reused')
+      }
+    },
+  )
 
   onMain('takes bytes that are only reported', async (me) => {
     const image = await me.store()

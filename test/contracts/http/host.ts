@@ -189,7 +189,10 @@ export interface Visitor {
   /** Uploads and expects success. */
   store(bytes?: Buffer): Promise<Upload>
   remove(key: string): Promise<Answer>
-  /** Asks for the bytes of an image at all of its addresses, with every condition: each is refused so, and kept by no cache. */
+  /**
+   * Asserts that every address of the image answers `status` and `code`, whatever the conditions of the request, and that no cache
+   * may keep the answer.
+   */
   checkHidden(image: { id: string; bytes: Buffer }, status: number, code: string): Promise<void>
   /** Uploads left today, read without using one. */
   remaining(): Promise<number>

@@ -4,7 +4,6 @@ import sharp from 'sharp'
 import { request } from '../../support/http.ts'
 import { framed, previewed } from '../../support/images/previewed.ts'
 import { gif } from '../../support/images/tiny-images.ts'
-import { formOf } from '../../support/multipart.ts'
 import { sha256Of } from '../../support/sha256.ts'
 import {
   type Host,
@@ -293,11 +292,8 @@ export function previewCases(world: World): void {
       [file, 200],
       [image, 307],
     ] as const) {
-      const { body, contentType } = formOf(bytes)
-      const headers = { 'Content-Type': contentType }
-      const answer = await me.request('POST', '/api/upload?expires=600', { headers, body })
+      const answer = await me.upload(bytes, {}, '?expires=600')
       assert.equal(answer.status, 201, answer.text)
-      world.keys.add(answer.json().key)
       const preview = await me.get(`/preview/${answer.json().id}`)
       assert.equal(preview.status, status)
       const lifetimes = /^public, max-age=(\d+), s-maxage=(\d+), must-revalidate, immutable$/

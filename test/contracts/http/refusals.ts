@@ -5,16 +5,15 @@ import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
-import { isOneServer, needsOneLine, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
+import { needsOneLine, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
-
-const NOT_ONE_LINE = 'does not apply: uploads are sent on when they are whole, or there are several lines'
 
 const NO_IMAGE = Buffer.from('no image')
 
 export function refusalCases(world: World): void {
   const inOneLineOnHasty = visitsTo(world, world.hasty, needsOneLine)
   const inOneLine = visitsTo(world, world.main, needsOneLine)
+  const inOneLineOnFrugal = visitsTo(world, world.frugal, needsOneLine)
 
   const frugal = () => visit(world, world.frugal)
 
@@ -66,27 +65,28 @@ export function refusalCases(world: World): void {
     assert.ok(refused >= 3 && refused <= 3 + 2 * 3, `${refused} refused of 3, with 2 at once on 3 servers`)
   })
 
-  it('reads two uploads of an address at once: the others wait, and have their turn in the order they came', async (t) => {
-    const me = await frugal()
-    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
-    const silent = [await beginUpload(me), await beginUpload(me)]
-    await until('both hold their reservations', async () => (await me.remaining()) === 2)
-    const first = await beginUpload(me, { awaitsContinue: true })
-    await settle(me)
-    const second = await beginUpload(me, { awaitsContinue: true })
-    await settle(me)
-    assert.deepEqual([first.wasAnswered(), second.wasAnswered()], [false, false])
-    assert.equal((await (await frugal()).upload(gif())).status, 201, 'others go on')
-    silent[0]!.talk.close()
-    await until('the first is told to go on', () => first.wasAnswered())
-    assert.equal(second.wasAnswered(), false)
-    await first.finish()
-    assert.equal((await first.talk.answer()).status, 201)
-    await until('the second is told to go on', () => second.wasAnswered())
-    await second.finish()
-    assert.equal((await second.talk.answer()).status, 201)
-    silent[1]!.talk.close()
-  })
+  inOneLineOnFrugal(
+    'reads two uploads of an address at once: the others wait, and have their turn in the order they came',
+    async (me) => {
+      const silent = [await beginUpload(me), await beginUpload(me)]
+      await until('both hold their reservations', async () => (await me.remaining()) === 2)
+      const first = await beginUpload(me, { awaitsContinue: true })
+      await settle(me)
+      const second = await beginUpload(me, { awaitsContinue: true })
+      await settle(me)
+      assert.deepEqual([first.wasAnswered(), second.wasAnswered()], [false, false])
+      assert.equal((await (await frugal()).upload(gif())).status, 201, 'others go on')
+      silent[0]!.talk.close()
+      await until('the first is told to go on', () => first.wasAnswered())
+      assert.equal(second.wasAnswered(), false)
+      await first.finish()
+      assert.equal((await first.talk.answer()).status, 201)
+      await until('the second is told to go on', () => second.wasAnswered())
+      await second.finish()
+      assert.equal((await second.talk.answer()).status, 201)
+      silent[1]!.talk.close()
+    },
+  )
 
   inOneLineOnHasty('answers 503 to an upload that waited too long, and takes the next ones', async (me) => {
     const silent = await Promise.all(Array.from({ length: 16 }, () => beginUpload(me)))
@@ -107,19 +107,20 @@ export function refusalCases(world: World): void {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(100).fill(201), 429])
   })
 
-  it('does not answer for a reservation that may yet be given back until that is known', async (t) => {
-    const me = await frugal()
-    if (!isOneServer(me.host)) return t.skip(NOT_ONE_LINE)
-    for (let n = 0; n < 3; n++) await me.store()
-    const silent = await beginUpload(me)
-    await until('it holds the last', async () => (await me.remaining()) === 0)
-    const [one, other] = [me.upload(gif()), me.upload(gif())]
-    silent.talk.close()
-    const answers = await Promise.all([one, other])
-    const [stored, refused] = answers.sort((a, b) => a.status - b.status)
-    assert.equal(stored!.status, 201)
-    checkProblem(refused!, 429, 'quota-exceeded')
-  })
+  inOneLineOnFrugal(
+    'does not answer for a reservation that may yet be given back until that is known',
+    async (me) => {
+      for (let n = 0; n < 3; n++) await me.store()
+      const silent = await beginUpload(me)
+      await until('it holds the last', async () => (await me.remaining()) === 0)
+      const [one, other] = [me.upload(gif()), me.upload(gif())]
+      silent.talk.close()
+      const answers = await Promise.all([one, other])
+      const [stored, refused] = answers.sort((a, b) => a.status - b.status)
+      assert.equal(stored!.status, 201)
+      checkProblem(refused!, 429, 'quota-exceeded')
+    },
+  )
 }
 
 interface Begun {

@@ -16,7 +16,17 @@ export function transportCases(world: World): void {
   const direct = visitsTo(world, world.main, needsDirect)
   const onMain = visitsTo(world, world.main)
 
-  const bare = bareOn(world)
+  /** A case over a bare socket, after which the host must still serve. */
+  const bare = (name: string, run: (talk: Conversation, me: Visitor) => Promise<void>) =>
+    direct(name, async (me) => {
+      const talk = await converse(me.host.url)
+      try {
+        await run(talk, me)
+      } finally {
+        talk.close()
+      }
+      assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200, 'it still serves')
+    })
 
   bare('serves request after request over one connection', async (talk, me) => {
     const { id, bytes } = await me.store()
@@ -316,22 +326,4 @@ function inChunksOf(bytes: number, body: Buffer): Buffer {
     pieces.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'))
   }
   return Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')])
-}
-
-type BareCase = (name: string, run: (talk: Conversation, me: Visitor) => Promise<void>) => void
-
-/** Cases over a bare socket, for hosts that have no other server in front. After each the host must still serve. */
-function bareOn(world: World): BareCase {
-  const direct = visitsTo(world, world.main, needsDirect)
-  return (name, run) => {
-    direct(name, async (me) => {
-      const talk = await converse(me.host.url)
-      try {
-        await run(talk, me)
-      } finally {
-        talk.close()
-      }
-      assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200, 'it still serves')
-    })
-  }
 }

@@ -17,7 +17,7 @@ after(() => server?.destroy())
 
 ledgerContract('postgres', openSubject, { modelRuns: 8 })
 
-/** Schemas of cases that have ended, with their tables: to make these takes longer than most cases. */
+/** Emptied schemas for later cases: creating the tables takes longer than most cases. */
 const emptied: string[] = []
 
 async function openSubject({ isNew } = { isNew: false }): Promise<LedgerUnderTest> {
@@ -43,7 +43,7 @@ async function openSubject({ isNew } = { isNew: false }): Promise<LedgerUnderTes
   }
 }
 
-/** Leaves what a ledger has that was just made: no row, no page that had rows, no part of a day. */
+/** Makes a schema as good as new: truncates each table that has pages, and drops the partitions of days. */
 async function empty(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()

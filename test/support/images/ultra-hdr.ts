@@ -68,7 +68,7 @@ export function packet(attributes: string, elements: string): Buffer {
   )
 }
 
-/** By which a packet says that it is about a gain map. */
+/** The XMP attribute that marks a packet as metadata of a gain map. */
 export const VERSION = 'hdrgm:Version="1.0"'
 
 /** Little-endian, as some phones write it. */

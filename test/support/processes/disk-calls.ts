@@ -1,4 +1,4 @@
-/** What stands before calls to the disk, in this process: a test, or a program that loads this with `--import`. */
+/** Wraps calls to the disk of this process, so that they can be counted or fail. Also for programs, with `--import`. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
@@ -14,7 +14,7 @@ export interface DiskCalls {
   callbacks?: Record<string, string>
 }
 
-/** `before` is told of each call. What it throws is how the call fails. Resolves when handles are met as well. */
+/** `before` is told of each call. What it throws is how the call fails. Resolves when methods of file handles are wrapped too. */
 export async function meetDiskCalls(
   { handles, promises, callbacks = {} }: DiskCalls,
   before: (call: string, words: unknown[]) => void,

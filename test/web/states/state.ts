@@ -9,5 +9,3 @@ export interface PageState {
   env?: Record<string, string>
   reach(page: Page, site: Site): Promise<void>
 }
-
-/** For what is to stay under way. */

@@ -40,7 +40,7 @@ export function faultsSuite(site: () => Site): void {
       NONE,
       { kind: 'cut' },
       { kind: 'answer', status: 503, headers: { 'Retry-After': '2' } },
-      { kind: 'hold', until: new Promise((resolve) => setTimeout(resolve, 300)) },
+      hold(new Promise((resolve) => setTimeout(resolve, 300))),
       NONE,
       { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
       { kind: 'lose-answer' },
@@ -121,7 +121,7 @@ export function faultsSuite(site: () => Site): void {
     await press(await cardIn(page, 'failed', 'broken.gif'), 'dismiss')
 
     const patient = card(page, 'patient.gif')
-    const said = async () => await textOf(patient.locator('.card-state'))
+    const said = () => textOf(patient.locator('.card-state'))
     const seconds = async () => Number(/^Retrying in (\d+)\ss$/.exec(await said())?.[1])
     assert.equal(await patient.locator('.card-note').textContent(), 'Couldn’t reach the service.')
     const first = await seconds()

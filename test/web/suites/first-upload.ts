@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { photo } from '../support/pictures.ts'
-import type { Site } from '../support/site.ts'
+import { CLIPBOARD, GONE, type Site } from '../support/site.ts'
 import { card, cardIn, choose, clipboard, heard, idOf, press, textOf } from '../support/steps.ts'
 
 /** What the copy button shows and what it is called, once it says something else: a name that hides the text is read instead. */
@@ -17,11 +17,7 @@ function nameWhenItChanges(card: Element): Promise<{ text: string; name: string 
 
 export function firstUploadSuite(site: () => Pick<Site, 'url' | 'visit'>): void {
   it('uploads a photograph, copies its link, shows it and deletes it', async () => {
-    // The cache is made to forget a deleted picture by asking for it once more.
-    const { page, axe, end } = await site().visit({
-      permissions: ['clipboard-read', 'clipboard-write'],
-      expected: /status of 404/,
-    })
+    const { page, axe, end } = await site().visit({ ...CLIPBOARD, expected: GONE })
     await choose(page, [await photo('first.jpg')])
     const done = await cardIn(page, 'done', 'first.jpg')
     assert.match(await textOf(done.locator('.card-state')), /^JPEG \d+\skB → \d+\skB, looks the same$/)

@@ -82,7 +82,7 @@ export function reportSuite(site: () => Site): void {
   })
 }
 
-/** On the form about a new picture. Gives the picture's id. */
+/** Uploads a picture and opens the form that reports it. Returns the picture's id. */
 async function openForm(page: Page, site: Site, seed: number): Promise<string> {
   const { page: home, end } = await site.visit()
   const id = await uploadOne(home, await gif('to-report.gif', seed))

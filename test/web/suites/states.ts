@@ -1,4 +1,4 @@
-/** Each state of a card: what it says, what it offers, and that axe finds nothing in it. */
+/** Each state of a card: what it says and what it offers. */
 import assert from 'node:assert/strict'
 import jsqr from 'jsqr'
 import type { Page } from 'playwright-core'
@@ -223,7 +223,6 @@ export function statesSuite(site: () => Site): void {
   })
 
   test('works by keyboard alone', { expected: GONE }, async ({ page }) => {
-    // The cache is made to forget a deleted picture by asking for it once more.
     const chooser = page.waitForEvent('filechooser')
     for (let presses = 0; presses < 5; presses++) {
       await page.keyboard.press('Tab')

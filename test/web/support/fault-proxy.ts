@@ -41,7 +41,7 @@ export const hold = (until: Promise<unknown>): Fault => ({ kind: 'hold', until }
 
 export const NEVER = hold(new Promise(() => {}))
 
-/** What happens to requests with `part` in their path. */
+/** Does `fault` to requests whose path contains `part`, and lets all others pass. */
 export const at =
   (part: string, fault: Fault) =>
   (path: string): Fault =>

@@ -1,11 +1,11 @@
 /** The real server behind a proxy that can misbehave, and a real browser in front of it. */
 import assert from 'node:assert/strict'
-import { it, type TestContext } from 'node:test'
+import { it } from 'node:test'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { type Engine, launchBrowser, launchFirefox } from '../../support/browser.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
 import { axeOn } from './axe.ts'
-import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type FaultProxy, NONE, startFaultProxy } from './fault-proxy.ts'
 
 export interface Site {
   readonly url: string
@@ -93,16 +93,13 @@ export async function openSiteInFirefox(env: Record<string, string> = {}): Promi
 export interface TestOptions extends VisitOptions {
   /** Settings of a server of its own. Default: the suite's serves it. */
   env?: Record<string, string> | undefined
-  /** What it needs that Firefox, or its protocol, has not: it is skipped there. */
+  /** Why the test can't run in Firefox, where it is skipped. */
   onlyChromium?: string
 }
 
-type TestBody = (
-  visit: Omit<Visit, 'end'> & Pick<Site, 'url' | 'proxy' | 'server'>,
-  t: TestContext,
-) => Promise<void>
+type TestBody = (visit: Omit<Visit, 'end'> & Pick<Site, 'url' | 'proxy' | 'server'>) => Promise<void>
 
-/** `it` for tests of one visit each, which begin and end with it. `common`: options of all of them. */
+/** Like `it`, for tests that need one visit: opens it before the body and ends it after. `common`: options of all of them. */
 export function testsOn(site: () => Site, common: TestOptions = {}) {
   return (name: string, given: TestOptions | TestBody, body = given as TestBody): void => {
     const { env, onlyChromium, ...options } = typeof given === 'function' ? common : { ...common, ...given }
@@ -111,7 +108,7 @@ export function testsOn(site: () => Site, common: TestOptions = {}) {
       const own = env ? await openSite(env, site().browser) : site()
       try {
         const visit = await own.visit(options)
-        await body({ ...own, ...visit }, t)
+        await body({ ...own, ...visit })
         await visit.end()
       } finally {
         if (env) await own.close()
@@ -141,7 +138,7 @@ async function visit(
   proxy: FaultProxy,
   { expected, beforeScripts, path = '/', ...options }: VisitOptions,
 ): Promise<Visit> {
-  proxy.onUpload = proxy.onOther = () => ({ kind: 'none' })
+  proxy.onUpload = proxy.onOther = () => NONE
   const engine = browser.browserType().name() as Engine
   // Firefox lets tests read the clipboard by a preference, and knows the permission by no name.
   if (engine === 'firefox') delete options.permissions

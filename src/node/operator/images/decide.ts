@@ -33,24 +33,16 @@ export const holdCommand = onImages(
   },
 )
 
-export const releaseCommand = onSubjects(
-  new Command('release')
-    .description('make held images visible again, as they were')
-    .argument('<id...>', 'ids, or addresses that end with one', several(readId))
-    .addOption(reasonOption())
-    .addOption(ruleOption()),
+export const releaseCommand = onIds(
+  new Command('release').description('make held images visible again, as they were'),
   async (takedown, id, given) => {
     const isDone = await takedown.release(id, given.reason, actedBy(given))
     return [isDone, isDone ? `released ${id}` : `${id} is not held`]
   },
 )
 
-export const keepCommand = onSubjects(
-  new Command('keep')
-    .description('decide that reported images stay; held ones are released')
-    .argument('<id...>', 'ids, or addresses that end with one', several(readId))
-    .addOption(reasonOption())
-    .addOption(ruleOption()),
+export const keepCommand = onIds(
+  new Command('keep').description('decide that reported images stay; held ones are released'),
   async (takedown, id, given) => {
     const isDone = await takedown.keep(id, given.reason, actedBy(given))
     return [isDone, isDone ? `kept ${id}` : `${id} has no case, or was removed`]
@@ -92,7 +84,16 @@ export const unblockCommand = onSubjects(
   },
 )
 
-/** Completes a command whose argument names what `act` is done to. */
+/** Completes a command that takes ids, a reason and a rule, and runs `act` for each id. */
+function onIds(
+  command: Command,
+  act: (takedown: Takedown, id: string, given: Given) => Promise<Outcome>,
+): Command {
+  command.argument('<id...>', 'ids, or addresses that end with one', several(readId))
+  return onSubjects(command.addOption(reasonOption()).addOption(ruleOption()), act)
+}
+
+/** Completes a command that runs `act` for each id or digest that it is given. */
 function onSubjects(
   command: Command,
   act: (takedown: Takedown, subject: string, given: Given) => Promise<Outcome>,

@@ -43,7 +43,7 @@ export interface Card {
   remove(): void
 }
 
-/** Where the device can. */
+/** The share action, where the device has a share sheet. */
 export const SHARE: 'share'[] = 'share' in navigator ? ['share'] : []
 
 export function createCard(name: string): Card {

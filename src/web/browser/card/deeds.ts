@@ -1,4 +1,4 @@
-/** What can be said of a picture that is on the service, and done with it. */
+/** The state and the actions of an uploaded picture. */
 import { DELETE_PATH } from '../../../protocol.ts'
 import type { History, Remembered } from '../history/history.ts'
 import { copyAndSay } from '../page/clipboard.ts'

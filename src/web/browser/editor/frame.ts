@@ -11,7 +11,7 @@ const TOOLS: Tool[] = ['redact', 'crop', 'arrow', 'pen', 'text', 'move']
 const ACTIONS = ['undo', 'redo', 'rotate', 'zoomOut', 'zoomIn', 'add', 'remove'] as const
 export type Action = (typeof ACTIONS)[number]
 
-/** With Ctrl, or with ⌘. */
+/** Keys pressed with Ctrl or ⌘. */
 const COMMANDS: Record<string, Action> = { z: 'undo', 'Shift+z': 'redo', y: 'redo' }
 const ZOOMS: Record<string, Action> = { '+': 'zoomIn', '-': 'zoomOut' }
 
