@@ -74,6 +74,12 @@ describe('APNG', async () => {
     let seen = 0
     return pngOf(pngChunks(animated).filter((chunk) => chunk.type !== type || seen++ !== index))
   }
+  const changedData = (more: number) =>
+    pngOf(
+      pngChunks(animated).map(({ type, body }) =>
+        type === 'fdAT' ? pngChunk(type, Buffer.concat([body, Buffer.alloc(more)])) : { type, body },
+      ),
+    )
   const tiny = deflateSync(Buffer.alloc(1))
   const twoColours = apngOf(
     await Promise.all([1, 2].map((seed) => picture({ seed }).png({ palette: true, colours: 2 }).toBuffer())),
@@ -118,6 +124,7 @@ describe('APNG', async () => {
       ...dots(2048),
       pngChunk('IEND'),
     ]),
+    'a frame with far more data than it can take': changedData(100_000),
     'two animations': withPngChunks(
       animated,
       'IDAT',

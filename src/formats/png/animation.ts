@@ -1,7 +1,7 @@
 /** APNG (W3C PNG 3, 11.3.6): frames are counted, numbered, and lie inside the picture. */
 import { checkAnimation, damaged } from '../damaged.ts'
 import { be32At } from './chunks.ts'
-import { canHold, type PngHeader } from './header.ts'
+import { canHold, holdsMore, type PngHeader } from './header.ts'
 
 export interface PngAnimation {
   readonly frames: number
@@ -36,10 +36,12 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
   }
 
   function close(): void {
-    if (filling?.bytes === 0) throw damagedApng('a frame has no data')
-    if (filling && !canHold(filling.bytes, header, filling.width, filling.height)) {
-      throw damagedApng('a part of a frame is missing')
-    }
+    if (!filling) return
+    const { bytes, width, height } = filling
+    if (bytes === 0) throw damagedApng('a frame has no data')
+    if (!canHold(bytes, header, width, height)) throw damagedApng('a part of a frame is missing')
+    if (holdsMore(bytes, header, width, height))
+      throw damagedApng('the data of a frame goes on after its end')
   }
 
   return {

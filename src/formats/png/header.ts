@@ -74,8 +74,7 @@ export function canHold(deflatedBytes: number, header: PngHeader, width: number,
   return deflatedBytes * MOST_INFLATION >= rawBytes(header, width, height)
 }
 
-/** True if so many bytes can't all belong to the picture. */
-export function holdsMore(deflatedBytes: number, header: PngHeader): boolean {
-  const { width, height } = header
+/** True if so many bytes can't all belong to a picture of this size. */
+export function holdsMore(deflatedBytes: number, header: PngHeader, width: number, height: number): boolean {
   return deflatedBytes > 2 * rawBytes(header, width, height) + 16 * height + MOST_OVERHEAD
 }

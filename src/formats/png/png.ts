@@ -203,13 +203,13 @@ function newPng() {
 
     /** After IEND. */
     finish(): Inspection {
-      if (!header || picture === 'awaited' || !canHold(pictureBytes, header, header.width, header.height)) {
+      const { width, height } = header ?? { width: 0, height: 0 }
+      if (!header || picture === 'awaited' || !canHold(pictureBytes, header, width, height)) {
         throw damagedPng('a part of its image data is missing')
       }
-      if (holdsMore(pictureBytes, header))
+      if (holdsMore(pictureBytes, header, width, height))
         throw damagedPng('its image data goes on after the end of the picture')
       animation?.finish()
-      const { width, height } = header
       return {
         type: 'image/png',
         ...(turnsSideways(exif?.orientation) ? { width: height, height: width } : { width, height }),
