@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { extendedWebp, pngChunk, pngChunks, pngOf, webpOf } from '../support/chunks.ts'
-import { coded, configured, image, noise, still } from '../support/images/avif/assembly.ts'
-import { box, bytes, fullBox } from '../support/images/avif/boxes.ts'
+import { alphaKind, coded, configured, image, noise, still } from '../support/images/avif/assembly.ts'
+import { box, bytes, fullBox, u16 } from '../support/images/avif/boxes.ts'
+import { film } from '../support/images/avif/tracks-assembly.ts'
 import { codeJpeg, EOI } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
 import { MARKER } from '../support/images/planting.ts'
@@ -24,9 +25,11 @@ describe('inside what carries the picture, as far as it can be told', async () =
   const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
   const config = (more: Uint8Array) => still(configured(av1, av1.av1C.subarray(12), more))
   const alphaKindOf = (type: string) => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
+  const filmWith = (setting: Uint8Array) => film({ ...av1, av1C: bytes(av1.av1C, setting) })
   const planted: Record<string, Uint8Array> = {
     'AV1 metadata': withData(unit(5)),
     'AV1 padding': withData(bytes([0x7a, MARKER.length + 1], MARKER, [0x80])),
+    'AV1 frame header that is there twice': withData(unit(7)),
     'AV1 tile list': withData(unit(8)),
     'AV1 reserved unit': withData(unit(11)),
     'AV1 temporal delimiter': still({
@@ -53,6 +56,17 @@ describe('inside what carries the picture, as far as it can be told', async () =
       items: [image(2, alpha, alphaKindOf(MARKER.toString()))],
       references: [['auxl', 2, 1]],
     }),
+    'what the picture is an auxiliary image of': still(
+      { ...av1, data: av1.data },
+      { primary: 2, items: [image(2, av1, alphaKindOf(MARKER.toString()))] },
+    ),
+    'a second kind of an auxiliary image': still(av1, {
+      items: [image(2, alpha, alphaKind(), alphaKindOf(MARKER.toString()))],
+      references: [['auxl', 2, 1]],
+    }),
+    'a kind in the settings of a film': filmWith(fullBox('auxi', 0, 0, MARKER, [0])),
+    'a profile in the settings of a film, which is none': filmWith(box('colr', 'prof', MARKER)),
+    'the index of a place, which only places in other items have': indexed(still(av1, { dataFirst: true })),
     'a property that no image has': still(av1, {
       items: [{ id: 2, type: 'Exif', properties: [{ box: box('colr', 'nclx', MARKER) }] }],
     }),
@@ -88,6 +102,27 @@ describe('inside what carries the picture, as far as it can be told', async () =
     })
   }
 })
+
+/** The one place that `iloc` names, with the marker for its index. The data stands before it. */
+function indexed(file: Uint8Array): Uint8Array {
+  const made = Buffer.from(file)
+  const [meta, iloc] = [made.indexOf('meta') - 4, made.indexOf('iloc') - 4]
+  const end = iloc + made.readUInt32BE(iloc)
+  made.writeUInt32BE(made.readUInt32BE(meta) + MARKER.length, meta)
+  // Behind the number, the method, the data reference and how many extents there are.
+  const extent = iloc + 16 + 8
+  const whole = fullBox(
+    'iloc',
+    1,
+    0,
+    [0x44, MARKER.length],
+    u16(1),
+    made.subarray(iloc + 16, extent),
+    MARKER,
+    made.subarray(extent, end),
+  )
+  return bytes(made.subarray(0, iloc), whole, made.subarray(end))
+}
 
 /** `iCCP` with the marker for a name. */
 function renamedProfile(file: Uint8Array): Uint8Array {

@@ -2,6 +2,8 @@
 import { type Edit, freeHeader, written, zeroed } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
+import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
+import { AUXILIARY_TYPES } from './kept-items.ts'
 import { configEdits } from './obus.ts'
 
 /** Anything else is blanked: `udta`, XML, `uuid`, boxes that nobody has heard of. */
@@ -51,12 +53,11 @@ const table =
     return 8 + body.u32() * (version === 1 ? wideEntryBytes : entryBytes)
   }
 
-/** Version and flags, then a string that ends with a zero byte. */
-const text: Length = (body) => {
+/** Version and flags, then what an auxiliary image is: viewers know names, and no other text. */
+const auxiliary: Length = (body) => {
   body.skip(Math.min(4, body.left))
-  const start = body.at
-  body.text()
-  return 4 + body.at - start
+  const name = body.text()
+  return AUXILIARY_TYPES.has(name) ? 4 + name.length + 1 : 4
 }
 
 /** The length of a box's fields. Bytes behind them are ignored by readers, and zeroed. */
@@ -87,8 +88,8 @@ const BODY_BYTES = new Map<string, Length>(
     fiel: fixed(2),
     CoLL: fixed(8),
     SmDm: fixed(28),
-    auxC: text,
-    auxi: text,
+    auxC: auxiliary,
+    auxi: auxiliary,
     colr: colourBytes,
     // Boxes of tracks (14496-12, 8).
     mvhd: versioned(100, 112),
@@ -135,13 +136,29 @@ const SPARE_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
  * the box ends before its fields do.
  */
 export function spareEdits(fields: Fields, box: Box): Edit[] {
-  const bytes = BODY_BYTES.get(box.type)?.(fields.bodyOf(box))
-  const spare = SPARE_FIELDS.get(box.type)
-  if (bytes !== undefined && spare !== undefined) fields.bodyOf(box).skip(bytes)
+  const own = fields.within(box.start, box.end)
+  const bytes = BODY_BYTES.get(box.type)?.(own.bodyOf(box))
   return [
-    ...(bytes === undefined ? [] : zeroed(fields, Math.min(box.end, box.body + bytes), box.end)),
-    ...(spare?.(fields, box) ?? []),
+    ...(bytes === undefined ? [] : zeroed(own, Math.min(box.end, box.body + bytes), box.end)),
+    ...(SPARE_FIELDS.get(box.type)?.(own, box) ?? []),
   ]
+}
+
+/** True for a box that viewers pass over: a `pixi` that is not valid, a `colr` without a profile. */
+export function isUnfit(type: string, fields: Fields): boolean {
+  if (type === 'pixi') {
+    if (fields.left < 5 || fields.versionAndFlags().version !== 0) return true
+    const channels = fields.u8()
+    return channels < 1 || channels > 4 || channels > fields.left
+  }
+  return type === 'colr' && holdsNoProfile(fields)
+}
+
+function holdsNoProfile(fields: Fields): boolean {
+  const kind = fields.left >= 4 ? fields.code() : ''
+  if (kind !== 'rICC' && kind !== 'prof') return kind !== 'nclx' && kind !== 'nclc'
+  const { left } = fields
+  return profileLength(fields.take(Math.min(ICC_HEADER_BYTES, left)), left) === null
 }
 
 /** Names that encoders give every image and every track. Others may have been typed by people. */

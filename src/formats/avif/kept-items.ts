@@ -49,7 +49,7 @@ function isImage({ type }: Item): boolean {
 }
 
 /** What viewers know of: alpha, depth, and Apple's gain map. */
-const AUXILIARY_TYPES: ReadonlySet<string> = new Set([
+export const AUXILIARY_TYPES: ReadonlySet<string> = new Set([
   'urn:mpeg:mpegB:cicp:systems:auxiliary:alpha',
   'urn:mpeg:mpegB:cicp:systems:auxiliary:depth',
   'urn:mpeg:hevc:2015:auxid:1',

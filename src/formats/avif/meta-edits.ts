@@ -11,10 +11,9 @@ import {
   zeroed,
   zeroInto,
 } from '../bmff/edits.ts'
-import type { Box, Fields, Run } from '../bmff/fields.ts'
+import type { Box, Run } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
-import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import { KEPT_CHILDREN, nameEdits, spareEdits } from './box-rules.ts'
+import { isUnfit, KEPT_CHILDREN, nameEdits, spareEdits } from './box-rules.ts'
 import type { Entry, IdList, Item, ItemList, Meta, Property } from './meta.ts'
 
 /** Properties that say who, when or with what, even where a file calls them essential (23008-12, 6.5). */
@@ -47,7 +46,11 @@ export async function metaEdits(
   await blankProperties(edits, file, meta, kept)
   for (const { box, fields } of meta.parts.values()) edits.push(...spareEdits(fields, box))
   const infos = meta.parts.get('iinf')?.fields
-  for (const { info, nameAt } of kept.values()) if (infos) edits.push(...nameEdits(infos, nameAt, info.end))
+  const places = meta.parts.get('iloc')?.fields
+  for (const { info, nameAt, spare } of kept.values()) {
+    if (infos) edits.push(...nameEdits(infos, nameAt, info.end))
+    for (const { start, end } of spare) if (places) edits.push(...zeroed(places, start, end))
+  }
   for (const { box, fields, end } of meta.lists) edits.push(...zeroed(fields, end, box.end))
 
   const isGone = (id: number) => !kept.has(id)
@@ -171,21 +174,4 @@ async function blankProperties(
   for (const { property, essential, at, width, index } of associations) {
     if (essential && gone.has(property)) edits.push(overwrite(at, width, index))
   }
-}
-
-/** True for a property that viewers pass over: a `pixi` that is not valid, a `colr` without a profile. */
-function isUnfit(type: string, fields: Fields): boolean {
-  if (type === 'pixi') {
-    if (fields.left < 5 || fields.versionAndFlags().version !== 0) return true
-    const channels = fields.u8()
-    return channels < 1 || channels > 4 || channels > fields.left
-  }
-  return type === 'colr' && holdsNoProfile(fields)
-}
-
-function holdsNoProfile(fields: Fields): boolean {
-  const kind = fields.left >= 4 ? fields.code() : ''
-  if (kind !== 'rICC' && kind !== 'prof') return kind !== 'nclx' && kind !== 'nclc'
-  const { left } = fields
-  return profileLength(fields.take(Math.min(ICC_HEADER_BYTES, left)), left) === null
 }

@@ -30,6 +30,8 @@ export interface Item {
   extents: Run[] | null
   /** The farthest byte of the file that its place names, 0 if it names none. */
   reach: number
+  /** Fields of its place that no viewer of AVIF reads. */
+  spare: Run[]
   properties: Association[]
   /** What a derived image is made of, in order. */
   inputs: number[]
@@ -191,8 +193,8 @@ function readInfo(info: Box, fields: Fields): Item {
   fields.text()
   const contentType = type === 'mime' || version < 2 ? fields.text() : ''
   const isHidden = version >= 2 && (flags & 1) === 1
-  const [extents, reach, properties, inputs] = [null, 0, [], []]
-  return { id, type, contentType, isHidden, extents, reach, properties, inputs, info, nameAt }
+  const [extents, reach, spare, properties, inputs] = [null, 0, [], [], []]
+  return { id, type, contentType, isHidden, extents, reach, spare, properties, inputs, info, nameAt }
 }
 
 const IN_FILE = 0
@@ -230,13 +232,19 @@ function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number):
     if (extentsLeft < 0) refuse('its items lie in too many pieces (iloc)')
     const item = meta.items.get(id)
     const extents: Run[] = []
+    let left = fileBytes
     for (let n = 0; n < extentCount; n++) {
+      // The index is for places in other items.
+      if (indexWidth > 0) item?.spare.push({ start: fields.at, end: fields.at + indexWidth })
       fields.uint(indexWidth)
       const offset = base + fields.uint(offsetWidth)
       const length = fields.uint(lengthWidth)
       if (!item || method > IN_IDAT) continue
       const extent = placed(method, offset, length, meta.idat, fileBytes)
       extents.push(extent)
+      // A viewer puts the extents together in memory.
+      left -= length
+      if (left < 0) refuse('an item is larger than the file')
       if (method === IN_FILE) item.reach = Math.max(item.reach, extent.end)
     }
     if (item && method <= IN_IDAT) item.extents = extents.filter((extent) => extent.end > extent.start)

@@ -54,10 +54,10 @@ const MAX_OBUS = 2 ** 18
 const PICTURE_TYPES: ReadonlySet<number> = new Set([3, 4, 6])
 
 /**
- * What decoders read: temporal delimiter, redundant frame header, and the above. The rest is metadata, padding, lists of
- * tiles for another kind of stream, and types that are reserved.
+ * What decoders read: temporal delimiter, and the above. The rest is metadata, padding, frame headers that are there twice
+ * (5.9.1), lists of tiles for another kind of stream, and types that are reserved.
  */
-const DECODED_TYPES: ReadonlySet<number> = new Set([SEQUENCE_HEADER, TEMPORAL_DELIMITER, 7, ...PICTURE_TYPES])
+const DECODED_TYPES: ReadonlySet<number> = new Set([SEQUENCE_HEADER, TEMPORAL_DELIMITER, ...PICTURE_TYPES])
 
 /** A temporal delimiter has nothing in it (5.6). */
 function isDecoded({ type, size }: Obu): boolean {

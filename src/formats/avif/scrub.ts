@@ -31,23 +31,24 @@ export async function scrubbed(
 ): Promise<Segment[]> {
   // An identity shows another image, and has no data of its own (23008-12, 6.6.2.1).
   const shown = [...kept.values()].filter(({ type }) => type !== 'iden')
-  const items = shown.flatMap(({ extents }) => extents ?? [])
+  const inFile = runsOfItems(shown.filter(({ reach }) => reach > 0))
+  const inIdat = runsOfItems(shown.filter(({ reach }) => reach === 0))
   const { work } = file.cursor
-  const places = Float64Array.from(items.flatMap(({ start, end }) => [start, end]))
-  const all = concatenated([places, ...(movie?.tracks.map(({ samples }) => samples) ?? [])])
+  const all = concatenated([inFile, ...(movie?.tracks.map(({ samples }) => samples) ?? [])])
   if (work.spend(all.length / 16)) await work.turn()
   const used = union(all)
-  const regions: (Run & { box: Box | null })[] = [
-    ...layout.data,
-    ...(meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end, box: null }] : []),
-  ]
+  // Entries before `idat` may be cut out, so that it moves: what is named by its place in the file may not lie there.
+  const idat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end, box: null }] : []
+  function* gaps(): Generator<{ region: { box: Box | null }; gap: Run }> {
+    yield* unused(layout.data, used)
+    yield* unused(idat, union(inIdat))
+  }
 
   // Data of items that go, and bytes that belong to nothing, such as the Exif of an earlier save.
   const edits: Edit[] = []
   const reach = reachOf(kept, movie)
   const holding = holders(layout, used, meta, movie)
-  const inOrder = regions.toSorted((a, b) => a.start - b.start)
-  for (const { region, gap } of unused(inOrder, used)) {
+  for (const { region, gap } of gaps()) {
     const { box } = region
     const isHolding = box !== null && holding.has(box)
     // A box that holds nothing is cut out below, or stays whole with zeros in it.
@@ -79,9 +80,15 @@ function reachOf(kept: Map<number, Item>, movie: Movie | null): number {
   return reach
 }
 
-/** Items and samples may share data, and so what has to go of it. */
+function runsOfItems(items: Item[]): Runs {
+  return Float64Array.from(
+    items.flatMap(({ extents }) => extents ?? []).flatMap(({ start, end }) => [start, end]),
+  )
+}
+
+/** Items and samples may share data, and so what has to go of it. Those that read it differently leave edits that overlap. */
 function distinct(edits: Edit[]): Edit[] {
-  return [...new Map(edits.map((edit) => [edit.start, edit])).values()]
+  return [...new Map(edits.map((edit) => [`${edit.start} ${edit.end}`, edit])).values()]
 }
 
 /** The boxes that hold something of what is shown. */

@@ -1,8 +1,11 @@
 /** Takes what is private out of a `moov` box: blanks it where it is, or cuts it out if no image byte follows. */
 import { addInto, blankInto, cut, type Edit, isFree, resize, zeroInto } from '../bmff/edits.ts'
-import { type Box, type Fields, isZero } from '../bmff/fields.ts'
-import { KEPT_CHILDREN, spareEdits } from './box-rules.ts'
+import { type Box, type Fields, isZero, refuse } from '../bmff/fields.ts'
+import { isUnfit, KEPT_CHILDREN, spareEdits } from './box-rules.ts'
 import { type Movie, SAMPLE_ENTRY_BYTES, sampleEntries } from './tracks.ts'
+
+/** A film has tracks; a sample entry may have code points beside a profile. Of any other box decoders read one, and not all the same. */
+const REPEATED: ReadonlySet<string> = new Set(['trak', 'colr'])
 
 /** Edits for a movie of which some track is kept. `isLast`: no image byte follows. */
 export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edit[] {
@@ -22,13 +25,17 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
   const visit = (around: Box[], parent: Box): void => {
     const inside = [...around, parent]
     const kept = KEPT_CHILDREN[parent.type]
+    const seen = new Set<string>()
     const inner = parent.type === 'av01' ? parent.start + SAMPLE_ENTRY_BYTES : parent.body
     for (const child of fields.within(inner, parent.end).boxes()) {
       const { type } = child
-      if (!kept?.has(type) || (type === 'trak' && !keptTracks.has(child.start))) {
+      const isGone = type === 'trak' ? !keptTracks.has(child.start) : isUnfit(type, fields.bodyOf(child))
+      if (!kept?.has(type) || isGone) {
         remove(child, inside)
         continue
       }
+      if (seen.has(type) && !REPEATED.has(type)) refuse(`it has two ${type} boxes in one ${parent.type}`)
+      seen.add(type)
       edits.push(...spareEdits(fields, child))
       if (type === 'stsd') {
         for (const entry of sampleEntries(fields, child)) {

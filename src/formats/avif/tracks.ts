@@ -3,6 +3,7 @@
 import { type Box, Fields, refuse } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
 import type { Runs } from '../bmff/runs.ts'
+import { checkDimensions } from '../damaged.ts'
 import { handlerOf, MAX_INDEX_BYTES } from './meta.ts'
 import { configuredSequence } from './obus.ts'
 import type { SequenceHeader } from './sequence-header.ts'
@@ -73,13 +74,15 @@ function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
 
   const entries = sampleEntries(fields, descriptions)
   if (entries.length === 0 || entries.some(({ type }) => type !== 'av01')) return null
-  const [sequence = null] = entries.map((entry) => {
+  const sequences = entries.map((entry) => {
     const config = fields
       .within(entry.start + SAMPLE_ENTRY_BYTES, entry.end)
       .boxes()
       .find(({ type }) => type === 'av1C')
     return configuredSequence(config ? fields.bodyOf(config) : null)
   })
+  for (const one of sequences) if (one) checkDimensions(one.maxWidth, one.maxHeight)
+  const [sequence = null] = sequences
   const samples = readSamples(fields, table, fileBytes)
   return { box, ...trackHeader(fields.bodyOf(header)), sequence, samples, frames: samples.length / 2 }
 }
@@ -137,6 +140,7 @@ function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number)
 /** Unit: bytes. */
 function sampleSizes(fields: Fields, table: Map<string, Box>): Uint32Array {
   const [plain, compact] = [table.get('stsz'), table.get('stz2')]
+  if (plain && compact) refuse('it has both stsz and stz2')
   if (plain) {
     const body = fields.bodyOf(plain)
     body.skip(4)
@@ -160,6 +164,7 @@ function sampleSizes(fields: Fields, table: Map<string, Box>): Uint32Array {
 
 function chunkOffsets(fields: Fields, table: Map<string, Box>): Float64Array {
   const [short, long] = [table.get('stco'), table.get('co64')]
+  if (short && long) refuse('it has both stco and co64')
   const box = short ?? long ?? refuse('it has neither stco nor co64')
   const body = fields.bodyOf(box)
   body.skip(4)

@@ -135,6 +135,7 @@ describe('a file that contradicts itself', () => {
     return patched
   }
   const meta = (...boxes: Uint8Array[]) => still(picture, { metaExtras: boxes })
+  const inner = assemble({ primary: 1, items: [{ ...image(1, picture), inIdat: true }] })
   const cases: Record<string, () => Uint8Array> = {
     'no size': () => only(av1C),
     'no codec settings': () => only(ispe(64, 48)),
@@ -150,11 +151,22 @@ describe('a file that contradicts itself', () => {
     'data one byte long': () => data((data) => bytes(data, [0x92])),
     'data with the forbidden bit': () => data((data) => bytes([data[0]! | 0x80], data.subarray(1))),
     'data without a sequence header': () => data((data) => bytes(data.subarray(0, 2), data.subarray(13))),
-    'data outside the file': () => patched('iloc', 22, u32(1_000_000)),
-    'data outside the data box': () => patched('iloc', 18, u32(20)),
-    'data in the description itself': () => patched('iloc', 18, u32(100)),
-    'data outside idat': () =>
-      patched('iloc', 18, u32(5), assemble({ primary: 1, items: [{ ...image(1, picture), inIdat: true }] })),
+    'data outside the file': () => patched('iloc', 20, u32(1_000_000)),
+    'data outside the data box': () => patched('iloc', 20, u32(20)),
+    'data in the description itself': () => patched('iloc', 20, u32(100)),
+    'data outside idat': () => patched('iloc', 20, u32(5), inner),
+    'data in idat, named by its place in the file': () =>
+      patched('iloc', 14, bytes(u16(0, 0, 1), u32(Buffer.from(inner).indexOf('idat') + 4)), inner),
+    'data that two images read in two ways': () => {
+      const shared = { ...picture, data: bytes(picture.data, [0x28], 'metadata') }
+      const items = [image(1, shared), { ...image(2, shared), data: undefined as never, sharing: 1 }]
+      return patched('iloc', 24, u32(picture.data.length + 3), assemble({ primary: 1, items }))
+    },
+    'an image of more data than the file has': () => {
+      const file = assemble({ primary: 1, items: [{ ...image(1, picture), pieces: 3 }] })
+      const place = [Buffer.from(file).indexOf('mdat') + 4, picture.data.length]
+      return patched('iloc', 20, u32(...place, ...place, ...place), file)
+    },
     'data in an idat that is not there': () => patched('iloc', 14, u16(1)),
     'an unknown form of locations': () => patched('iloc', 4, [9] as never),
     'fields of an odd width': () => patched('iloc', 8, bytes([0x43])),

@@ -39,12 +39,16 @@ function refusedAs(code: string) {
 const AROUND = {
   mvhd: 'moov',
   tkhd: 'moov trak',
+  mdia: 'moov trak',
   mdhd: 'moov trak mdia',
   hdlr: 'moov trak mdia',
   vmhd: 'moov trak mdia minf',
   dinf: 'moov trak mdia minf',
   stts: 'moov trak mdia minf stbl',
+  stsz: 'moov trak mdia minf stbl',
+  stco: 'moov trak mdia minf stbl',
   av01: 'moov trak mdia minf stbl stsd',
+  av1C: 'moov trak mdia minf stbl stsd av01',
 }
 
 /** The first box of this type ends early. `size`: of the whole box, in bytes. */
@@ -233,6 +237,57 @@ describe('a damaged sequence', () => {
     const file = Buffer.from(sequence())
     file[file.indexOf(second.data)] = 0xff
     await assert.rejects(inspect(file), refusedAs('damaged-image'))
+  })
+})
+
+/** `boxes` with one more behind the first box of its type, or behind another. */
+function doubled(boxes: Uint8Array, more: Uint8Array, behind: keyof typeof AROUND): Uint8Array {
+  const made = Buffer.from(boxes)
+  const sizeAt = (name: string) => made.indexOf(name) - 4
+  const end = sizeAt(behind) + made.readUInt32BE(sizeAt(behind))
+  for (const around of AROUND[behind].split(' '))
+    made.writeUInt32BE(made.readUInt32BE(sizeAt(around)) + more.length, sizeAt(around))
+  return Buffer.concat([made.subarray(0, end), more, made.subarray(end)])
+}
+
+describe('a box of a track of which decoders read one', () => {
+  const cases: Record<string, [more: Uint8Array, behind: keyof typeof AROUND]> = {
+    'a second handler, without fields': [box('hdlr'), 'hdlr'],
+    'a second handler of four bytes': [box('hdlr', u32(0)), 'hdlr'],
+    'a second header': [fullBox('mvhd', 0, 0, new Uint8Array(96)), 'mvhd'],
+    'second media': [box('mdia'), 'mdia'],
+    'second offsets': [fullBox('stco', 0, 0, u32(1, 0)), 'stco'],
+    'offsets of both widths': [fullBox('co64', 0, 0, u32(0)), 'stts'],
+    'second sizes': [fullBox('stsz', 0, 0, u32(0, 1, 1)), 'stsz'],
+    'sizes of both widths': [fullBox('stz2', 0, 0, u32(8, 0)), 'stts'],
+    'second settings': [box('av1C', first.av1C.subarray(8)), 'av1C'],
+  }
+  for (const [name, [more, behind]] of Object.entries(cases)) {
+    test(name, async () => {
+      const file = sequence((plan) => [track(plan)])
+      assert.ok((await scrub(file)).whole)
+      const twice = assemble({
+        major: 'avis',
+        brands: ['avis', 'msf1', 'miaf'],
+        blobs: [first.data],
+        moov: ([at = 0]) =>
+          doubled(
+            moov([track({ picture: first, samples: [{ at, length: first.data.length }] })]),
+            more,
+            behind,
+          ),
+      })
+      await assert.rejects(inspect(twice), refusedAs('damaged-image'))
+    })
+  }
+
+  test('colours may be said twice, as code points and as a profile', async () => {
+    const colours = [
+      box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80]),
+      box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80]),
+    ]
+    const picture = { ...first, av1C: bytes(first.av1C, ...colours) }
+    assert.ok((await scrub(sequence((plan) => [track({ ...plan, picture })]))).whole)
   })
 })
 
