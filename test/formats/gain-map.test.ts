@@ -6,6 +6,7 @@ import { Refusal } from '../../src/errors.ts'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { withGainMapOf } from '../../src/formats/jpeg/gain-map.ts'
+import { writeMpf } from '../../src/formats/jpeg/mpf.ts'
 import { walkJpeg } from '../../src/formats/jpeg/walk.ts'
 import { corpus } from '../support/corpus.ts'
 import { appleHdr, HEADROOM, headroomOf } from '../support/images/apple-hdr.ts'
@@ -81,6 +82,14 @@ describe('kept', () => {
       assert.equal(at + header.readUInt32BE(50 + 16 + 4), stored.length)
     })
   }
+
+  test('with an index of two images without place or length', async () => {
+    const { file } = await scrub(ultraHdr(phone))
+    const index = file.indexOf('MPF\0') + 4
+    const empty = writeMpf(0, 0, 0)
+    const blank = Buffer.concat([file.subarray(0, index), empty, file.subarray(index + empty.length)])
+    assert.ok((await assertKept(blank, file)).equals(file))
+  })
 
   test('with a gain for each channel', async () => {
     // sharp does not read such XMP, so this looks at its text.

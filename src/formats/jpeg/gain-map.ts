@@ -133,7 +133,9 @@ export function scrubWithGainMap(
 
   // The index has the same length whatever it says, so a blank one shows where it will stand.
   const blank = withIndex(writeMpf(0, 0, 0))
-  const at = blank.findIndex((part) => part instanceof Uint8Array && isIndex(part))
+  // A file may bring the blank index itself.
+  const own = first.segments.find(({ kind }) => kind === 'mpf')
+  const at = blank.findIndex((part) => part === own || (part instanceof Uint8Array && isIndex(part)))
   const headerAt = lengthOf(blank.slice(0, at)) + 4 + MPF_NAME.length
   return { first: withIndex(writeMpf(headerAt, lengthOf(blank), secondLength)), second }
 }
