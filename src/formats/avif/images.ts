@@ -12,6 +12,9 @@ import { isSameSize, type SequenceHeader, TWO_SIZES } from './sequence-header.ts
 /** Turns, mirrors and crops. */
 const TRANSFORMATIONS = ['clap', 'irot', 'imir']
 
+/** Properties of which an image has one (23008-12, 6.5.3; AVIF 1.2, 2.2.1). Of several some decoders go by the first, others by the last. */
+const SINGLE = ['ispe', 'av1C']
+
 /** The largest description of a derived image that is read: an overlay of 1,000 images takes 8 kB. Unit: bytes. */
 const MAX_DERIVATION_BYTES = 64 * 1024
 
@@ -37,6 +40,10 @@ export async function checkImages(
     if (file.cursor.work.spend(4 + image.inputs.length)) await file.cursor.work.turn()
     const { width, height } = spatialExtent(image)
     checkDimensions(width, height)
+    for (const type of SINGLE) {
+      if (image.properties.filter(({ property }) => property.box.type === type).length > 1)
+        refuse(`an image has two ${type} properties`)
+    }
     if (image.type === AV1) {
       const place = JSON.stringify(image.extents)
       const data = walked.get(place) ?? (await walk(dataOf(image)))

@@ -4,12 +4,14 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Refusal } from '../../../src/errors.ts'
 import { isAvif } from '../../../src/formats/avif/avif.ts'
+import { KEPT_CHILDREN } from '../../../src/formats/avif/box-rules.ts'
 import { lengthOf } from '../../../src/formats/image.ts'
 import { extent } from '../../support/extent.ts'
 import { alphaKind, assemble, coded, grid, image, irot, noise } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u32 } from '../../support/images/avif/boxes.ts'
 import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
 import { hostileAvifs } from '../../support/images/hostile-avif.ts'
+import { type Tree, treesIn, written } from '../../support/images/planting-avif.ts'
 import { type Scrubbed, scrub } from '../subject.ts'
 
 const RUNS = extent(1500, 300)
@@ -169,6 +171,46 @@ describe('a hostile file is handled', () => {
       { numRuns: RUNS },
     )
   })
+})
+
+describe('a box that is known is handled wherever it may be, however short', () => {
+  const films = assemble({
+    brands: ['avis', 'avif', 'mif1'],
+    dataFirst: true,
+    primary: 1,
+    items: [image(1, picture), image(2, alpha, alphaKind())],
+    references: [['auxl', 2, 1]],
+    groups: [fullBox('altr', 0, 0, u32(7, 2, 1, 3))],
+    blobs: [picture.data],
+    moov: ([at = 0]) => {
+      const extras = [box('edts', fullBox('elst', 0, 0, u32(1, 100, 0, 0x10000)))]
+      return moov([track({ picture, samples: [{ at, length: picture.data.length }], extras })])
+    },
+  })
+
+  /** The file with `made` at each place in each box of this type. */
+  function* inserted(trees: Tree[], type: string, made: Tree): Generator<Tree[]> {
+    for (const [index, tree] of trees.entries()) {
+      const { children } = tree
+      const places = tree.type === type ? children.length + 1 : 0
+      for (let place = 0; place < places; place++)
+        yield trees.with(index, { ...tree, children: children.toSpliced(place, 0, made) })
+      for (const changed of inserted(children, type, made))
+        yield trees.with(index, { ...tree, children: changed })
+    }
+  }
+
+  for (const [around, types] of Object.entries(KEPT_CHILDREN)) {
+    test(`in ${around}`, async () => {
+      for (const type of types) {
+        for (let length = 0; length <= 12; length += 4) {
+          const made = { type, head: new Uint8Array(length).fill(7, 4), children: [] }
+          for (const trees of inserted(treesIn(films), around, made))
+            await assertHandled(bytes(...trees.map(written)))
+        }
+      }
+    })
+  }
 })
 
 describe('a small file that claims much is handled', async () => {

@@ -23,14 +23,15 @@ const CONTAINERS: Record<string, number> = {
 /** These say how many boxes are in them. */
 const COUNTED = new Set(['iinf', 'dref', 'stsd'])
 
-interface Tree {
+export interface Tree {
   type: string
   /** Before the children, or all there is. */
   head: Uint8Array
   children: Tree[]
 }
 
-function treesIn(file: Uint8Array, from: number, end: number): Tree[] {
+/** The boxes between two places of a file. */
+export function treesIn(file: Uint8Array, from = 0, end = file.length): Tree[] {
   const view = new DataView(file.buffer, file.byteOffset, file.length)
   const trees: Tree[] = []
   for (let at = from; at + 8 <= end; ) {
@@ -45,7 +46,7 @@ function treesIn(file: Uint8Array, from: number, end: number): Tree[] {
   return trees
 }
 
-function written({ type, head, children }: Tree): Uint8Array {
+export function written({ type, head, children }: Tree): Uint8Array {
   return box(type, head, ...children.map(written))
 }
 
@@ -72,7 +73,7 @@ export const avifPlanter: Planter = {
         visit(children, (inner) => whole(trees.with(index, { type, head, children: inner })), here)
       }
     }
-    const top = treesIn(file, 0, file.length)
+    const top = treesIn(file)
     const whole = (trees: Tree[]) => bytes(...trees.map(written))
     visit(top, whole, '')
     for (const [strange, extra] of Object.entries(STRANGE_BOXES)) {
