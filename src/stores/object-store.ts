@@ -102,6 +102,20 @@ export async function openAnywhere(
   return (await objects.open(id, wanted)) ?? objects.openHeld(id, wanted)
 }
 
+/** Removes an image wherever it is, also if it is moved there and back meanwhile. Where it was; `null` if there was none. */
+export async function removeAnywhere(
+  objects: Pick<ObjectStore, 'remove' | 'removeHeld'>,
+  id: string,
+  removal?: Removal,
+): Promise<'visible' | 'held' | null> {
+  for (let round = 0; round < 2; round++) {
+    const wasVisible = await objects.remove(id, removal)
+    if (await objects.removeHeld(id, removal)) return 'held'
+    if (wasVisible) return 'visible'
+  }
+  return null
+}
+
 /** SHA-256 of what is stored, of what was sent, and of the preview. */
 export function digestsOf({
   sha256,

@@ -5,7 +5,7 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import { isToBeHeld } from '../../service/recovery/reconcile.ts'
 import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import { DamagedObject, type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import type { Finding } from './scan.ts'
 
 /** Held, and damaged in the backup too, or not in it. */
@@ -41,8 +41,7 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
       // The ledger has been told by now, and servers know the time better.
       return 'left to the servers, which remove it'
     case 'removed':
-      await objects.remove(finding.id)
-      await objects.removeHeld(finding.id)
+      await removeAnywhere(objects, finding.id)
       return 'removed'
     case 'visible':
       if (await isToBeHeld(finding.id, ledger)) await objects.hold(finding.id)
@@ -80,8 +79,7 @@ async function heal(
   }
   // Deleted, removed or held since it was looked at: each is in the ledger before it is done to the image.
   if (await ledger.isGone(id)) {
-    await objects.remove(id)
-    await objects.removeHeld(id)
+    await removeAnywhere(objects, id)
     return 'removed'
   }
   if (await isToBeHeld(id, ledger)) await objects.hold(id)

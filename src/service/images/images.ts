@@ -8,6 +8,7 @@ import {
   type ImageRecord,
   type ObjectStore,
   type Removal,
+  removeAnywhere,
   type Selection,
   type Signal,
   type StoredImage,
@@ -115,25 +116,16 @@ export function createImages(parts: {
     }
   }
 
-  /** It may have been held since it was looked at. */
-  async function removeHeld(id: string, removal: Removal): Promise<boolean> {
-    const removed = await objects.removeHeld(id, removal)
-    if (removed) await ledger.recordHeldGone(id)
-    return removed
-  }
-
   /** Also of a held one. `false` if somebody else was faster, or nothing was there. */
   async function takeAway(id: string, type?: ImageType): Promise<boolean> {
     // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
     await purges.enqueue(id, type)
     const removal = await remember(id)
-    // Once more: it may be released between the two.
-    const removed =
-      (await objects.remove(id, removal)) ||
-      (await removeHeld(id, removal)) ||
-      (await objects.remove(id, removal))
+    const wasIn = await removeAnywhere(objects, id, removal)
+    // It may have been held since it was looked at.
+    if (wasIn === 'held') await ledger.recordHeldGone(id)
     await purges.enqueue(id, type)
-    return removed
+    return wasIn !== null
   }
 
   return {

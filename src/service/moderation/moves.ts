@@ -6,7 +6,7 @@
 import { createIntervalJob, type Rounds, sleep } from '../../async.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
-import type { ObjectStore } from '../../stores/object-store.ts'
+import { type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import { newId } from '../images/ids.ts'
 import type { Purges } from '../images/purges.ts'
 
@@ -58,7 +58,11 @@ export function createMoves(parts: {
     const type = await typeOf(id)
     // Before, so that no crash loses the purge; and after: a fill that was under way may have put the image back.
     await purges.enqueue(id, type)
-    const moved = to === 'held' ? await objects.hold(id) : await removeAnywhere(id)
+    const moved =
+      to === 'held'
+        ? await objects.hold(id)
+        : // The ledger knows of the removal already.
+          (await removeAnywhere(objects, id, { retire: 'unless-full' })) !== null
     await purges.enqueue(id, type)
     purges.flush()
     return { moved, isThere: to === 'held' && (moved || (await isHeld(id))) }
@@ -70,12 +74,6 @@ export function createMoves(parts: {
       (record) => record?.type,
       () => undefined,
     )
-  }
-
-  async function removeAnywhere(id: string): Promise<boolean> {
-    // The ledger knows of the removal already.
-    const wasVisible = await objects.remove(id, { retire: 'unless-full' })
-    return (await objects.removeHeld(id, { retire: 'unless-full' })) || wasVisible
   }
 
   /** A damaged one too. */

@@ -1,6 +1,6 @@
 /** A store or a ledger that is older than the other, as a restored copy is, brought to what is known of both. */
 import type { Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
+import { DamagedObject, type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import type { Tombstone } from '../../stores/tombstones.ts'
 import { lastOf } from './tombstone-files.ts'
 import { compared, setOf } from './transfer.ts'
@@ -25,8 +25,7 @@ export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: Objec
   // Both are in one order. To ask the store for each of a million ids would take hours.
   for await (const { id, isThere } of compared(goneIds(ledger), objects.list())) {
     if (!isThere && !held.has(id)) continue
-    const wasVisible = await objects.remove(id)
-    if ((await objects.removeHeld(id)) || wasVisible) removed.push(id)
+    if ((await removeAnywhere(objects, id)) !== null) removed.push(id)
   }
   return removed
 }

@@ -89,8 +89,8 @@ export interface ImageBucket {
   put(key: string, image: NewImage, onlyIf?: 'absent' | { etag: string }): Promise<PutOutcome>
   /** Puts a marker in place of what has this ETag. */
   mark(key: string, etag: string, text: string, body: Uint8Array<ArrayBuffer>): Promise<PutOutcome>
-  /** Copies an object as it is, damage and all. `false` if `from` has another ETag by now; not all buckets look. */
-  copy(from: string, etag: string, to: string): Promise<boolean>
+  /** Copies an object as it is, damage and all. `false` if there is none. */
+  copy(from: string, to: string): Promise<boolean>
   /** Puts the image of a copy in place of the marker that has this ETag. `null` if the copy is gone. */
   putBack(copy: Place, over: { key: string; etag: string; release: string }): Promise<PutOutcome | null>
   /** Harmless if nothing is there. */
@@ -164,9 +164,12 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
       if (found === null) return null
       const copyName = heldCopyOf(found)
       if (copyName !== null) {
-        // If no marker names the copy any more it is no image, and is cleared away.
         await bucket.put(folder + copyName, image)
-        return 'held'
+        const after = await bucket.head(key)
+        if (after !== null && heldCopyOf(after) === copyName) return 'held'
+        // It was released or removed meanwhile.
+        await bucket.remove(folder + copyName)
+        continue
       }
       if (found.marker !== null) return null
       const { isDone, isRepeated } = await bucket.put(key, image, found)
@@ -245,7 +248,9 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
         if (round > 0) await bucket.remove(copyKey)
         return false
       }
-      if (!(await bucket.copy(key, found.etag, copyKey))) continue
+      if (!(await bucket.copy(key, copyKey))) continue
+      // It may be a copy of another hold's marker, and the image be back by now, with the ETag that it had.
+      if ((await bucket.head(copyKey))?.marker !== null) continue
       // Its copy may be cleared away soon.
       if (performance.now() - startedAt > FORSAKEN_COPY_MS / 2) break
       const { isDone } = await bucket.mark(key, found.etag, `held ${name}`, body).catch(async (error) => {

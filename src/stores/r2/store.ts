@@ -61,8 +61,8 @@ function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucke
       }),
 
     // The binding copies nothing, so the bytes pass through here.
-    async copy(from, etag, to) {
-      const object = await bucket.get(from, etag)
+    async copy(from, to) {
+      const object = await bucket.get(from)
       if (object === null) return false
       const { customMetadata = {} } = object
       await bucket.put({ key: to, send: sendingFrom(bucket, object), customMetadata })

@@ -5,7 +5,7 @@ import { MARKER } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import type { BucketStoreOptions, ImageBucket, NewImage, PutOutcome } from '../bucket/store.ts'
 import { DamagedObject, isCopyOf, piecesOf, StoreUnavailable, storedSize } from '../object-store.ts'
-import { errorOf, textOf } from './answer.ts'
+import { errorOf, isAbsent, textOf } from './answer.ts'
 import { createCheck } from './bucket.ts'
 import type { S3Client, S3Request } from './client.ts'
 import {
@@ -76,11 +76,12 @@ export function imagesIn(
       return overwrite(etag, { key, headers, body, doing: 'PUT a marker' })
     },
 
-    async copy(from, _, to) {
+    async copy(from, to) {
       const doing = 'COPY an image'
       const source = `/${[bucket, ...from.split('/')].map(encodeName).join('/')}`
       const headers = { 'x-amz-copy-source': source }
       const { value, failure } = await client.ask({ method: 'PUT', key: to, headers, doing })
+      if (failure !== null && isAbsent(failure)) return false
       if (failure !== null) throw errorOf(failure, doing)
       // Amazon begins its answer before it is done: an error may follow a 200.
       const code = textOf(value ?? '', 'Code')

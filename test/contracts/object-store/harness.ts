@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import { dyingAt } from '../../support/gate.ts'
 
 /** A store under test. The optional hooks look behind the port; a case that needs a missing one is skipped, visibly. */
 export interface OpenedStore {
@@ -12,11 +13,8 @@ export interface OpenedStore {
   reopen?(): Promise<ObjectStore>
   /** The same, an hour later by its own clock: what processes left that died before may be cleared away. */
   reopenLater?(): Promise<ObjectStore>
-  /**
-   * Runs `act` in a process that dies just before its `step`-th call to the disk or the network from then on, the first
-   * being 0. True if it died.
-   */
-  dying?(step: number, act: (store: ObjectStore) => Promise<unknown>): Promise<boolean>
+  /** The same, its calls to the disk or the network pass the gate of `support/gate.ts`, and none is tried again. */
+  gated?(): Promise<ObjectStore>
   /**
    * Damages a visible image behind the store's back: flips one bit in the middle of its bytes, cuts their end off, or
    * flips one in its record.
@@ -37,7 +35,7 @@ export interface ContractOptions {
   draftsInMemory?: boolean
 }
 
-type Hook = 'reopen' | 'reopenLater' | 'dying' | 'corrupt' | 'leftovers' | 'handles'
+type Hook = 'reopen' | 'reopenLater' | 'gated' | 'corrupt' | 'leftovers' | 'handles'
 
 export interface Harness {
   /** A case with a fresh store. Afterwards nothing may be left besides whole images. */
@@ -66,6 +64,20 @@ export function harnessOf(open: OpenStore): Harness {
         }),
       )
     },
+  }
+}
+
+/** Runs `act` in a process that dies just before its `step`-th call, the first being 0. True if it died. */
+export async function dying(
+  { gated }: Required<Pick<OpenedStore, 'gated'>>,
+  step: number,
+  act: (store: ObjectStore) => Promise<unknown>,
+): Promise<boolean> {
+  const store = await gated()
+  try {
+    return await dyingAt(step, () => act(store))
+  } finally {
+    await store.close()
   }
 }
 

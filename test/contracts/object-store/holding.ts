@@ -13,7 +13,7 @@ import {
   listOf,
   put,
 } from '../../support/stored-images.ts'
-import type { Harness } from './harness.ts'
+import { dying, type Harness } from './harness.ts'
 
 const ID = idFor('a')
 
@@ -111,34 +111,6 @@ export function holdingCases({ on, onHooks }: Harness): void {
     }
   })
 
-  on('keeps an image in one place while many move it', async (store) => {
-    const bytes = bytesFor(1, 3000)
-    const record = await put(store, ID, bytes)
-    for (let round = 0; round < 5; round++) {
-      await Promise.allSettled(
-        Array.from({ length: 12 }, (_, nth) => (nth % 2 === round % 2 ? store.hold(ID) : store.release(ID))),
-      )
-      await assertOnePlace(store, record, bytes)
-    }
-    await gone(store)
-  })
-
-  on('lets one remover win over those who move it', async (store) => {
-    for (let round = 0; round < 5; round++) {
-      await put(store, ID, bytesFor(round, 3000))
-      await Promise.allSettled([
-        store.hold(ID),
-        store.remove(ID),
-        store.release(ID),
-        store.removeHeld(ID),
-        store.hold(ID),
-      ])
-      await gone(store)
-      await assertAbsent(store, ID)
-      await assertNotHeld(store, ID)
-    }
-  })
-
   on('gives a reader whom a hold overtakes the right bytes, or an error', async (store) => {
     for (const size of [2000, 9_000_000]) {
       const bytes = bytesFor(1, size)
@@ -178,7 +150,7 @@ export function holdingCases({ on, onHooks }: Harness): void {
 
   for (const act of ['hold', 'release', 'removeHeld'] as const) {
     onHooks(
-      ['dying', 'reopenLater'],
+      ['gated', 'reopenLater'],
       `has an image in one place, wherever a process dies: ${act}`,
       async (store, opened) => {
         const bytes = bytesFor(1, 3000)
@@ -186,7 +158,7 @@ export function holdingCases({ on, onHooks }: Harness): void {
         for (let died = true; died; ) {
           const record = await put(store, ID, bytes)
           if (act !== 'hold') await store.hold(ID)
-          died = await opened.dying(deaths, (dying) => dying[act](ID))
+          died = await dying(opened, deaths, (mortal) => mortal[act](ID))
           if (died) deaths++
           const later = await opened.reopenLater()
           const isThere = await assertOnePlace(later, record, bytes, act === 'removeHeld')

@@ -23,7 +23,7 @@ import {
   listOf,
   recordOf,
 } from '../../support/stored-images.ts'
-import type { Harness } from './harness.ts'
+import { dying, type Harness } from './harness.ts'
 
 /** Around what stores handle in one piece, with the image, the preview or a block ending there. */
 const SIZES: [image: number, preview: number][] = [
@@ -216,7 +216,7 @@ export function previewCases({ on, onHooks }: Harness): void {
   })
 
   onHooks(
-    ['dying', 'reopenLater'],
+    ['gated', 'reopenLater'],
     'is there whole, or not at all, whenever its process dies',
     async (_, opened) => {
       const one = made(200_000, 40_000)
@@ -225,7 +225,7 @@ export function previewCases({ on, onHooks }: Harness): void {
         let died = true
         for (let step = 0; died; step++) {
           const record = { ...each.record, id: idFor(`${each.image.length}${step}`) }
-          died = await opened.dying(step, (mortal) => putWith(mortal, { ...each, record }))
+          died = await dying(opened, step, (mortal) => putWith(mortal, { ...each, record }))
           const later = await opened.reopenLater()
           if ((await later.head(record.id)) !== null) {
             await assertHolds(later, record, each.image)

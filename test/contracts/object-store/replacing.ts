@@ -12,7 +12,7 @@ import {
   listOf,
   put,
 } from '../../support/stored-images.ts'
-import type { Harness } from './harness.ts'
+import { dying, type Harness } from './harness.ts'
 
 const whole = (draft: Draft) => [{ offset: 0, length: draft.size }]
 
@@ -79,15 +79,15 @@ export function replacingCases({ on, onHooks }: Harness): void {
 
   for (const place of ['visible', 'held'] as const) {
     onHooks(
-      ['corrupt', 'dying', 'reopenLater'],
+      ['corrupt', 'gated', 'reopenLater'],
       `whoever dies at any step leaves one image that is ${place}, and the next one ends it`,
-      async (store, { corrupt, dying, reopenLater }) => {
+      async (store, { corrupt, gated, reopenLater }) => {
         const bytes = bytesFor(1, 2000)
         for (let step = 0, died = true; died; step++) {
           const record = await put(store, idFor(`step${step}`), bytes)
           await corrupt(record.id, 'flip')
           if (place === 'held') await store.hold(record.id)
-          died = await dying(step, (mortal) => replace(mortal, record, bytes))
+          died = await dying({ gated }, step, (mortal) => replace(mortal, record, bytes))
           if (place === 'visible') {
             assert.deepEqual(await listOf(store), [record.id])
             if (!(await isSound(store, record.id))) {

@@ -12,7 +12,7 @@ import {
   put,
   recordOf,
 } from '../../support/stored-images.ts'
-import type { Harness } from './harness.ts'
+import { dying, type Harness } from './harness.ts'
 
 const ID = idFor('a')
 const SURELY = { retire: 'surely' } as const
@@ -88,7 +88,7 @@ export function retiringCases({ on, onHooks }: Harness): void {
 
   for (const act of ['remove', 'removeHeld'] as const) {
     onHooks(
-      ['dying', 'reopenLater'],
+      ['gated', 'reopenLater'],
       `never loses an image and its retirement, wherever a process dies: ${act}`,
       async (store, opened) => {
         let deaths = 0
@@ -96,7 +96,7 @@ export function retiringCases({ on, onHooks }: Harness): void {
           const id = idFor(`d${deaths}`)
           const record = await put(store, id, bytesFor(1, 3000))
           if (act === 'removeHeld') await store.hold(id)
-          died = await opened.dying(deaths, (dying) => dying[act](id, SURELY))
+          died = await dying(opened, deaths, (mortal) => mortal[act](id, SURELY))
           if (died) deaths++
           const later = await opened.reopenLater()
           const left = act === 'remove' ? await later.head(id) : await later.headHeld(id)

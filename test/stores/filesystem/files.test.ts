@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesContract } from '../../contracts/files.ts'
-import { dyingAt } from '../../support/dying-disk.ts'
+import { dyingAt } from '../../support/gate.ts'
+import '../../support/gated-disk.ts'
 
 // After the calls to the disk are patched.
 const { openFolderFiles } = await import('../../../src/stores/filesystem/files.ts')

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { StoreUnavailable } from '../../../src/stores/object-store.ts'
+import { harnessOf } from '../../contracts/object-store/harness.ts'
+import { interleavingCases } from '../../contracts/object-store/interleaving.ts'
 import { objectStoreContract } from '../../contracts/object-store.ts'
 import { extent } from '../../support/extent.ts'
 import { storeFolder } from '../../support/store-folder.ts'
@@ -11,6 +13,11 @@ import { assertHolds, bytesFor, idFor, put } from '../../support/stored-images.t
 import { openSubject } from './subject.ts'
 
 objectStoreContract('filesystem', () => openSubject(64 * 1024 * 1024))
+interleavingCases(
+  harnessOf(() => openSubject(0)),
+  extent(3, 2),
+  ['hold', 'release', 'remove', 'removeHeld'],
+)
 
 test('images of any length around what is read at once come back as they were', async (t) => {
   const { openStore } = await storeFolder(t)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
-import { dyingAt } from '../../support/dying-disk.ts'
+import '../../support/gated-disk.ts'
 import { flipBit } from '../../support/store-folder.ts'
 
 /** A store in a folder of its own. `hotSetBytes`: its memory for images, 0 for none. */
@@ -20,14 +20,7 @@ export async function openSubject(hotSetBytes: number): Promise<OpenedStore> {
     },
     reopen: () => openFilesystemStore({ folder, hotSetBytes }),
     reopenLater: () => openFilesystemStore({ folder, hotSetBytes }),
-    async dying(step, act) {
-      const dying = await openFilesystemStore({ folder, hotSetBytes })
-      try {
-        return await dyingAt(step, () => act(dying))
-      } finally {
-        await dying.close()
-      }
-    },
+    gated: () => openFilesystemStore({ folder, hotSetBytes }),
     async corrupt(id, damage) {
       const { size } = await stat(pathOf(id))
       if (damage === 'cut') return truncate(pathOf(id), size - 1000)

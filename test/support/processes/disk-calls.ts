@@ -17,13 +17,13 @@ export interface DiskCalls {
 /** `before` is told of each call. What it throws is how the call fails. Resolves when methods of file handles are wrapped too. */
 export async function meetDiskCalls(
   { handles, promises, callbacks = {} }: DiskCalls,
-  before: (call: string, words: unknown[]) => void,
+  before: (call: string, words: unknown[]) => void | Promise<void>,
 ): Promise<void> {
   const meet = (calls: Calls, names: string[]) => {
     for (const name of names) {
       const original = calls[name]!
       calls[name] = async function (this: unknown, ...words: unknown[]) {
-        before(name, words)
+        await before(name, words)
         return original.apply(this, words)
       }
     }

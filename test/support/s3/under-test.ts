@@ -11,6 +11,7 @@ import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
 import { openS3Store } from '../../../src/stores/s3/store.ts'
 import { createTransport, type ReplyBody, type Transport } from '../../../src/stores/s3/transport.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
+import { passGate } from '../gate.ts'
 
 export interface S3Service {
   endpoint: string
@@ -64,25 +65,16 @@ export async function openS3UnderTest(
     folder,
     reopen: () => open(),
     reopenLater: () => open({ transport: atAnotherTime(counted.transport, 3_600_000) }),
-    async dying(step, act) {
-      let left = step
-      let isArmed = false
-      const dying = await open({
-        retryPolicy: { attempts: 1 },
-        transport: {
-          async send(request) {
-            if (isArmed && left-- <= 0) throw new Error('this process died')
-            return counted.transport.send(request)
-          },
-          close: async () => {},
+    gated() {
+      const { send, close } = counted.transport
+      const transport: Transport = {
+        async send(request) {
+          await passGate()
+          return send(request)
         },
-      })
-      isArmed = true
-      await act(dying).catch((error) => {
-        if (left >= 0) throw error
-      })
-      await dying.close()
-      return left < 0
+        close,
+      }
+      return open({ retryPolicy: { attempts: 1 }, transport })
     },
     handles: () => counted.open(),
     async corrupt(id, damage) {

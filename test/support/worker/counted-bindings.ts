@@ -1,5 +1,5 @@
 /** R2 and D1 in memory, with the platform's limit of calls in one request: what workerd does not have. */
-import { randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { D1Binding, D1Result, D1Statement } from '../../../src/stores/d1/binding.ts'
 import { openD1Ledger } from '../../../src/stores/d1/ledger.ts'
@@ -82,7 +82,7 @@ export function r2InMemory(spend: () => void): R2Bucket {
       const found = stored.get(key)
       if (onlyIf?.etagMatches !== undefined && onlyIf.etagMatches !== found?.etag) return null
       if (onlyIf?.etagDoesNotMatch === '*' && found !== undefined) return null
-      const put = { bytes, etag: randomUUID(), uploaded: new Date(), customMetadata }
+      const put = { bytes, etag: hash('md5', bytes), uploaded: new Date(), customMetadata }
       stored.set(key, put)
       return shown(key, put)
     },

@@ -4,6 +4,7 @@ import { MARKER_NAME } from '../../../src/stores/bucket/markers.ts'
 import type { R2Bucket, R2Object, R2ObjectBody } from '../../../src/stores/r2/binding.ts'
 import { openR2Store, type R2StoreOptions } from '../../../src/stores/r2/store.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
+import { passGate } from '../gate.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -38,24 +39,7 @@ export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
     store: open(),
     reopen: async () => open(),
     reopenLater: async () => open({ bucket: anHourLater(bucket), now: () => Date.now() + HOUR_MS }),
-    async dying(step, act) {
-      let left = step
-      const dies = () => {
-        if (left-- <= 0) throw new Error('this process died')
-      }
-      const dying = new Proxy(bucket, {
-        get:
-          (target, name) =>
-          async (...given: never[]) => {
-            dies()
-            return (target[name as keyof R2Bucket] as (...given: never[]) => unknown)(...given)
-          },
-      })
-      await act(open({ bucket: dying })).catch((error) => {
-        if (left >= 0) throw error
-      })
-      return left < 0
-    },
+    gated: async () => open({ bucket: gatedBucket(bucket) }),
     async corrupt(id, damage) {
       const object = (await bucket.get(prefix + id)) as R2ObjectBody
       const bytes = new Uint8Array(await object.arrayBuffer())
@@ -78,6 +62,16 @@ export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
       for (const { key } of await all()) await bucket.delete(key)
     },
   }
+}
+
+function gatedBucket(bucket: R2Bucket): R2Bucket {
+  const met =
+    (name: keyof R2Bucket) =>
+    async (...given: never[]) => {
+      await passGate()
+      return (bucket[name] as (...given: never[]) => unknown)(...given)
+    }
+  return new Proxy(bucket, { get: (_, name) => met(name as keyof R2Bucket) })
 }
 
 /** A bucket whose clock is an hour ahead, as it tells who writes; the times of its objects are as they are. */
