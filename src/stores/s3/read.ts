@@ -32,66 +32,54 @@ async function recordAt({ client, id, key, answerBy }: At): Promise<ImageRecord 
 
 /** As `ObjectStore.open`. */
 export async function openObject(place: At, selection: Selection = 'all'): Promise<StoredImage | null> {
-  if (typeof selection === 'object') return openRange(place, selection)
-  if (selection === 'all') return openRange(place)
-  if (selection === 'stored') return openStored(place)
+  if (typeof selection === 'object' || selection === 'all' || selection === 'stored')
+    return openPart(place, selection)
   // The record decides, and is read without the image's bytes.
   const record = await recordAt(place)
   if (record === null) return null
   const wanted = typeof selection === 'function' ? selection(record) : selection
   const preview = wanted === 'preview' ? previewRange(record) : null
-  if (preview !== null) return openPreview(place, preview)
+  if (preview !== null) return openPart(place, 'preview', preview)
   if (wanted === 'preview' || wanted === 'nothing') return { record, body: new Uint8Array() }
-  return openObject(place, wanted)
+  return openPart(place, wanted)
 }
 
-/** A range of the image's bytes, or all of them. */
-async function openRange(place: At, range?: ByteRange): Promise<StoredImage | null> {
-  const opened = await openReply(place, range)
+/** `asked`: the bytes that the store is asked for, by default all. Those of a preview are of a record that was read before. */
+async function openPart(
+  place: At,
+  part: ByteRange | 'all' | 'preview' | 'stored',
+  asked: ByteRange | undefined = typeof part === 'object' ? part : undefined,
+): Promise<StoredImage | null> {
+  const opened = await openReply(place, asked)
   if (opened === null) return null
   const { reply, record } = opened
+  const stored = storedSize(record)
   return letGoOnError(reply, async () => {
+    const size = part === 'all' || typeof part === 'object' ? record.size : stored
     // Resolved here, since stores disagree on ranges such as the last 0 bytes.
-    const part = range === undefined ? undefined : resolveRange(range, record.size)
-    if (part !== undefined && 'suffix' in range! && record.preview !== undefined) {
+    const span = asked === undefined ? { first: 0, last: size - 1 } : resolveRange(asked, size)
+    if (asked !== undefined && 'suffix' in asked && record.preview !== undefined) {
       // These are the last bytes of its preview.
       reply.body.cancel()
-      return openRange(place, part)
+      return openPart(place, span)
     }
-    const last = range === undefined || 'suffix' in range ? undefined : range.last
-    const wanted = part ?? { first: 0, last: record.size - 1 }
-    const answered = { first: wanted.first, last: Math.min(last ?? Infinity, storedSize(record) - 1) }
+    const answeredLast = asked !== undefined && 'first' in asked ? asked.last : undefined
+    const answered = { first: span.first, last: Math.min(answeredLast ?? stored, stored - 1) }
     assertSpan(reply, record, answered)
-    const reader = readerOf(place, reply, wanted, answered.last - wanted.last)
-    return { record, range: part, body: await bodyOf(place, reader, record, wanted) }
+    const reader = readerOf(place, reply, span, answered.last - span.last)
+    const body = await bodyOf(place, reader, span, digestOf(record, part, span))
+    return typeof part === 'object' ? { record, range: span, body } : { record, body }
   })
 }
 
-/** `range`: of a record that was read before. */
-async function openPreview(place: At, range: ContentRange): Promise<StoredImage | null> {
-  const opened = await openReply(place, range)
-  if (opened === null) return null
-  const { reply, record } = opened
-  return letGoOnError(reply, async () => {
-    assertSpan(reply, record, range)
-    const reader = readerOf(place, reply, range)
-    const bytes = await inTime(collect(reader, range.last - range.first + 1), reader, place.answerBy)
-    if (hash('sha256', bytes) !== record.preview?.sha256) throw new DamagedObject(place.id)
-    return { record, body: bytes }
-  })
-}
-
-/** All bytes of the object. Whoever copies them compares their digests. */
-async function openStored(place: At): Promise<StoredImage | null> {
-  const opened = await openReply(place)
-  if (opened === null) return null
-  const { reply, record } = opened
-  return letGoOnError(reply, async () => {
-    const answered = { first: 0, last: storedSize(record) - 1 }
-    assertSpan(reply, record, answered)
-    const reader = readerOf(place, reply, answered)
-    return { record, body: streamOf(reader, storedSize(record), () => {}) }
-  })
+/** What the bytes of a part are checked by. `null`: nothing; whoever copies all that is stored compares its digests. */
+function digestOf(
+  { size, sha256, preview }: ImageRecord,
+  part: ByteRange | 'all' | 'preview' | 'stored',
+  { first, last }: ContentRange,
+): string | null {
+  if (part === 'preview') return preview?.sha256 ?? ''
+  return part !== 'stored' && last - first + 1 === size ? sha256 : null
 }
 
 /** `null` for a marker too. */
@@ -141,21 +129,19 @@ async function unsatisfiable(place: At, range: ByteRange): Promise<null> {
 async function bodyOf(
   { id, answerBy }: At,
   reader: BodyReader,
-  record: ImageRecord,
   { first, last }: ContentRange,
+  sha256: string | null,
 ): Promise<StoredImage['body']> {
   const size = last - first + 1
-  const isWhole = size === record.size
-  if (isWhole && size <= PIECE_BYTES) {
+  if (sha256 !== null && size <= PIECE_BYTES) {
     const bytes = await inTime(collect(reader, size), reader, answerBy)
-    if (hash('sha256', bytes) !== record.sha256) throw new DamagedObject(id)
+    if (hash('sha256', bytes) !== sha256) throw new DamagedObject(id)
     return bytes
   }
-  const running = isWhole ? createHash('sha256') : undefined
+  const running = sha256 === null ? null : createHash('sha256')
   return streamOf(reader, size, (chunk, isLast) => {
     running?.update(chunk)
-    if (isLast && running !== undefined && running.digest('hex') !== record.sha256)
-      throw new DamagedObject(id)
+    if (isLast && running !== null && running.digest('hex') !== sha256) throw new DamagedObject(id)
   })
 }
 
