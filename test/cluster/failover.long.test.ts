@@ -147,17 +147,17 @@ interface World {
 
 /** `env`: of servers, if there are to be any. */
 async function startWorld(env?: Env): Promise<World> {
-  const primary = await startPostgres()
+  // What was started ends if what comes after it does not start.
+  await using started = new AsyncDisposableStack()
+  const primary = started.adopt(await startPostgres(), (each) => each.destroy())
+  const standby = started.adopt(await primary.startStandby(), (each) => each.destroy())
   let proxy = await startTcpProxy(primary.port)
+  started.defer(() => proxy.close())
   const url = (await primary.createSchema()).replace(`:${primary.port}/`, `:${proxy.port}/`)
-  const cluster =
-    env &&
-    (await startCluster({ ...env, LEDGER_URL: url, UPLOADS_PER_DAY: `${LIMIT}`, LOG_LEVEL: 'error' }, [
-      {},
-      {},
-    ]))
-  const ledger = await openPostgresLedger({ url })
-  const standby = await primary.startStandby()
+  const common = { ...env, LEDGER_URL: url, UPLOADS_PER_DAY: `${LIMIT}`, LOG_LEVEL: 'error' }
+  const cluster = env && started.adopt(await startCluster(common, [{}, {}]), (each) => each.stop())
+  const ledger = started.adopt(await openPostgresLedger({ url }), (each) => each.close())
+  const all = started.move()
   return {
     primary,
     standby,
@@ -168,11 +168,7 @@ async function startWorld(env?: Env): Promise<World> {
       await proxy.close()
       proxy = await startTcpProxy(standby.port, { port: proxy.port })
     },
-    async stop() {
-      await Promise.all([cluster?.stop(), ledger.close()])
-      await proxy.close()
-      await Promise.all([primary.destroy(), standby.destroy()])
-    },
+    stop: () => all.disposeAsync(),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Gauges, read when somebody asks. The same in every process of a machine. */
+/** Gauges of one look at a server. The same in every process of its machine. */
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { Purges } from '../../service/images/purges.ts'
@@ -28,10 +28,13 @@ const COUNTED = 1000
 export function gaugesOf(parts: GaugedParts): Gauge[] {
   const { config, ledger, now, purges, tombstones, settings, notices } = parts
   /** Without those that wake nobody. */
-  const open = async () => {
+  const open = askedOnce(async () => {
     const cases = await ledger.cases(['open'], COUNTED)
     return cases.filter(({ isCrowded, isImageGone }) => !isCrowded && !isImageGone)
-  }
+  })
+  const owed = askedOnce(async () => purges.pending())
+  const told = askedOnce(async () => tombstones.pending())
+  const scans = askedOnce(() => ledger.pendingScans())
   const used = async (name: 'daily-bytes' | 'daily-uploads') => {
     if (settings.current()[name] === 0) return null
     return ledger.usedCapacity(name, utcDayOf(now()))
@@ -93,33 +96,33 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     {
       name: 'pinhole_purges_owed',
       help: 'Images that caches are still to forget.',
-      read: async () => (await purges.pending())?.count ?? null,
+      read: async () => (await owed())?.count ?? null,
     },
     {
       name: 'pinhole_purge_oldest_seconds',
       help: 'For how long the oldest of them is owed.',
-      read: async () => (await purges.pending())?.oldestSeconds ?? null,
+      read: async () => (await owed())?.oldestSeconds ?? null,
     },
     {
       name: 'pinhole_tombstones_pending',
       help: 'Deletions and decisions that are not in the second place yet.',
-      read: async () => (await tombstones.pending())?.count ?? null,
+      read: async () => (await told())?.count ?? null,
     },
     {
       name: 'pinhole_tombstone_oldest_seconds',
       help: 'For how long the oldest of them waits.',
-      read: async () => (await tombstones.pending())?.oldestSeconds ?? null,
+      read: async () => (await told())?.oldestSeconds ?? null,
     },
     {
       name: 'pinhole_scans_pending',
       help: 'Pictures that a scanner is still to look at.',
-      read: async () => (await ledger.pendingScans()).count,
+      read: async () => (await scans()).count,
     },
     {
       name: 'pinhole_scan_oldest_seconds',
       help: 'For how long the oldest of them waits; 0 if none does.',
       async read() {
-        const { oldest } = await ledger.pendingScans()
+        const { oldest } = await scans()
         return oldest === null ? 0 : (now() - oldest) / 1000
       },
     },
@@ -148,4 +151,13 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
       read: () => 1,
     },
   ]
+}
+
+/** Several gauges may need the answer. */
+function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    answer ??= ask()
+    return answer
+  }
 }

@@ -19,13 +19,12 @@ export interface ProcessMetrics extends Metrics {
 export function createMetrics(parts: GaugedParts): ProcessMetrics {
   const counting = createCounting()
   const counts = machineCounts(counting)
-  const gauges = gaugesOf(parts)
   return {
     ...counting,
     counted: (server, listener) => countRequests(server, listener, counting),
     async text() {
       const [sum, removals] = await Promise.all([counts(), removalsByOperator(parts)])
-      return exposition({ ...sum, removals: { ...sum.removals, ...removals } }, gauges)
+      return exposition({ ...sum, removals: { ...sum.removals, ...removals } }, gaugesOf(parts))
     },
   }
 }

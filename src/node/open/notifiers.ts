@@ -1,6 +1,7 @@
 /** The ways that `NOTIFY` names. */
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
+import { notifiersAt } from '../../notify/addresses.ts'
 import type { Notifier } from '../../notify/notifier.ts'
 import type { Notices } from '../../service/moderation/notices.ts'
 import { wireNotices } from '../../wiring/moderation.ts'
@@ -16,17 +17,8 @@ const WAYS: Record<string, (url: URL) => Promise<Notifier>> = {
 }
 
 /** Throws an `Error` that says what is wrong with an address, without what is secret in it. */
-export function openNotifiers(addresses: string[]): Promise<Notifier[]> {
-  return Promise.all(
-    addresses.map(async (text) => {
-      const url = URL.canParse(text) ? new URL(text) : null
-      const open = url === null || url.hostname === '' ? undefined : WAYS[url.protocol]
-      if (open === undefined) {
-        throw new Error(`NOTIFY: an address begins with ${Object.keys(WAYS).join('//, ')}// and a host`)
-      }
-      return open(url!)
-    }),
-  )
+export async function openNotifiers(addresses: string[]): Promise<Notifier[]> {
+  return Promise.all(notifiersAt(addresses, WAYS))
 }
 
 /** Notices of what wants a decision, with a link to the admin server if it has an address. Throws as `openNotifiers`. */
