@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { performance } from 'node:perf_hooks'
 import { describe, it, mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createScheduler, TICKS_FOR_CONNECTIONS, unfairScheduler } from '../src/node/http/scheduler.ts'
+import {
+  createReadTurns,
+  createScheduler,
+  READS_PER_TICK,
+  TICKS_FOR_CONNECTIONS,
+  unfairScheduler,
+} from '../src/node/http/scheduler.ts'
 
 const REQUESTS = 50
 
@@ -115,4 +121,37 @@ describe('the fair scheduler', () => {
     assert.deepEqual(ran, ['a', 'b', 'c'])
     while (ran.length < 4) await nextTurn()
   })
+})
+
+it('bodies are read a few a tick, first come, first served', async () => {
+  const nextRead = createReadTurns()
+  const read: number[] = []
+  for (let nth = 0; nth < 3 * READS_PER_TICK + 1; nth++) {
+    const turn = nextRead()
+    if (turn === null) read.push(nth)
+    else void turn.then(() => read.push(nth))
+  }
+  const perTick = [read.length]
+  for (let tick = 1; tick < 5; tick++) {
+    await nextTurn()
+    perTick.push(read.length)
+  }
+  const n = READS_PER_TICK
+  assert.deepEqual(perTick, [n, 2 * n, 3 * n, 3 * n + 1, 3 * n + 1])
+  assert.deepEqual(read, [...read.keys()])
+  assert.equal(nextRead(), null)
+})
+
+it('bodies that ask again get their turn behind those that wait', async () => {
+  const nextRead = createReadTurns()
+  const pieces = new Array<number>(2 * READS_PER_TICK).fill(0)
+  await Promise.all(
+    pieces.map(async (_, nth) => {
+      while (pieces[nth]! < 10) {
+        await nextRead()
+        pieces[nth]!++
+        assert.ok(pieces[nth]! - Math.min(...pieces) <= 2, `${pieces}`)
+      }
+    }),
+  )
 })

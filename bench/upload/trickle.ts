@@ -81,7 +81,7 @@ export async function benchTrickle({ dir, clients }: BenchOptions): Promise<Figu
         milliseconds(slowly, whileSlow, 0.5),
         milliseconds(slowly, whileSlow, 0.99, 100),
         milliseconds('while they end', whileFast, 0.5),
-        milliseconds('while they end', whileFast, 0.99),
+        milliseconds('while they end', whileFast, 0.99, 500),
       ],
     }
   } finally {

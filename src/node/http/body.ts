@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '../../errors.ts'
 import type { RequestBody } from '../../http/context.ts'
 import type { Connections } from './idle-connections.ts'
+import { createReadTurns } from './scheduler.ts'
 
 export interface HostBody extends RequestBody {
   /** Reads no more. What came and was not asked for is gone. */
@@ -10,6 +11,9 @@ export interface HostBody extends RequestBody {
   /** Whether it was given up: it came too slowly, or was lost. */
   isGivenUp(): boolean
 }
+
+/** Of all servers of the process: they share its event loop. */
+const nextRead = createReadTurns()
 
 /** Requests whose clients were told to go on. */
 const continued = new WeakSet<IncomingMessage>()
@@ -55,6 +59,8 @@ export function readBody(
   async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (piece !== null) giveBack(piece)
     piece = null
+    const turn = nextRead()
+    if (turn !== null) await turn
     const since = performance.now()
     idle.markIdle(incoming.socket)
     try {

@@ -1,6 +1,6 @@
 /**
- * Fair scheduling of requests: bounds what they take of one tick of the event loop, and queues the rest. What it is worth
- * under attack: docs/decisions/073.
+ * Fair scheduling of requests and of reads from their bodies: bounds what they take of one tick of the event loop, and queues
+ * the rest. What it is worth: docs/decisions/073.
  */
 import type { Server } from 'node:http'
 import { performance } from 'node:perf_hooks'
@@ -14,6 +14,9 @@ export const TICK_BUDGET_MS = 2
  * never stops connecting slows the others down, but cannot starve them.
  */
 export const TICKS_FOR_CONNECTIONS = 8
+
+/** Bodies that are read on in one tick. Each may bring 64 KiB, which take half a millisecond to inspect, hash and write. */
+export const READS_PER_TICK = 16
 
 /** A socket. */
 interface Client {
@@ -102,6 +105,37 @@ export function createScheduler(pending: PendingConnections = { areLikely: () =>
     },
   }
   return scheduler
+}
+
+/**
+ * Turns to read from a body, first come, first served. `null`: at once; else it resolves in a later tick. A tick that reads
+ * from hundreds of fast uploads takes so long that views wait for seconds.
+ */
+export function createReadTurns(): () => Promise<void> | null {
+  const waiting: (() => void)[] = []
+  let left = READS_PER_TICK
+  let isScheduled = false
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(beginTick)
+  }
+
+  function beginTick(): void {
+    isScheduled = false
+    const next = waiting.splice(0, READS_PER_TICK)
+    left = READS_PER_TICK - next.length
+    if (next.length > 0) schedule()
+    for (const read of next) read()
+  }
+
+  return () => {
+    schedule()
+    if (left === 0) return new Promise((resolve) => waiting.push(resolve))
+    left--
+    return null
+  }
 }
 
 /** libuv accepts one connection in each tick of the event loop: behind a new one others may wait. */
