@@ -1,5 +1,5 @@
 /** The rules for the boxes of an AVIF file: which child boxes and which bytes of a box are kept. */
-import { type Edit, freeHeader, written, zeroed } from '../bmff/edits.ts'
+import { type Edit, written, zeroed } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
@@ -183,14 +183,18 @@ function handlerEdits(fields: Fields, { body, end }: Box): Edit[] {
 /** A `dref` that names this file and no other (14496-12, 8.7.2). */
 const OWN_FILE = ascii('\0\0\0\x1cdref\0\0\0\0\0\0\0\x01\0\0\0\x0curl \0\0\0\x01')
 
+const URL_AT = 16
+
 /** `dinf` is replaced by one that refers to this file: names of other files may be private. */
 function dataReferenceEdits(fields: Fields, { body, end }: Box): Edit[] {
-  const rest = body + OWN_FILE.length
-  if (rest > end) return zeroed(fields, body, end)
-  const own = written(fields, body, OWN_FILE)
-  // The remaining bytes become a free box; fewer than a box header's 8 become zeros.
-  if (end - rest < 8) return [...own, ...zeroed(fields, rest, end)]
-  return [...own, ...written(fields, rest, freeHeader(end - rest)), ...zeroed(fields, rest + 8, end)]
+  const length = end - body
+  if (length < OWN_FILE.length) return zeroed(fields, body, end)
+  // The remaining bytes are an empty name: behind the boxes readers expect another one.
+  const own = OWN_FILE.slice()
+  const view = new DataView(own.buffer)
+  view.setUint32(0, length)
+  view.setUint32(URL_AT, length - URL_AT)
+  return [...written(fields, body, own), ...zeroed(fields, body + own.length, end)]
 }
 
 /** Creation and modification time (14496-12, 8.2.2): of zero, they are unknown. */

@@ -83,7 +83,7 @@ export function pad(at: number, length: number): Edit[] {
 }
 
 /** `length`: of the whole box. Unit: bytes. */
-export function freeHeader(length: number): Uint8Array {
+function freeHeader(length: number): Uint8Array {
   const header = new Uint8Array(8)
   new DataView(header.buffer).setUint32(0, length)
   header.set(FREE, 4)

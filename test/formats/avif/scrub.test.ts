@@ -220,6 +220,13 @@ describe('files put together by hand', () => {
     assert.equal(Buffer.from(file).includes(Buffer.from(picture.data)), true)
   })
 
+  for (const name of ['S', 'SECRET', 'SECRET\0', 'SECRET: ', `file:///home/${SECRET}\0`]) {
+    test(`the name of another file, ${name.length} bytes long: libheif opens what is left`, async () => {
+      const url = fullBox('url ', 0, 1, name)
+      await assertScrubbed(still(picture, { metaExtras: [box('dinf', fullBox('dref', 0, 0, u32(1), url))] }))
+    })
+  }
+
   test('metadata larger than a window goes', async () => {
     const data = bytes(u32(0), new Uint8Array(900_000).fill(0x53), SECRET)
     const { file } = await assertScrubbed(still(picture, { items: [{ id: 2, type: 'Exif', data }] }))
