@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import net from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ConfigError, parseConfig } from '../src/config.ts'
+import { newFolder } from './support/folder.ts'
 import { request } from './support/http.ts'
+import { listen } from './support/listen.ts'
 import { type Env, type Ran, ROOT, run } from './support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from './support/processes/server.ts'
 
@@ -37,7 +38,7 @@ describe('configuration', { concurrency: 4 }, () => {
   let help: Promise<Ran>
   before(async () => {
     help = run(['bin/serve.mjs', '--help'])
-    folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    folder = await newFolder()
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
@@ -122,9 +123,8 @@ describe('configuration', { concurrency: 4 }, () => {
 
   it('does not start on a port that is taken', async () => {
     const other = net.createServer()
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     try {
-      const port = String((other.address() as net.AddressInfo).port)
+      const port = String(await listen(other))
       const ran = await start({ PORT: port })
       checkFailed(ran)
       assert.match(ran.stderr, new RegExp(port))

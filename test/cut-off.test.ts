@@ -1,7 +1,7 @@
 /** A connection that is cut off costs nothing more, though Node's parser goes on. */
+
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import {
   cutOff,
@@ -13,6 +13,7 @@ import {
   stopParsing,
 } from '../src/node/http/small-chunk-guard.ts'
 import { request } from './support/http.ts'
+import { end, listen } from './support/listen.ts'
 import { converse } from './support/socket.ts'
 
 const CHUNKS = 10_000
@@ -38,12 +39,9 @@ async function serve(
       .on('end', () => outgoing.end('all is well'))
       .resume()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const url = `http://127.0.0.1:${await listen(server)}`
+  t.after(() => end(server))
+  return { server, url }
 }
 
 describe('a connection that is cut off', () => {

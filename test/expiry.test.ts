@@ -2,9 +2,9 @@
  * Images that expire, over random uploads, views, deletions, killed batches, restarts, restores, and clocks that jump by ten
  * days: nothing is shown after its time, nothing is gone before it, and its bytes go soon after.
  */
+
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -22,6 +22,7 @@ import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { extent } from './support/extent.ts'
+import { folderOf, newFolder } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { bytesFor, idFor, inChunks, put } from './support/stored-images.ts'
 
@@ -378,7 +379,7 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 test('nothing is shown after its time or gone before it, and its bytes go', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
-      const folder = await mkdtemp(join(tmpdir(), 'pinhole-expiry-'))
+      const folder = await newFolder()
       const world = new World(folder)
       try {
         await world.open()
@@ -396,8 +397,8 @@ test('nothing is shown after its time or gone before it, and its bytes go', asyn
   )
 })
 
-test('verify names what expired long ago, and tells a ledger that does not know of all that expires', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-expiry-'))
+test('verify names what expired long ago, and tells a ledger that does not know of all that expires', async (t) => {
+  const folder = await folderOf(t)
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
   const inHours = (hours: number) =>
@@ -437,6 +438,5 @@ test('verify names what expired long ago, and tells a ledger that does not know 
   } finally {
     await objects.close()
     await ledger.close()
-    await rm(folder, { recursive: true, force: true })
   }
 })

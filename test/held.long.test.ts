@@ -1,10 +1,10 @@
 /** Three servers on one folder and ledger: what one of them only holds, the others do not call used up. */
+
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { checkProblem } from './contracts/http/rules.ts'
+import { newFolder } from './support/folder.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -20,7 +20,7 @@ let people = 0
 const someone = () => `198.51.100.${++people}`
 
 before(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'pinhole-'))
+  dataDir = await newFolder()
   const env = { UPLOADS_PER_DAY: `${PER_DAY}`, OPERATOR_LISTEN: 'off' }
   for (let n = 0; n < 3; n++) servers = [...servers, await startServer(env, { dataDir })]
 })

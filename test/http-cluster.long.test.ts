@@ -1,9 +1,10 @@
 /** The HTTP contract on three servers over S3 and Postgres, behind nginx. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { httpContract } from './contracts/http.ts'
+import { newFolder } from './support/folder.ts'
 import { freePort, hasNginx, startNginxFront } from './support/processes/caches.ts'
 import { PROCESSES, startBackends, startCluster } from './support/processes/cluster.ts'
 import { linksTo } from './support/processes/links.ts'
@@ -19,7 +20,7 @@ const front = hasNginx ? 'nginx' : 'a round robin of the test’s own, as there 
 
 httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env = {}) => {
   const port = await freePort()
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-cluster-'))
+  const folder = await newFolder()
   const links = await linksTo(await backends.place(), env)
   const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...env, ...links.place }
   const cluster = await startCluster(

@@ -1,21 +1,18 @@
 /** The quota of an address on a real ledger, while other servers use the same one. */
+
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createQuota } from '../src/service/quota/quota.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { folderOf } from './support/folder.ts'
 
 const CLIENT = { address: '192.0.2.7', network: '192.0.2.0' }
 
-const folder = await mkdtemp(join(tmpdir(), 'pinhole-quota-'))
+const folder = await folderOf({ after })
 const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
-after(async () => {
-  await ledger.close()
-  await rm(folder, { recursive: true })
-})
+after(() => ledger.close())
 
 const options = {
   limits: { perDay: 1, refusals: { count: 100, bytes: 1e9 } },

@@ -3,14 +3,14 @@
  * Ceph's gateway where it runs. What the page has of apt, systemd, cron and the proxy is done by hand.
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { releaseDebian } from '../build/debian.ts'
 import { type BareRoot, makeBareRoot, whyNoBareRoot } from './packaging/bare-root.ts'
 import { installPackage, SETTINGS, startUnit, type Unit } from './packaging/debian-unit.ts'
-import { letOthersRead } from './support/folder.ts'
+import { letOthersRead, newFolder } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
 import { type S3Backend, startS3 } from './support/processes/cluster.ts'
@@ -31,7 +31,7 @@ describe('a small machine and a bucket', { skip }, () => {
   const machines: BareRoot[] = []
   before(async () => {
     await letOthersRead(tmpdir())
-    folder = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    folder = await newFolder()
     const [[name = ''], started] = await Promise.all([
       releaseDebian('linux-x64', folder),
       startS3({ ceph: true }),

@@ -1,17 +1,7 @@
 /** Deletions and decisions on their way to a second place, and from there into another ledger. */
+
 import assert from 'node:assert/strict'
-import {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  truncate,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
@@ -24,6 +14,7 @@ import type { Ledger } from '../src/stores/ledger.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import type { Tombstone } from '../src/stores/tombstones.ts'
 import { extent } from './support/extent.ts'
+import { folderOf } from './support/folder.ts'
 import { flipBit } from './support/store-folder.ts'
 import { bytesFor, idFor, put } from './support/stored-images.ts'
 import { until } from './support/until.ts'
@@ -33,11 +24,10 @@ const AT = new Date(NOW)
 const DAY_MS = 86_400_000
 
 async function sceneFor(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-tombstones-'))
+  const folder = await folderOf(t)
   const ends: (() => Promise<void>)[] = []
   t.after(async () => {
     for (const end of ends.reverse()) await end()
-    await rm(folder, { recursive: true, force: true })
   })
   const place = join(folder, 'second')
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })

@@ -1,9 +1,10 @@
 /** What nginx, as it is shipped, tells a server of a request for bytes. */
+
 import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { request } from '../support/http.ts'
+import { end, listen } from '../support/listen.ts'
 import { CACHES, type Cache, freePort, skipWithout } from '../support/processes/caches.ts'
 
 const BYTES = Buffer.from('0123456789')
@@ -24,13 +25,11 @@ describe('nginx before a server', { skip }, () => {
   let nginx: Cache
 
   before(async () => {
-    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
-    nginx = await CACHES.nginx.start(await freePort(), (origin.address() as AddressInfo).port)
+    nginx = await CACHES.nginx.start(await freePort(), await listen(origin))
   })
   after(async () => {
     await nginx?.stop()
-    origin.close()
-    origin.closeAllConnections()
+    await end(origin)
   })
 
   for (const path of ['/raw/AAAAAAAAAAA', '/healthz']) {

@@ -1,9 +1,10 @@
 /** Runs the built command as a person or a script does. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { newFolder } from '../support/folder.ts'
 import { skipWithout } from '../support/processes/caches.ts'
 import { COMPILED, NODE, ROOT } from '../support/processes/process.ts'
 
@@ -42,7 +43,7 @@ export const noTerminal = await skipWithout('script')
 
 /** Somebody with an empty folder and no history, both gone after the tests. */
 export async function person(env: Record<string, string> = {}): Promise<Person> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-cli-'))
+  const folder = await newFolder()
   after(() => rm(folder, { recursive: true, force: true }))
   const dataHome = join(folder, '.data')
   const base = {

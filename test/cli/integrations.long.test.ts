@@ -1,10 +1,11 @@
 /** What screenshot tools fetch from the service, used as they use it. */
+
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { newFolder } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { skipWithout } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
@@ -16,7 +17,7 @@ let folder: string
 
 before(async () => {
   server = await startServer()
-  folder = await mkdtemp(join(tmpdir(), 'pinhole-script-'))
+  folder = await newFolder()
   const script = await (await fetch(`${server.url}/upload.sh`)).text()
   await writeFile(join(folder, 'upload.sh'), script)
 })

@@ -1,13 +1,14 @@
 /** What stands in front writes down no deletion key and no secret of a receipt, whether servers answer or not. */
+
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
+import { end, listen } from '../support/listen.ts'
 import { freePort, replaced, runNginx, skipWithout, startNginxFront } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
@@ -34,13 +35,8 @@ async function withOrigin(
     incoming.resume()
     outgoing.end('x')
   })
-  await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
-  const close = () => {
-    origin.close()
-    origin.closeAllConnections()
-  }
-  const { url, log } = await asks((origin.address() as AddressInfo).port).catch((error) => {
-    close()
+  const { url, log } = await asks(await listen(origin)).catch(async (error) => {
+    await end(origin)
     throw error
   })
   const askAll = async (last: string) => {
@@ -48,7 +44,7 @@ async function withOrigin(
     await request(url, 'GET', `/seen-${last}`)
   }
   await askAll('up')
-  close()
+  await end(origin)
   await askAll('down')
   return log
 }
@@ -79,7 +75,7 @@ test('nginx, as shipped', { skip: await skipWithout('nginx') }, async () => {
 test('nginx, as shipped for compose.yaml', { skip: await skipWithout('nginx') }, async () => {
   let stop = async () => {}
   const log = await withOrigin(async (originPort) => {
-    const folder = await mkdtemp(join(tmpdir(), 'pinhole-compose-'))
+    const folder = await newFolder()
     const port = await freePort()
     const site = replaced(await readFile(join(ROOT, 'deploy/docker/nginx.conf'), 'utf8'), [
       [/listen 80 default_server;/, `listen 127.0.0.1:${port} default_server;`],
@@ -103,7 +99,7 @@ test('nginx, as shipped for compose.yaml', { skip: await skipWithout('nginx') },
 })
 
 test('Caddy, as shipped', { skip: await skipWithout('caddy') }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-caddy-'))
+  const folder = await newFolder()
   const port = await freePort()
   let text = ''
   let child: ReturnType<typeof spawn> | undefined

@@ -1,7 +1,7 @@
 /** The image that the Dockerfile makes, and the services of compose.yaml, run by podman and runc. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { chown, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -9,7 +9,7 @@ import { releaseImage } from '../../build/image.ts'
 import type { StartHost } from '../contracts/http/host.ts'
 import { httpContract, OF_PLACES } from '../contracts/http.ts'
 import { variantsIn } from '../packaging/variants.ts'
-import { letOthersRead } from '../support/folder.ts'
+import { letOthersRead, newFolder } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { freePort, isInstalled } from '../support/processes/caches.ts'
@@ -67,7 +67,7 @@ describe('the image', { skip }, () => {
   }
 
   it('is at most 50 MB, packed, for each platform', async () => {
-    const out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    const out = await newFolder()
     const other = await releaseImage('linux-arm64', out, (engine as Engine).buildah)
     for (const [archive = '', bom = ''] of [released, other.map((name) => join(out, name))]) {
       const { size } = await stat(archive)
@@ -133,7 +133,7 @@ describe('the image', { skip }, () => {
 
   // Its program is the single executable, which passes all of it (test/packaging/executable.long.test.ts).
   const startImage: StartHost = async (env = {}) => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    const dataDir = await newFolder()
     await chown(dataDir, 65532, 65532)
     const { settings, name } = await variants.of(env)
     const server = await startServer(settings, { dataDir, program: programOf(dataDir, name) })

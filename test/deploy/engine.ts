@@ -1,9 +1,11 @@
 /** The container engine of this machine, with storage, networks and state in a folder of its own: podman, runc, buildah. */
+
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { freemem, tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { freemem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { newFolder } from '../support/folder.ts'
 
 const run = promisify(execFile)
 
@@ -24,7 +26,7 @@ export interface Engine {
 }
 
 export async function openEngine(): Promise<Engine> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-containers-'))
+  const folder = await newFolder()
   // In memory where there is plenty: to delete gigabytes holds up every flush of the disk, and so the tests beside this one.
   if (freemem() > 2 * STORE_BYTES)
     await run('mount', ['-t', 'tmpfs', '-o', `size=${STORE_BYTES}`, 'tmpfs', folder])

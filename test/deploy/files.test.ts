@@ -1,12 +1,13 @@
 /** What is in `deploy/`, as far as it can be looked at without running it. Its nginx and Varnish sites run elsewhere. */
+
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
+import { newFolder } from '../support/folder.ts'
 import { replaced, skipWithout } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 
@@ -111,7 +112,7 @@ test('Caddy takes its file', { skip: await skipWithout('caddy') }, async () => {
 })
 
 async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-deploy-'))
+  const folder = await newFolder()
   try {
     await work(folder)
   } finally {

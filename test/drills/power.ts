@@ -3,11 +3,12 @@
  * blocks. Such a copy, made under load, is what the disk held at that moment: whatever was not flushed is not in it. It
  * is mounted, a server is started on it, and held to all that was acknowledged before the copy began.
  */
+
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { newFolder } from '../support/folder.ts'
 import { isInstalled } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
@@ -45,7 +46,7 @@ export function powerCut(fileSystem: keyof typeof MAKE, options: { withoutFlushe
     },
     async run(rounds) {
       const all: Tally = { acknowledged: 0, lost: 0, risen: 0, errors: 0, faults: [] }
-      const folder = await mkdtemp(join(tmpdir(), 'pinhole-power-'))
+      const folder = await newFolder()
       const [outer, data, copy] = ['outer', 'data', 'copy'].map((name) => join(folder, name)) as [
         string,
         string,

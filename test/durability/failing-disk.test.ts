@@ -1,10 +1,11 @@
 /** Calls to the disk that fail: one sentence for the client, nothing half-written, and it goes on. */
+
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { filesIn } from '../support/files.ts'
+import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
@@ -16,7 +17,7 @@ describe('a disk that fails', () => {
   let order: string
   let server: RunningServer
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    folder = await newFolder()
     order = join(folder, 'order')
     const preload = new URL('../support/processes/failing-disk.ts', import.meta.url).href
     server = await startServer(

@@ -1,13 +1,14 @@
 /** A file system with no room left. */
+
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { openDiskMonitor } from '../../src/node/monitors.ts'
 import { adminSession } from '../support/admin-session.ts'
 import { filesIn } from '../support/files.ts'
+import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
@@ -116,7 +117,7 @@ async function succeed(server: RunningServer, ...commands: string[][]): Promise<
 
 /** A file system of 24 MB, or `null` where none can be mounted. */
 async function mountSmall(options = 'size=24m'): Promise<{ folder: string; unmount(): void } | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+  const folder = await newFolder()
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' })
   } catch {

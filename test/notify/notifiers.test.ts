@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import { RemoteFailure } from '../../src/errors.ts'
@@ -9,6 +8,7 @@ import { ntfy } from '../../src/notify/ntfy.ts'
 import { smtp } from '../../src/notify/smtp.ts'
 import { webhook } from '../../src/notify/webhook.ts'
 import { notifierContract, type Received, type Receiver } from '../contracts/notifier.ts'
+import { listen } from '../support/listen.ts'
 import { type Asked, startFakeProvider } from '../support/processes/fake-provider.ts'
 
 const SECRET = Buffer.from('hunter2 hunter2 hunter2 hunter2')
@@ -93,9 +93,8 @@ async function mailServer(): Promise<Receiver> {
       }, callback)
     },
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    host: `127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    host: `127.0.0.1:${await listen(server.server)}`,
     received,
     be(next) {
       mood = next

@@ -1,8 +1,8 @@
 /** Every bundler finds the worker, or the page says what to do: in real Chromium, against a real server. */
+
 import assert from 'node:assert/strict'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { nodeResolve } from '@rollup/plugin-node-resolve'
@@ -13,6 +13,7 @@ import { build as vite } from 'vite'
 import webpack from 'webpack'
 import { cameraJpeg } from '../client/pictures.ts'
 import { launchBrowser, whyNoChromium } from '../support/browser.ts'
+import { end, listen } from '../support/listen.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type Installed, NAMES } from './installed.ts'
@@ -85,16 +86,14 @@ export async function bundlers(client: () => Installed): Promise<void> {
         const type = TYPES[extname(path)] ?? 'application/octet-stream'
         response.writeHead(file ? 200 : 404, { 'Content-Type': type }).end(file ?? '')
       })
-      await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening))
-      origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+      origin = `http://127.0.0.1:${await listen(site)}`
       service = await startServer({ ALLOWED_ORIGINS: origin })
       browser = await launchBrowser()
     })
     after(async () => {
       await browser?.close()
       await service?.stop()
-      site?.closeAllConnections()
-      site?.close()
+      if (site !== undefined) await end(site)
     })
 
     /** What the page says in the end, and what it wrote into the console. `attributes`: of its body. */

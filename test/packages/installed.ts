@@ -1,9 +1,7 @@
-/** The packages as they would be published: built, packed, and unpacked beside what they need. */
 import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { after } from 'node:test'
@@ -24,7 +22,7 @@ const folders: string[] = []
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
 async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-package-'))
+  const folder = await newFolder()
   folders.push(folder)
   return folder
 }

@@ -1,11 +1,13 @@
 /** A minimal Debian that has no Node, to run in what is to need none. */
+
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { newFolder } from '../support/folder.ts'
 import { isInstalled } from '../support/processes/caches.ts'
 
 const run = promisify(execFile)
@@ -65,7 +67,7 @@ async function tarOfRun(runFolder: string): Promise<string> {
 }
 
 export async function makeBareRoot(): Promise<BareRoot> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-root-'))
+  const folder = await newFolder()
   const runFolder = process.env.PINHOLE_RUN
   if (runFolder === undefined) await makeDebian(folder)
   else await run('tar', ['-xf', await tarOfRun(runFolder), '-C', folder])

@@ -1,13 +1,13 @@
 /** The Debian package, installed in a minimal Debian without Node: by dpkg, without systemd. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { releaseDebian } from '../../build/debian.ts'
-import { letOthersRead } from '../support/folder.ts'
+import { letOthersRead, newFolder } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { startFakeS3 } from '../support/s3/fake-s3.ts'
@@ -26,7 +26,7 @@ describe('the Debian package', { skip }, () => {
   let fresh: string
   before(async () => {
     await letOthersRead(tmpdir())
-    const out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    const out = await newFolder()
     bare = await makeBareRoot()
     const versions = await Promise.all(
       ['', '999.0'].map((version) => releaseDebian('linux-x64', out, version)),

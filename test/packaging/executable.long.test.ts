@@ -1,7 +1,7 @@
 /** The single executable, as it is released: unpacked in a minimal Debian without Node, and run there by nobody in particular. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chown, cp, mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chown, cp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -10,7 +10,7 @@ import { ENVIRONMENT } from '../../bin/tuning.mjs'
 import { releaseExecutable } from '../../build/executable.ts'
 import { addLibraries } from '../../build/image.ts'
 import { httpContract } from '../contracts/http.ts'
-import { letOthersRead } from '../support/folder.ts'
+import { letOthersRead, newFolder } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { skipWithout } from '../support/processes/caches.ts'
@@ -37,7 +37,7 @@ describe('the single executable', { skip }, () => {
   before(async () => {
     // Both see it, and its files are read by another account.
     await letOthersRead(tmpdir())
-    out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    out = await newFolder()
     bare = await makeBareRoot()
     const [archive = ''] = await releaseExecutable('linux-x64', out)
     await run('tar', ['-xzf', join(out, archive), '-C', out])
@@ -50,7 +50,7 @@ describe('the single executable', { skip }, () => {
   })
 
   async function startThere(env: Env = {}) {
-    const dataDir = await mkdtemp(join(tmpdir(), 'pinhole-'))
+    const dataDir = await newFolder()
     await chown(dataDir, Number.parseInt(USER, 10), Number.parseInt(USER, 10))
     const { settings, name } = await variants.of(env)
     const server = await startServer(settings, {
@@ -108,7 +108,7 @@ describe('the single executable', { skip }, () => {
   })
 
   test('that for arm64 stores and deletes a picture, where qemu runs it', { skip: skipArm64 }, async () => {
-    const root = await mkdtemp(join(tmpdir(), 'pinhole-arm64-'))
+    const root = await newFolder()
     await addLibraries('linux-arm64', root)
     const [archive = ''] = (await readdir(out)).filter((name) => name.endsWith('linux-arm64.tar.gz'))
     await run('tar', ['-xzf', join(out, archive), '-C', root, '--strip-components=1'])

@@ -1,12 +1,13 @@
 /** `npm run release`, as a maintainer starts it: what it makes, and that it makes the same again. */
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { PLATFORMS } from '../../build/platforms.ts'
 import { type Engine, openEngine } from '../deploy/engine.ts'
+import { newFolder } from '../support/folder.ts'
 import { isInstalled } from '../support/processes/caches.ts'
 import { COMPILED, NODE, ROOT, run } from '../support/processes/process.ts'
 
@@ -20,7 +21,7 @@ describe('a release', { skip }, () => {
   let names: string[]
   before(async () => {
     engine = await openEngine()
-    out = await mkdtemp(join(tmpdir(), 'pinhole-release-'))
+    out = await newFolder()
     await released(out)
     names = (await readdir(out)).sort()
   })
@@ -75,7 +76,7 @@ describe('a release', { skip }, () => {
   })
 
   test('built again it has the same bytes', async () => {
-    const again = await mkdtemp(join(tmpdir(), 'pinhole-again-'))
+    const again = await newFolder()
     await released(again)
     const differing: string[] = []
     for (const name of names) {

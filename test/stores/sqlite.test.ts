@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict'
-import {
-  copyFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
-import { folderOf } from '../support/folder.ts'
+import { folderOf, newFolder } from '../support/folder.ts'
 import { startLedgerProcess } from '../support/processes/ledger-process.ts'
 import { tracesIn } from '../support/traces.ts'
 import { ledgerOf } from './sqlite/opened.ts'
@@ -28,14 +15,13 @@ const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 
 /** A ledger that has its tables: making them takes longer than what most cases do. */
-const empty = await mkdtemp(join(tmpdir(), 'pinhole-sqlite-'))
-after(() => rm(empty, { recursive: true, force: true }))
+const empty = await folderOf({ after })
 await openSqliteLedger({ file: join(empty, 'ledger.sqlite') }).then((ledger) => ledger.close())
 
 ledgerContract('sqlite', openSubject)
 
 async function openSubject(): Promise<LedgerUnderTest> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-sqlite-'))
+  const folder = await newFolder()
   await cp(empty, folder, { recursive: true })
   const file = join(folder, 'ledger.sqlite')
   return {

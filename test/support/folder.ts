@@ -2,11 +2,15 @@
 import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+
+/** A folder that goes with the run of the test, if nobody removes it before. */
+export function newFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'pinhole-'))
+}
 
 /** A folder of a test's own, which goes when it ends. */
-export async function folderOf(t: Pick<TestContext, 'after'>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-'))
+export async function folderOf(t: { after(remove: () => Promise<void>): void }): Promise<string> {
+  const folder = await newFolder()
   t.after(() => rm(folder, { recursive: true, force: true }))
   return folder
 }

@@ -2,9 +2,9 @@
  * The promise about names: an id that was ever given shows one content or none. Random acts on a few names and a few images,
  * on two servers of one store and ledger; after each of them everything that was ever given is looked at.
  */
+
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { parseConfig } from '../../src/config.ts'
@@ -18,6 +18,7 @@ import { createDerive } from '../../src/service/images/identities.ts'
 import { createImages, type Images } from '../../src/service/images/images.ts'
 import { createTakedown, type Takedown } from '../../src/service/moderation/takedown.ts'
 import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
+import { newFolder } from './folder.ts'
 import { gif } from './images/tiny-images.ts'
 import type { Env } from './processes/process.ts'
 import { sha256Of } from './sha256.ts'
@@ -93,7 +94,7 @@ const REFUSALS: RefusalCode[] = ['idempotency-key-reused', 'removed', 'held', 'b
 export function oneContent(runs: number, place: (dataDir: string) => Promise<Env>): Promise<void> {
   return fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
-      const folder = await mkdtemp(join(tmpdir(), 'pinhole-names-'))
+      const folder = await newFolder()
       const run = await begin(folder, place)
       try {
         for (const each of steps) {

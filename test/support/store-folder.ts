@@ -1,9 +1,10 @@
 /** A folder of images that a test looks into behind the store's back. */
-import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type FilesystemStore, openFilesystemStore } from '../../src/stores/filesystem/store.ts'
+import { folderOf } from './folder.ts'
 
 export interface StoreFolder {
   folder: string
@@ -13,11 +14,10 @@ export interface StoreFolder {
 }
 
 export async function storeFolder(t: TestContext): Promise<StoreFolder> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
+  const folder = await folderOf(t)
   const stores: FilesystemStore[] = []
   t.after(async () => {
     for (const store of stores) await store.close()
-    await rm(folder, { recursive: true, force: true })
   })
   return {
     folder,

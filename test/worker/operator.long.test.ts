@@ -1,13 +1,14 @@
 /** The operator's commands against a server elsewhere: the same routes on a Worker, by TLS, and on Node. */
+
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
+import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
@@ -43,7 +44,7 @@ const HOSTS: Record<string, Host> = {
   Workers: {
     skip: await skipWithout('openssl'),
     async start() {
-      const folder = await mkdtemp(join(tmpdir(), 'pinhole-tls-'))
+      const folder = await newFolder()
       const { file, ...tls } = await selfSigned(folder)
       setDefaultCACertificates([...getCACertificates(), tls.certificate])
       const variables = { OPERATOR_URL: 'https://localhost:PORT', OPERATOR_TOKEN: TOKEN }

@@ -1,15 +1,14 @@
 /** R2 through a Worker's binding and through S3 are one bucket: what one adapter wrote, the other reads, so copies and backups need no Worker. */
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { createSpool } from '../../src/stores/drafts/spool.ts'
 import { IdTaken, type ObjectStore } from '../../src/stores/object-store.ts'
 import type { R2Bucket, R2ObjectBody } from '../../src/stores/r2/binding.ts'
 import { openR2Store } from '../../src/stores/r2/store.ts'
 import { openS3Store } from '../../src/stores/s3/store.ts'
+import { folderOf } from '../support/folder.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
 import { assertHeld, assertHolds, bytesFor, idFor, listOf, put } from '../support/stored-images.ts'
 import { startBindings } from '../support/worker/bindings.ts'
@@ -19,7 +18,7 @@ const FOLDERS = ['', 'held/']
 const [SMALL, LARGE, HELD, RETIRED] = ['s', 'l', 'h', 'r'].map(idFor) as [string, string, string, string]
 
 async function twoStores(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-same-'))
+  const folder = await folderOf(t)
   const [bindings, fake] = await Promise.all([startBindings(), startFakeS3()])
   const s3 = await openS3Store({
     url: `s3://${fake.bucket}?endpoint=${fake.endpoint}&style=path`,
@@ -29,7 +28,6 @@ async function twoStores(t: TestContext) {
   t.after(async () => {
     await s3.close()
     await Promise.all([bindings.close(), fake.close()])
-    await rm(folder, { recursive: true })
   })
   return { s3, fake, bucket: bindings.bucket, r2: openR2Store({ bucket: bindings.bucket }) }
 }

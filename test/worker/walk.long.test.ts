@@ -1,9 +1,10 @@
 /** What deploy/cloudflare/README.md says to try, as it says it, in a copy of the repository: to a picture that is deleted. */
+
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
+import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { killGroup, launch, type Process, ROOT, run } from '../support/processes/process.ts'
@@ -15,7 +16,7 @@ const ALONE = { CI: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENA
 let copy: string
 let server: Process | undefined
 before(async () => {
-  copy = await mkdtemp(join(tmpdir(), 'pinhole-cloudflare-'))
+  copy = await newFolder()
 })
 after(async () => {
   if (server !== undefined) killGroup(server.pid)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesContract } from '../../contracts/files.ts'
+import { folderOf, newFolder } from '../../support/folder.ts'
 import { dyingAt } from '../../support/gate.ts'
 import '../../support/gated-disk.ts'
 
@@ -11,7 +11,7 @@ import '../../support/gated-disk.ts'
 const { openFolderFiles } = await import('../../../src/stores/filesystem/files.ts')
 
 filesContract('folder', async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'pinhole-files-'))
+  const parent = await newFolder()
   const folder = join(parent, 'place')
   return {
     files: openFolderFiles(folder),
@@ -21,14 +21,10 @@ filesContract('folder', async () => {
   }
 })
 
-test('a folder that is missing is made when that is asked for, and never by a write', async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'pinhole-files-'))
-  try {
-    const files = openFolderFiles(join(parent, 'mount', 'place'))
-    await assert.rejects(files.write('a', new Uint8Array(1)), /ENOENT/)
-    await assert.rejects(files.make(), /ENOENT/)
-    assert.deepEqual(await readdir(parent), [])
-  } finally {
-    await rm(parent, { recursive: true })
-  }
+test('a folder that is missing is made when that is asked for, and never by a write', async (t) => {
+  const parent = await folderOf(t)
+  const files = openFolderFiles(join(parent, 'mount', 'place'))
+  await assert.rejects(files.write('a', new Uint8Array(1)), /ENOENT/)
+  await assert.rejects(files.make(), /ENOENT/)
+  assert.deepEqual(await readdir(parent), [])
 })

@@ -1,15 +1,16 @@
 /** The filesystem store as the contract wants it. */
-import { mkdtemp, readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
+import { readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
+import { newFolder } from '../../support/folder.ts'
 import '../../support/gated-disk.ts'
 import { flipBit } from '../../support/store-folder.ts'
 
 /** A store in a folder of its own. `hotSetBytes`: its memory for images, 0 for none. */
 export async function openSubject(hotSetBytes: number): Promise<OpenedStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-store-'))
+  const folder = await newFolder()
   const pathOf = (id: string) => join(folder, 'objects', id)
   const store = await openFilesystemStore({ folder, hotSetBytes })
   return {

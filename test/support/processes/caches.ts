@@ -1,10 +1,11 @@
 /** Real caches and proxies in front of real servers, with the configurations that `deploy/` ships. */
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { newFolder } from '../folder.ts'
 import { listen } from '../listen.ts'
 import { until } from '../until.ts'
 import { ROOT } from './process.ts'
@@ -54,7 +55,7 @@ export function isInstalled(...needed: string[]): Promise<boolean> {
 }
 
 async function startVarnish(port: number, originPort: number): Promise<Cache> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-varnish-'))
+  const folder = await newFolder()
   const shipped = await readFile(join(ROOT, 'deploy/varnish/pinhole.vcl'), 'utf8')
   const vcl = join(folder, 'pinhole.vcl')
   await writeFile(
@@ -115,7 +116,7 @@ async function startShippedNginx(
   originPorts: number[],
   change: (shipped: string, folder: string) => { site: string; modules?: string },
 ): Promise<Cache> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-nginx-'))
+  const folder = await newFolder()
   const shipped = await readFile(join(ROOT, 'deploy/nginx/pinhole.conf'), 'utf8')
   const servers = originPorts.map((originPort) => `server 127.0.0.1:${originPort}$1;`).join(' ')
   const { site, modules } = change(shipped, folder)

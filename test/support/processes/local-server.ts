@@ -1,11 +1,11 @@
 /** The server inside the test's own process, where limits and the clock can be set. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+
+import { rm } from 'node:fs/promises'
 import { parseConfig } from '../../../src/config.ts'
 import type { Limits } from '../../../src/node/http/limits.ts'
 import { createLog } from '../../../src/node/log.ts'
 import { startServer } from '../../../src/node/server.ts'
+import { newFolder } from '../folder.ts'
 import type { Env } from './process.ts'
 import { serverEnv } from './server.ts'
 
@@ -21,7 +21,7 @@ export async function startLocalServer(
   options: { limits?: Partial<Limits>; now?: () => number },
   sharedDataDir?: string,
 ): Promise<LocalServer> {
-  const dataDir = sharedDataDir ?? (await mkdtemp(join(tmpdir(), 'pinhole-')))
+  const dataDir = sharedDataDir ?? (await newFolder())
   const config = parseConfig(serverEnv(env, dataDir))
   const server = await startServer(config, createLog('silent'), options)
   return {

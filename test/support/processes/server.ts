@@ -1,10 +1,10 @@
 /** Starts the real server as its own process, on a free port and a folder of its own. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+
+import { rm } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bunBinary, denoBinary } from '../../../scripts/runtimes.ts'
+import { newFolder } from '../folder.ts'
 import { operate } from './operator.ts'
 import { type Env, killGroup, launch, NODE, type Process, type Ran, run } from './process.ts'
 
@@ -42,7 +42,7 @@ export interface RunningServer {
 }
 
 export async function startServer(env: Env = {}, options: StartOptions = {}): Promise<RunningServer> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'pinhole-')))
+  const dataDir = options.dataDir ?? (await newFolder())
   const forget = async () => {
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
   }

@@ -1,8 +1,7 @@
 /** An S3 adapter over some S3 server, with hooks that look behind it by plain requests of their own. */
+
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir, rm } from 'node:fs/promises'
 import { AwsClient } from 'aws4fetch'
 import { ID_PATTERN } from '../../../src/protocol.ts'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
@@ -11,6 +10,7 @@ import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
 import { openS3Store } from '../../../src/stores/s3/store.ts'
 import { createTransport, type ReplyBody, type Transport } from '../../../src/stores/s3/transport.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
+import { newFolder } from '../folder.ts'
 import { passGate } from '../gate.ts'
 
 export interface S3Service {
@@ -38,7 +38,7 @@ export async function openS3UnderTest(
   changes: Partial<S3StoreOptions> & { style?: 'path' | 'virtual' } = {},
 ): Promise<OpenedS3> {
   const { style = 'path', ...options } = changes
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-s3-'))
+  const folder = await newFolder()
   const prefix = `run ${process.pid}+${++serial}/ä/`
   const transport = options.transport ?? createTransport(new URL(service.endpoint).origin)
   const counted = countBodies(transport)

@@ -1,6 +1,6 @@
 /** The Worker's host in this process, on a folder and SQLite: what it does itself, without workerd. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
@@ -12,6 +12,7 @@ import { createHost, type Host } from '../../../src/worker/host.ts'
 import type { Limits } from '../../../src/worker/limits.ts'
 import { createLog } from '../../../src/worker/log.ts'
 import type { Execution } from '../../../src/worker/purging.ts'
+import { newFolder } from '../folder.ts'
 import { formOf } from '../multipart.ts'
 
 export const SITE = 'https://pics.example'
@@ -83,7 +84,7 @@ export async function startHostHere(
 }
 
 async function storesHere(t: TestContext): Promise<{ objects: ObjectStore; ledger: Ledger }> {
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-worker-'))
+  const folder = await newFolder()
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
   t.after(async () => {
     await ledger.close()
