@@ -52,17 +52,34 @@ test('where the line is waited for, the best is', async () => {
 })
 
 test('colours and the way up stay', async () => {
-  const turned = await sharp(camera)
-    .withMetadata({ orientation: 6 })
-    .withIccProfile('p3')
-    .jpeg({ quality: 96 })
-    .toBuffer()
-  const quick = await compressed(turned, FAST)
-  const { icc, width, height, orientation } = await sharp(quick).metadata()
-  assert.deepEqual([width, height, orientation ?? 1], [1200, 1600, 1])
-  assert.deepEqual(icc, (await sharp(turned).metadata()).icc)
-  assert.ok(!quick.equals(await compressed(turned)))
-  assert.ok((await apart(quick, turned)) < 6)
+  const turned = (orientation: number) =>
+    sharp(camera).withMetadata({ orientation }).withIccProfile('p3').jpeg({ quality: 96 }).toBuffer()
+  for (const [orientation, ...size] of [
+    [1, 1600, 1200],
+    // Mirrored, upside down, and on its side.
+    [2, 1600, 1200],
+    [3, 1600, 1200],
+    [6, 1200, 1600],
+  ] as const) {
+    const file = await turned(orientation)
+    const quick = await compressed(file, FAST)
+    const { icc, width, height, ...about } = await sharp(quick).metadata()
+    assert.deepEqual([width, height, about.orientation ?? 1], [...size, 1])
+    assert.deepEqual(icc, (await sharp(file).metadata()).icc)
+    assert.ok(!quick.equals(await compressed(file)))
+    assert.ok((await apart(quick, file)) < 6, `orientation ${orientation}`)
+  }
+})
+
+test('where a canvas takes no bitmap, the picture is drawn on it: the same comes out', async () => {
+  const withoutRenderer = `{
+    const native = OffscreenCanvas.prototype.getContext
+    OffscreenCanvas.prototype.getContext = function (kind, ...rest) {
+      return kind === 'bitmaprenderer' ? null : native.call(this, kind, ...rest)
+    }
+  }`
+  const drawn = await compressed(camera, FAST, withoutRenderer)
+  assert.ok(drawn.equals(await compressed(camera, FAST)))
 })
 
 test('a canvas that does not say the truth is not used', async () => {

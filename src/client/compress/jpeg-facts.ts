@@ -12,7 +12,7 @@ import type { JpegFacts } from './plan.ts'
 export async function jpegFactsOf(
   source: ByteSource,
 ): Promise<{ facts: JpegFacts; profile: Uint8Array | null }> {
-  const { segments, frame, quantisation, end } = await walkJpeg(source)
+  const { segments, frame, quantisation, exif, end } = await walkJpeg(source)
   const [luma, ...others] = frame.components
   const isChromaReducedBy = (times: number) =>
     others.every(
@@ -32,6 +32,7 @@ export async function jpegFactsOf(
       lumaTableSum,
       ownWork: frame.coding === 'progressive' && isOwnTable(lumaTable),
       gainMap: (await hasGainMap(source, end)) ? 'kept' : hasSecondPicture(segments) ? 'strange' : 'none',
+      orientation: exif.orientation ?? 1,
       profile: profile === 'broken' ? 'unfit' : profileKindOf(profile),
     },
     profile: profile === 'broken' ? null : profile,

@@ -21,6 +21,8 @@ export interface JpegFacts {
   ownWork: boolean
   /** An HDR gain map that a new base can keep; or one that is not understood, or another picture that is not a preview. */
   gainMap: 'none' | 'kept' | 'strange'
+  /** Turned or mirrored by Exif. */
+  orientation: number
   profile: ProfileKind
 }
 

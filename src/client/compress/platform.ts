@@ -26,8 +26,7 @@ export function decodedByPlatform(
 
 /** `null` if this browser can't decode the file, or `use` throws. */
 async function withBitmap<T>(file: Blob, use: (bitmap: ImageBitmap) => T): Promise<T | null> {
-  if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
-  const bitmap = await createImageBitmap(file).catch(() => null)
+  const bitmap = await bitmapOf(file)
   if (bitmap === null) return null
   try {
     return use(bitmap)
@@ -36,6 +35,11 @@ async function withBitmap<T>(file: Blob, use: (bitmap: ImageBitmap) => T): Promi
   } finally {
     bitmap.close()
   }
+}
+
+async function bitmapOf(file: Blob): Promise<ImageBitmap | null> {
+  if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
+  return createImageBitmap(file).catch(() => null)
 }
 
 /**
@@ -58,13 +62,18 @@ function canvasIsTrue(context: OffscreenCanvasRenderingContext2D): boolean {
 export interface Drawn {
   width: number
   height: number
-  pixels(): Pixels
   /** `null` if it is small enough to be read whole. */
   sample(): Pixels | null
-  /** `quality`: the browser's, 0 to 1. `null` if it encodes no JPEG. */
-  encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
   /** The same picture in another size. */
-  shrunk(size: Size): Drawn | null
+  shrunk(size: Size): Drawing | null
+  /** `quality`: the browser's, 0 to 1. `null` if it encodes no JPEG. Once, and last: nothing is left of the picture. */
+  encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
+  close(): void
+}
+
+export interface Drawing {
+  /** As often as wanted. */
+  encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
   close(): void
 }
 
@@ -73,9 +82,60 @@ interface Size {
   height: number
 }
 
-/** `jpeg`: opaque, and without a profile, so that its values stay what they are. `null` where there is no true canvas. */
-export function drawn(jpeg: Blob): Promise<Drawn | null> {
-  return withBitmap(jpeg, (bitmap) => drawnOn(bitmap, bitmap))
+/** Every browser encodes a canvas of so many pixels; iOS makes nothing of a larger one. */
+const ANY_CANVAS_PIXELS = 4096 ** 2
+
+/**
+ * `jpeg`: opaque, and without a profile, so that its values stay what they are. `isTurned`: by Exif. `null` where there is no true
+ * canvas.
+ *
+ * What was decoded is encoded itself (`bitmaprenderer`), and parts of it are drawn from it. Drawn as a whole it would be in memory
+ * twice, and in Firefox three times as soon as the canvas was read: fresh memory costs as much as decoding.
+ */
+export async function drawn(jpeg: Blob, isTurned: boolean): Promise<Drawn | null> {
+  const bitmap = await bitmapOf(jpeg)
+  if (bitmap === null) return null
+  const { width, height } = bitmap
+  const tested = canvasOf(width * height <= ANY_CANVAS_PIXELS ? { width: 16, height: 16 } : bitmap)
+  const isTrue = tested && canvasIsTrue(tested.context)
+  if (tested) release(tested.canvas)
+  if (!isTrue) {
+    bitmap.close()
+    return null
+  }
+  const canvas = new OffscreenCanvas(width, height)
+  return {
+    width,
+    height,
+    sample() {
+      const sample = sampleTiles(width, height)
+      const small = sample && canvasOf(sample)
+      if (!small) return null
+      const { tileWidth, tileHeight, tiles } = sample
+      for (const { x, y, toX, toY } of tiles)
+        small.context.drawImage(bitmap, x, y, tileWidth, tileHeight, toX, toY, tileWidth, tileHeight)
+      return read(small.context, sample)
+    },
+    shrunk(size) {
+      const small = canvasOf(size)
+      if (!small) return null
+      small.context.imageSmoothingQuality = 'high'
+      small.context.drawImage(bitmap, 0, 0, size.width, size.height)
+      return { encode: (quality) => encoded(small.canvas, quality), close: () => release(small.canvas) }
+    },
+    async encode(quality) {
+      // Chromium would encode a bitmap as it is stored, not as it is displayed.
+      const renderer = isTurned ? null : canvas.getContext('bitmaprenderer')
+      if (renderer) renderer.transferFromImageBitmap(bitmap)
+      else contextOf(canvas)?.drawImage(bitmap, 0, 0)
+      bitmap.close()
+      return encoded(canvas, quality)
+    },
+    close() {
+      bitmap.close()
+      release(canvas)
+    },
+  }
 }
 
 /** What the browser's codec makes of `pixels`: so many bytes, and what comes back of them. `null` if it encodes no JPEG. */
@@ -83,47 +143,35 @@ export async function coded(
   { data, width, height }: Pixels,
   quality: number,
 ): Promise<{ bytes: number; pixels: Pixels } | null> {
-  const { canvas, context } = contextOf({ width, height })
-  context?.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0)
-  const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality })
-  const again = blob.type === 'image/jpeg' ? await drawn(blob) : null
-  return again && { bytes: blob.size, pixels: again.pixels() }
+  const { canvas, context } = canvasOf({ width, height }) ?? {}
+  if (!canvas || !context) return null
+  context.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0)
+  const jpeg = await encoded(canvas, quality)
+  if (jpeg === null) return null
+  return withBitmap(new Blob([jpeg], { type: 'image/jpeg' }), (bitmap) => {
+    context.drawImage(bitmap, 0, 0)
+    return { bytes: jpeg.length, pixels: read(context, { width, height }) }
+  })
 }
 
-function drawnOn(source: ImageBitmap | OffscreenCanvas, { width, height }: Size): Drawn | null {
-  const { canvas, context } = contextOf({ width, height })
-  if (!context || !canvasIsTrue(context)) return null
-  context.imageSmoothingQuality = 'high'
-  context.drawImage(source, 0, 0, width, height)
-  return {
-    width,
-    height,
-    pixels: () => read(context, canvas),
-    // Read at once: Firefox copies the whole canvas for each part that is read.
-    sample() {
-      const sample = sampleTiles(width, height)
-      if (sample === null) return null
-      const { tileWidth, tileHeight, tiles } = sample
-      const small = contextOf(sample).context
-      if (!small) return null
-      for (const { x, y, toX, toY } of tiles)
-        small.drawImage(canvas, x, y, tileWidth, tileHeight, toX, toY, tileWidth, tileHeight)
-      return read(small, sample)
-    },
-    async encode(quality) {
-      const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality })
-      return blob.type === 'image/jpeg' ? new Uint8Array(await blob.arrayBuffer()) : null
-    },
-    shrunk: (size) => drawnOn(canvas, size),
-    close() {
-      canvas.width = canvas.height = 0
-    },
-  }
-}
-
-function contextOf({ width, height }: Size) {
+function canvasOf({ width, height }: Size) {
   const canvas = new OffscreenCanvas(width, height)
-  return { canvas, context: canvas.getContext('2d', { alpha: false, willReadFrequently: true }) }
+  const context = contextOf(canvas)
+  return context && { canvas, context }
+}
+
+function contextOf(canvas: OffscreenCanvas): OffscreenCanvasRenderingContext2D | null {
+  return canvas.getContext('2d', { alpha: false, willReadFrequently: true })
+}
+
+/** `null` if the browser encodes no JPEG. */
+async function encoded(canvas: OffscreenCanvas, quality: number): Promise<Uint8Array<ArrayBuffer> | null> {
+  const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality })
+  return blob.type === 'image/jpeg' ? new Uint8Array(await blob.arrayBuffer()) : null
+}
+
+function release(canvas: OffscreenCanvas): void {
+  canvas.width = canvas.height = 0
 }
 
 function read(context: OffscreenCanvasRenderingContext2D, { width, height }: Size): Pixels {

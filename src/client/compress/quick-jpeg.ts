@@ -4,38 +4,45 @@ import type { Line } from '../types.ts'
 import { fineColourShows } from './chroma.ts'
 import { withJpegProfile, withoutJpegProfile } from './jpeg-profile.ts'
 import { BROWSER_QUALITY, quickQuality } from './jpeg-quality.ts'
-import { coded, type Drawn, drawn } from './platform.ts'
+import { coded, type Drawing, drawn } from './platform.ts'
 import { type MadePreview, previewQualities, previewSize, WISHED_BYTES } from './preview.ts'
 import { textureLossOf } from './texture-loss.ts'
 
-/** What the best way takes beside what the browser took to decode, draw and encode (choosing half: 7 to 14). */
-const BEST_TIME = 9
+/**
+ * What the best way takes beside what the browser took to decode and encode (choosing half: 7 to 14, when that included a canvas of
+ * the whole, an eighth of it or more).
+ */
+const BEST_TIME = 10
 /** Bytes of the whole beside what a sample of it says, and beside those of the best way (choosing half). */
 const SAMPLED_BYTES = 0.93
 const BYTES = 1.05
 
 /**
  * `null` where the best way is to be taken: it is worth the wait, or this browser can't do it truly. `jpeg`: without
- * metadata, of three components. `profile`: what the result carries. `start`: when the picture came, by the worker's clock.
+ * metadata, of three components. `profile`: what the result carries. `isTurned`: by Exif. `start`: when the picture came, by the
+ * worker's clock.
  */
 export async function quickJpeg(
   jpeg: Uint8Array,
-  { profile, fullChroma }: { profile: Uint8Array | null; fullChroma: boolean },
+  { profile, fullChroma, isTurned }: { profile: Uint8Array | null; fullChroma: boolean; isTurned: boolean },
   { line, start }: { line: Line; start: number },
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; preview: MadePreview | null } | null> {
   const plain = await withoutJpegProfile(jpeg)
   const begun = performance.now()
-  const canvas = await drawn(new Blob([plain], { type: 'image/jpeg' }))
-  if (canvas === null) return null
+  const picture = await drawn(new Blob([plain], { type: 'image/jpeg' }), isTurned)
+  if (picture === null) return null
+  const { width, height } = picture
+  let small: Drawing | null = null
   try {
-    const { width, height } = canvas
-    const sample = canvas.sample()
+    const sample = picture.sample()
     // So small that the best way takes no time.
     if (sample === null || (fullChroma && fineColourShows(sample))) return null
     const result = await coded(sample, BROWSER_QUALITY / 100)
     if (result === null) return null
     const expected = (SAMPLED_BYTES * result.bytes * width * height) / (sample.width * sample.height)
-    const encoded = await canvas.encode(quickQuality(textureLossOf(sample, result.pixels), expected))
+    // Before the picture is encoded: that leaves nothing of it.
+    small = picture.shrunk(previewSize(picture))
+    const encoded = await picture.encode(quickQuality(textureLossOf(sample, result.pixels), expected))
     if (encoded === null) return null
     // Only now: less work than this, on a share of a core, may have had all of it for that moment.
     const effort = effortFor(
@@ -48,10 +55,11 @@ export async function quickJpeg(
       line,
     )
     if (effort === 'best') return null
-    const preview = encoded.length > PREVIEW_MAX_BYTES ? await quickPreview(canvas, profile) : null
+    const preview = encoded.length > PREVIEW_MAX_BYTES ? await quickPreview(small, profile) : null
     return { bytes: await carrying(encoded, profile), preview }
   } finally {
-    canvas.close()
+    picture.close()
+    small?.close()
   }
 }
 
@@ -60,24 +68,18 @@ async function carrying(jpeg: Uint8Array, profile: Uint8Array | null): Promise<U
 }
 
 /** The first encoding says how coarse the next one must be to be small enough, if it is not itself. */
-async function quickPreview(canvas: Drawn, profile: Uint8Array | null): Promise<MadePreview | null> {
-  const small = canvas.shrunk(previewSize(canvas))
-  if (small === null) return null
+async function quickPreview(small: Drawing | null, profile: Uint8Array | null): Promise<MadePreview | null> {
   const make = async (quality: number) => {
-    const encoded = await small.encode(quality / 100)
-    return encoded && carrying(encoded, profile)
+    const encoded = await small?.encode(quality / 100)
+    return encoded ? carrying(encoded, profile) : null
   }
-  try {
-    const [usual = 0] = previewQualities()
-    let bytes = await make(usual)
-    for (const quality of previewQualities(bytes?.length)) {
-      if (bytes === null || bytes.length <= WISHED_BYTES) break
-      bytes = await make(quality)
-    }
-    return bytes && bytes.length <= PREVIEW_MAX_BYTES ? { bytes, type: 'image/jpeg' } : null
-  } finally {
-    small.close()
+  const [usual = 0] = previewQualities()
+  let bytes = await make(usual)
+  for (const quality of previewQualities(bytes?.length)) {
+    if (bytes === null || bytes.length <= WISHED_BYTES) break
+    bytes = await make(quality)
   }
+  return bytes && bytes.length <= PREVIEW_MAX_BYTES ? { bytes, type: 'image/jpeg' } : null
 }
 
 /** What the best way is expected to take and to give, where the quick one is done. Unit: milliseconds, bytes. */

@@ -46,7 +46,7 @@ export interface Original {
   profile: Uint8Array | null
   /** Unit: pixels. */
   area: number
-  /** Exif orientation that the pixels still need. */
+  /** Exif orientation of the pixels as they are stored. */
   orientation: number
 }
 
@@ -79,13 +79,14 @@ export function recompress(
  */
 export async function recompressQuickly(
   plan: Plan & { kind: 'jpeg' | 'png' },
-  { scrubbed, profile }: Original,
+  { scrubbed, profile, orientation }: Original,
   haste: { line: Line; start: number },
   { preview }: Pick<Milestones, 'preview'>,
 ): Promise<{ result: Recompressed | null } | null> {
   if (plan.kind === 'png' || plan.gray || plan.keepGainMap) return null
   const kept = plan.keepProfile ? profile : null
-  const quick = await quickJpeg(scrubbed, { profile: kept, fullChroma: plan.fullChroma }, haste)
+  const traits = { profile: kept, fullChroma: plan.fullChroma, isTurned: orientation !== 1 }
+  const quick = await quickJpeg(scrubbed, traits, haste)
   if (quick === null) return null
   if (quick.preview) await preview(quick.preview)
   // What it would not make small enough is not worth a generation of quality either.
@@ -101,7 +102,7 @@ async function timed(decode: Promise<Pixels>, { decoded }: Milestones): Promise<
 
 async function fromJpeg(
   plan: Plan & { kind: 'jpeg' },
-  { scrubbed, profile }: Original,
+  { scrubbed, profile, orientation }: Original,
   codecs: Codecs,
   milestones: Milestones,
 ): Promise<Recompressed | null> {
@@ -114,13 +115,8 @@ async function fromJpeg(
   const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
   const result = bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
   if ((result?.bytes ?? scrubbed).length > PREVIEW_MAX_BYTES)
-    await milestones.picture(plan.keepGainMap ? await asDisplayed(pixels, scrubbed) : pixels, kept)
+    await milestones.picture(plan.keepGainMap ? oriented(pixels, orientation) : pixels, kept)
   return result
-}
-
-async function asDisplayed(pixels: Pixels, jpeg: Uint8Array): Promise<Pixels> {
-  const { exif } = await walkJpeg(sourceOf(jpeg))
-  return oriented(pixels, exif.orientation ?? 1)
 }
 
 function jpegOf(bytes: Uint8Array<ArrayBuffer>): Recompressed {

@@ -67,7 +67,7 @@ async function compress(
   const original: Original = {
     scrubbed: await wholeOf(source, inspection.segments),
     profile,
-    orientation: facts.png?.orientation ?? 1,
+    orientation: (facts.jpeg ?? facts.png)?.orientation ?? 1,
     area: inspection.width * inspection.height,
   }
   try {

@@ -38,6 +38,7 @@ const jpeg = (facts: Partial<JpegFacts> = {}): Facts => ({
     lumaTableSum: 400,
     ownWork: false,
     gainMap: 'none',
+    orientation: 1,
     profile: 'none',
     ...facts,
   },
@@ -158,6 +159,7 @@ const anyFacts: fc.Arbitrary<Facts> = fc
       lumaTableSum: fc.integer({ min: 64, max: 4000 }),
       ownWork: fc.boolean(),
       gainMap: fc.constantFrom('none', 'kept', 'strange'),
+      orientation: fc.integer({ min: 1, max: 8 }),
       profile: profiles,
     }),
     png: fc.record({
