@@ -194,34 +194,45 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     }
   }
 
-  /** Exactly one of several removers is told `true`. */
-  async function remove(id: string, removal?: Removal): Promise<boolean> {
+  /** Removes an image that is in this place. Exactly one of several removers is told `true`. */
+  async function removeFrom(place: 'visible' | 'held', id: string, removal?: Removal): Promise<boolean> {
     if (!ID_PATTERN.test(id)) return false
     const key = keyOf(id)
-    const text = (removal === undefined ? '' : RETIRED) + crypto.randomUUID()
-    /** The image is gone already, so a marker that stays is harmless. */
-    const bury = async () => {
-      if (removal === undefined) await bucket.remove(key).catch(() => {})
-      return true
-    }
+    const mine = crypto.randomUUID()
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await bucket.head(key)
       if (found === null) return false
-      if (found.marker === text) return bury()
-      if (found.marker !== null) {
-        const isForsaken = found.ageMs > FORSAKEN_MARKER_MS && heldCopyOf(found) === null && !isRetired(found)
-        if (isForsaken) await bucket.remove(key).catch(() => {})
-        return false
+      const copyName = heldCopyOf(found)
+      if (place === 'held' ? copyName === null : found.marker !== null) {
+        if (found.marker === null || copyName !== null) return false
+        const isOurs = found.marker.endsWith(mine)
+        // Without a copy there is no hurry, and its remover may still be at work.
+        if (isOurs || GOING.test(found.marker) || found.ageMs > FORSAKEN_MARKER_MS)
+          await endRemoval(key, found.marker)
+        return isOurs
       }
+      const begin = removal !== undefined ? RETIRED : copyName !== null ? UNHELD : ''
+      const text = `${begin}${copyName === null ? '' : `${copyName} `}${mine}`
       const outcome = await mark(key, found.etag, { text, removal })
       if (outcome === 'full') {
+        if (copyName !== null) await bucket.remove(folder + copyName)
         await bucket.remove(key)
         return true
       }
+      if (outcome.isDone) {
+        await endRemoval(key, text)
+        return true
+      }
       // The next round finds out who changed the object.
-      if (outcome.isDone) return bury()
     }
     throw contended('removed')
+  }
+
+  /** The image is gone by its marker, so one that stays is harmless; its copy is not. */
+  async function endRemoval(key: string, marker: string): Promise<void> {
+    const copyName = GOING.exec(marker)?.[1]
+    if (copyName !== undefined) await bucket.remove(folder + copyName)
+    if (!isRetired({ marker })) await bucket.remove(key).catch(() => {})
   }
 
   /** The marker of a held image, and where its copy is. */
@@ -276,36 +287,6 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     return isOurs
   }
 
-  async function removeHeld(id: string, removal?: Removal): Promise<boolean> {
-    const held = await heldAt(id)
-    if (held === null) {
-      await finishRemoval(id)
-      return false
-    }
-    const key = keyOf(id)
-    const retires = removal !== undefined
-    const copyName = held.copy.key.slice(folder.length)
-    const text = `${retires ? RETIRED : UNHELD}${copyName} ${crypto.randomUUID()}`
-    const outcome = await mark(key, held.etag, { text, removal })
-    if (outcome !== 'full' && !outcome.isDone) {
-      // A first attempt may have been carried out, and its answer lost.
-      const isOurs = outcome.isRepeated && (await bucket.head(key))?.marker === text
-      if (!isOurs) return false
-    }
-    await bucket.remove(held.copy.key)
-    if (outcome === 'full' || !retires) await bucket.remove(key).catch(() => {})
-    return true
-  }
-
-  /** After a process that died before its end. */
-  async function finishRemoval(id: string): Promise<void> {
-    const found = await find(id)
-    const copyName = GOING.exec(found?.marker ?? '')?.[1]
-    if (found === null || copyName === undefined) return
-    await bucket.remove(folder + copyName)
-    if (!isRetired(found)) await bucket.remove(keyOf(id))
-  }
-
   return {
     draft: async (body, limitBytes) => draftOf(await receive(body, limitBytes), { commit, replace }),
 
@@ -333,7 +314,7 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
       return image?.record ?? null
     },
 
-    remove,
+    remove: (id, removal) => removeFrom('visible', id, removal),
 
     async *list(after = '') {
       let last = after
@@ -359,7 +340,7 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
       return held && bucket.open(held.copy, selection)
     },
 
-    removeHeld,
+    removeHeld: (id, removal) => removeFrom('held', id, removal),
 
     async *listHeld(after = '') {
       let now: number | undefined

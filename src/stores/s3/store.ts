@@ -34,8 +34,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   const { spool } = options
   const location = parseS3Url(options.url, options.region)
   const { prefix } = location
-  const { accessKeyId, secretAccessKey, sessionToken } = options
-  const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, options)
+  const client = createS3Client(location, options, options)
   const receive: typeof spool.receive = (body, limitBytes) =>
     spool.receive(body, limitBytes).catch(fullOrThrow)
   const images = imagesIn(client, location, { receive, pageKeys: options.pageKeys })
@@ -67,9 +66,8 @@ export function openS3Files(
     retryPolicy?: Partial<RetryPolicy>
   },
 ): Files {
-  const { accessKeyId, secretAccessKey, sessionToken, retryPolicy } = options
   const location = parseS3Url(options.url, options.region)
-  const client = createS3Client(location, { accessKeyId, secretAccessKey, sessionToken }, { retryPolicy })
+  const client = createS3Client(location, options, options)
   const folder = location.prefix + options.folder
   return {
     // A bucket has no folders.
