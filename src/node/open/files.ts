@@ -11,26 +11,32 @@ import type { ObjectStore } from '../../stores/object-store.ts'
 
 /** What a backup has beside images: ledgers and manifests. `url`: `file:` and a folder, or `s3://…`. */
 export function openBackupFiles(url: string, config: Config): Promise<Files> {
-  if (url.startsWith('file:')) {
-    return Promise.resolve(openFolderFiles(join(url.slice('file:'.length), 'backup')))
-  }
-  return openS3Files(url, '.backup/', config)
+  return openFiles(url, config, { inFolder: (path) => join(path, 'backup'), inBucket: '.backup/' })
 }
 
 /** The second place of tombstones. `null`: the configuration names none. */
 export async function openTombstoneFiles(config: Config): Promise<Files | null> {
-  const { tombstonesUrl: url } = config
-  if (url === null) return null
-  if (url.startsWith('file:')) return openFolderFiles(resolve(url.slice('file:'.length)))
-  return openS3Files(url, '', config)
+  const { tombstonesUrl } = config
+  return tombstonesUrl === null
+    ? null
+    : openFiles(tombstonesUrl, config, { inFolder: (path) => resolve(path), inBucket: '' })
 }
 
 /** Sealed evidence, beside the images of `url`: `file:` and a data folder, or `s3://…`. */
 export function openEvidenceFiles(url: string, config: Config): Promise<Files> {
-  if (url.startsWith('file:')) {
-    return Promise.resolve(openFolderFiles(join(url.slice('file:'.length) || config.dataDir, 'evidence')))
-  }
-  return openS3Files(url, '.evidence/', config)
+  const inFolder = (path: string) => join(path || config.dataDir, 'evidence')
+  return openFiles(url, config, { inFolder, inBucket: '.evidence/' })
+}
+
+/** `inBucket`: below the prefix of the URL. */
+async function openFiles(
+  url: string,
+  config: Config,
+  { inFolder, inBucket }: { inFolder: (path: string) => string; inBucket: string },
+): Promise<Files> {
+  if (url.startsWith('file:')) return openFolderFiles(inFolder(url.slice('file:'.length)))
+  const { openS3Files } = await import('../../stores/s3/store.ts')
+  return openS3Files({ url, folder: inBucket, ...s3Options(config) })
 }
 
 /** Writes sealed evidence there. `null`: no key, nothing is sealed. Throws an `Error` for a wrong key. */
@@ -57,11 +63,6 @@ export async function copyEvidence(from: Files, to: Files): Promise<void> {
   }
   const today = new Date().toISOString().slice(0, 10)
   for (const name of known) if (isOver(name, today)) await to.remove(name)
-}
-
-async function openS3Files(url: string, folder: string, config: Config): Promise<Files> {
-  const { openS3Files } = await import('../../stores/s3/store.ts')
-  return openS3Files({ url, folder, ...s3Options(config) })
 }
 
 /** What an S3 store is opened with, beside its URL. */

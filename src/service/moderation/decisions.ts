@@ -48,11 +48,10 @@ export function createDecisions(parts: {
   now: () => number
   /** Hears of every decision that could not be carried out. It is tried again. */
   onFailure: (error: unknown, id: string | null) => void
-  undoMs?: number
   /** Most decisions of one round. Default: all that are due. */
   mostInRound?: number
 }): Decisions {
-  const { objects, ledger, takedown, moves, now, onFailure, undoMs = UNDO_MS } = parts
+  const { objects, ledger, takedown, moves, now, onFailure } = parts
   const { mostInRound = Number.POSITIVE_INFINITY } = parts
   const soon = new Set<ReturnType<typeof setTimeout>>()
 
@@ -118,9 +117,18 @@ export function createDecisions(parts: {
         else missed.push(id)
       }
       const at = now()
-      const decision = { batch, act, block, reason, who: by.who, rule: by.rule ?? '', at, dueAt: at + undoMs }
+      const decision = {
+        batch,
+        act,
+        block,
+        reason,
+        who: by.who,
+        rule: by.rule ?? '',
+        at,
+        dueAt: at + UNDO_MS,
+      }
       const added = images.length === 0 ? [] : await ledger.addDecisions(decision, images)
-      beginAfter(undoMs + 1)
+      beginAfter(UNDO_MS + 1)
       const gone = images.filter((image) => image.isVisible && added.includes(image.id)).map(({ id }) => id)
       if (act !== 'keep') await moveAll(gone)
       return { batch, missed: [...missed, ...images.map(({ id }) => id).filter((id) => !added.includes(id))] }

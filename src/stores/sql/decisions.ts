@@ -9,7 +9,7 @@ import { type Part, part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase): DecisionLedger {
-  const outbox = outboxOf(database, { table: 'decisions', key: 'id' })
+  const outbox = outboxOf(database, { table: 'decisions', key: 'id', found: toDecision })
 
   /** Hides the images of decisions of which `isOne` holds, or shows them again. `entry`: reason, name and rule for the log. */
   function move(act: 'hold' | 'release', at: number, isOne: Part, entry: Part): Statement[] {
@@ -74,7 +74,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
     },
 
     async claimDecisions(limit, now, leaseMs) {
-      return (await outbox.isAnyDue(now)) ? (await outbox.claim(limit, now, leaseMs)).map(toDecision) : []
+      return (await outbox.isAnyDue(now)) ? outbox.claim(limit, now, leaseMs) : []
     },
 
     async finishDecision({ id, claim }) {

@@ -1,22 +1,11 @@
 /** Images that expire: an outbox that several processes work off. */
 import type { ClaimedExpiry, ExpiryLedger } from '../expiries.ts'
-import type { SqlDatabase, Statement } from './database.ts'
-import { heldBy, outboxOf } from './outbox.ts'
-import { list, type Part, part, sql } from './statement.ts'
+import type { Row, SqlDatabase } from './database.ts'
+import { outboxOf } from './outbox.ts'
+import { sql } from './statement.ts'
 
 export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
-  const outbox = outboxOf(database, { table: 'expiries', key: 'id' })
-
-  /** `change`: of the rows that a condition names. Nothing is written for nobody. */
-  async function changeHeld(
-    expiries: readonly ClaimedExpiry[],
-    change: (isHeld: Part) => Statement,
-  ): Promise<void> {
-    const statements = heldBy(database, expiries).map(({ claim, ids }) =>
-      change(part`claim = ${claim} and id in ${list(ids)}`),
-    )
-    if (statements.length > 0) await database.write(statements)
-  }
+  const outbox = outboxOf(database, { table: 'expiries', key: 'id', found: toExpiry })
 
   return {
     async recordExpiries(expiries) {
@@ -39,21 +28,18 @@ export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
       return row!.due
     },
 
-    async claimExpiries(limit, now, leaseMs) {
-      const rows = await outbox.claim<{ id: string; expires_at_ms: number; claim: number }>(
-        limit,
-        now,
-        leaseMs,
-      )
-      return rows.map(({ id, expires_at_ms, claim }) => ({ id, expiresAt: expires_at_ms, claim }))
-    },
+    claimExpiries: outbox.claim,
 
-    settleExpiries: (expiries) => changeHeld(expiries, (held) => sql`delete from expiries where ${held}`),
+    settleExpiries: (expiries) =>
+      outbox.changeHeld(expiries, (isHeld) => [sql`delete from expiries where ${isHeld}`]),
 
     deferExpiries: (expiries, retryAt) =>
-      changeHeld(
-        expiries,
-        (held) => sql`update expiries set claim = 0, due_at_ms = ${retryAt} where ${held}`,
-      ),
+      outbox.changeHeld(expiries, (isHeld) => [
+        sql`update expiries set claim = 0, due_at_ms = ${retryAt} where ${isHeld}`,
+      ]),
   }
+}
+
+function toExpiry({ id, expires_at_ms, claim }: Row): ClaimedExpiry {
+  return { id: id as string, expiresAt: expires_at_ms as number, claim: claim as number }
 }

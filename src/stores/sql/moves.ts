@@ -3,7 +3,7 @@ import type { Digests } from '../holds.ts'
 import type { Actor, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
 import { record } from './audit-log.ts'
-import type { SqlDatabase, Statement } from './database.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow } from './holds.ts'
 import { outboxOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
@@ -30,7 +30,7 @@ export function isNotRemoved(id: string): Part {
 }
 
 export function movesLedger(database: SqlDatabase) {
-  const outbox = outboxOf(database, { table: 'moves', key: 'id' })
+  const outbox = outboxOf(database, { table: 'moves', key: 'id', found: toMove })
 
   /**
    * What `first` makes comes before the move, and what `then` makes after it: a transaction that waited there for a removal
@@ -100,11 +100,11 @@ export function movesLedger(database: SqlDatabase) {
           where id = ${id} and due_at_ms <= ${now} returning id, wanted, version, claim`,
       ])
       const [row] = claimed!.rows
-      if (row !== undefined) return toMove(row as unknown as MoveRow)
+      if (row !== undefined) return toMove(row)
       return (await database.read(sql`select id from moves where id = ${id}`)).length > 0 ? 'busy' : null
     },
 
-    claimMoves: async (limit, now, leaseMs) => (await outbox.claim<MoveRow>(limit, now, leaseMs)).map(toMove),
+    claimMoves: outbox.claim,
 
     async finishMove({ id, to, version, claim }, isThere) {
       const [isMine, isLast] = [isClaimed(id, claim), isClaimed(id, claim, version)]
@@ -182,8 +182,6 @@ function overrule(id: string, isSo = ALWAYS): Statement {
   return sql`delete from decisions where id = ${id} and ${isSo}`
 }
 
-type MoveRow = Omit<Move, 'to'> & { wanted: Move['to'] }
-
-function toMove({ id, wanted, version, claim }: MoveRow): Move {
-  return { id, to: wanted, version, claim }
+function toMove({ id, wanted, version, claim }: Row): Move {
+  return { id: id as string, to: wanted as Move['to'], version: version as number, claim: claim as number }
 }

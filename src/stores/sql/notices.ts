@@ -1,6 +1,6 @@
 /** What the operator is still to be told: an outbox with one row a kind, that several processes work off. */
 import type { NoticeLedger, PendingNotice } from '../notices.ts'
-import type { SqlDatabase, Statement } from './database.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
 import { outboxOf } from './outbox.ts'
 import { type Part, rawSql, sql } from './statement.ts'
 
@@ -21,24 +21,10 @@ export function raiseIf(kind: string, at: number, isSo: Part): Statement {
 }
 
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
-  const outbox = outboxOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0' })
+  const outbox = outboxOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0', found: toNotice })
 
   return {
-    async claimNotices(now, leaseMs) {
-      const rows = await outbox.claim<Omit<PendingNotice, 'since'> & { since_ms: number }>(
-        MOST_KINDS,
-        now,
-        leaseMs,
-      )
-      return rows.map(({ kind, id, count, since_ms, attempts, claim }) => ({
-        kind,
-        id,
-        count,
-        since: since_ms,
-        attempts,
-        claim,
-      }))
-    },
+    claimNotices: (now, leaseMs) => outbox.claim(MOST_KINDS, now, leaseMs),
 
     async settleNotice({ kind, claim, count }, now, quietUntil) {
       await database.write([
@@ -56,5 +42,16 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
     },
 
     pendingNotices: outbox.pending,
+  }
+}
+
+function toNotice({ kind, id, count, since_ms, attempts, claim }: Row): PendingNotice {
+  return {
+    kind: kind as PendingNotice['kind'],
+    id: id as string,
+    count: count as number,
+    since: since_ms as number,
+    attempts: attempts as number,
+    claim: claim as number,
   }
 }

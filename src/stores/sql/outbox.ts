@@ -1,8 +1,8 @@
 /** Work that several processes take from one table. Each of its rows has a `claim` and a `due_at_ms`. */
-import type { Row, SqlDatabase } from './database.ts'
-import { rawSql, sql } from './statement.ts'
+import type { Row, SqlDatabase, Statement } from './database.ts'
+import { list, type Part, part, rawSql, sql } from './statement.ts'
 
-interface OutboxOptions {
+interface OutboxOptions<Found> {
   table: string
   key: string
   /** SQL of what else makes a row due. */
@@ -11,31 +11,40 @@ interface OutboxOptions {
   order?: string
   /** The column with the time since when a row waits. */
   since?: string
+  /** What a row says. */
+  found: (row: Row) => Found
 }
 
-export interface Outbox {
+export interface Outbox<Found> {
   /**
    * Claims up to `limit` rows that are due at `now`: no two processes claim the same one. A claim lasts `leaseMs`, should
    * its process die.
    */
-  claim<Found = Row>(limit: number, now: number, leaseMs: number, claim?: number): Promise<readonly Found[]>
+  claim(limit: number, now: number, leaseMs: number, claim?: number): Promise<Found[]>
   /** Whether `claim` finds a row. Mostly there is none, and a read writes nothing. */
   isAnyDue(now: number): Promise<boolean>
   /** How many rows wait, and since when the oldest. */
   pending(): Promise<{ count: number; oldest: number | null }>
+  /** `change`: of the rows that its condition names, those that are still under these claims. */
+  changeHeld(rows: readonly Held[], change: (isHeld: Part) => Statement[]): Promise<void>
 }
 
-export function outboxOf(
+interface Held {
+  id: string
+  claim: number
+}
+
+export function outboxOf<Found>(
   database: SqlDatabase,
-  { table, key, isDue = '1 = 1', order = 'due_at_ms', since = 'since_ms' }: OutboxOptions,
-): Outbox {
+  { table, key, isDue = '1 = 1', order = 'due_at_ms', since = 'since_ms', found }: OutboxOptions<Found>,
+): Outbox<Found> {
   const [name, id, due] = [rawSql(table), rawSql(key), rawSql(isDue)]
   // Without `skip locked` there is one writer at a time, or an update waits for another's and looks at the row once more:
   // that is why the condition stands twice.
   const rest = rawSql(`order by ${order}`)
   const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
   return {
-    async claim<Found>(limit: number, now: number, leaseMs: number, claim = randomToken()) {
+    async claim(limit, now, leaseMs, claim = randomToken()) {
       // Materialized: a plan that runs the inner query twice would take more than the limit.
       const [claimed] = await database.write([
         sql`with due as materialized (
@@ -44,7 +53,7 @@ export function outboxOf(
           update ${name} set claim = ${claim}, due_at_ms = ${now + leaseMs}
           where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`,
       ])
-      return claimed!.rows as readonly Found[]
+      return claimed!.rows.map(found)
     },
 
     async isAnyDue(now) {
@@ -58,14 +67,18 @@ export function outboxOf(
       )
       return { ...row! }
     },
+
+    async changeHeld(rows, change) {
+      const statements = heldBy(database, rows).flatMap(({ claim, ids }) =>
+        change(part`claim = ${claim} and id in ${list(ids)}`),
+      )
+      if (statements.length > 0) await database.write(statements)
+    },
   }
 }
 
 /** Ids under their claims, no more at a time than one statement takes beside a few other parameters. */
-export function heldBy(
-  { dialect }: SqlDatabase,
-  rows: readonly { id: string; claim: number }[],
-): { claim: number; ids: string[] }[] {
+function heldBy({ dialect }: SqlDatabase, rows: readonly Held[]): { claim: number; ids: string[] }[] {
   const size = dialect.maxParameters - 4
   return [...Map.groupBy(rows, ({ claim }) => claim)].flatMap(([claim, held]) => {
     const ids = held.map(({ id }) => id).sort()

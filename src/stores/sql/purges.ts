@@ -1,11 +1,11 @@
 /** The queue of purges: an outbox that several processes work off. */
 import type { Purge, PurgeLedger } from '../purges.ts'
-import type { SqlDatabase } from './database.ts'
-import { heldBy, outboxOf } from './outbox.ts'
-import { list, sql } from './statement.ts'
+import type { Row, SqlDatabase } from './database.ts'
+import { outboxOf } from './outbox.ts'
+import { sql } from './statement.ts'
 
 export function purgesLedger(database: SqlDatabase): PurgeLedger {
-  const outbox = outboxOf(database, { table: 'purges', key: 'id', since: 'owed_since_ms' })
+  const outbox = outboxOf(database, { table: 'purges', key: 'id', since: 'owed_since_ms', found: toPurge })
 
   return {
     async enqueuePurge(id, fillEndsAt, now) {
@@ -25,37 +25,28 @@ export function purgesLedger(database: SqlDatabase): PurgeLedger {
 
     isPurgeDue: outbox.isAnyDue,
 
-    async claimPurges(limit, now, leaseMs) {
-      const rows = await outbox.claim<Omit<Purge, 'fillEndsAt'> & { fill_ends_at_ms: number }>(
-        limit,
-        now,
-        leaseMs,
-      )
-      return rows.map(({ id, attempts, fill_ends_at_ms, claim }) => ({
-        id,
-        attempts,
-        fillEndsAt: fill_ends_at_ms,
-        claim,
-      }))
-    },
+    claimPurges: outbox.claim,
 
-    async settlePurges(purges, now) {
-      const statements = heldBy(database, purges).flatMap(({ claim, ids }) => [
-        sql`delete from purges where claim = ${claim} and id in ${list(ids)} and fill_ends_at_ms <= ${now}`,
-        sql`update purges set claim = 0, due_at_ms = fill_ends_at_ms
-          where claim = ${claim} and id in ${list(ids)}`,
-      ])
-      if (statements.length > 0) await database.write(statements)
-    },
+    settlePurges: (purges, now) =>
+      outbox.changeHeld(purges, (isHeld) => [
+        sql`delete from purges where ${isHeld} and fill_ends_at_ms <= ${now}`,
+        sql`update purges set claim = 0, due_at_ms = fill_ends_at_ms where ${isHeld}`,
+      ]),
 
-    async deferPurges(purges, retryAt) {
-      const statements = heldBy(database, purges).map(
-        ({ claim, ids }) => sql`update purges set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt}
-          where claim = ${claim} and id in ${list(ids)}`,
-      )
-      if (statements.length > 0) await database.write(statements)
-    },
+    deferPurges: (purges, retryAt) =>
+      outbox.changeHeld(purges, (isHeld) => [
+        sql`update purges set claim = 0, attempts = attempts + 1, due_at_ms = ${retryAt} where ${isHeld}`,
+      ]),
 
     pendingPurges: outbox.pending,
+  }
+}
+
+function toPurge({ id, attempts, fill_ends_at_ms, claim }: Row): Purge {
+  return {
+    id: id as string,
+    attempts: attempts as number,
+    fillEndsAt: fill_ends_at_ms as number,
+    claim: claim as number,
   }
 }

@@ -15,7 +15,7 @@ function moveIf(id: string, to: 'held' | 'visible', isSo = ALWAYS): Statement {
 }
 
 export function scansLedger(database: SqlDatabase): ScanLedger {
-  const outbox = outboxOf(database, { table: 'scans', key: 'id' })
+  const outbox = outboxOf(database, { table: 'scans', key: 'id', found: toScan })
 
   return {
     async recordScan({ id, at, isHidden }) {
@@ -26,7 +26,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async claimScans(limit, now, leaseMs) {
-      return (await outbox.isAnyDue(now)) ? (await outbox.claim(limit, now, leaseMs)).map(toScan) : []
+      return (await outbox.isAnyDue(now)) ? outbox.claim(limit, now, leaseMs) : []
     },
 
     async claimedScan(id, claim, now) {

@@ -87,7 +87,12 @@ function leaveOfAll(isSo: Part, now: number): Statement[] {
 }
 
 export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
-  const outbox = outboxOf(database, { table: 'tombstones', key: 'number', order: 'due_at_ms, at_ms' })
+  const outbox = outboxOf(database, {
+    table: 'tombstones',
+    key: 'number',
+    order: 'due_at_ms, at_ms',
+    found: toTombstone,
+  })
 
   return {
     async keepTombstones(place, now) {
@@ -113,7 +118,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     async claimTombstones(limit, now, leaseMs) {
       if (!(await outbox.isAnyDue(now))) return null
       const claim = randomToken()
-      const tombstones = (await outbox.claim(limit, now, leaseMs, claim)).map(toTombstone)
+      const tombstones = await outbox.claim(limit, now, leaseMs, claim)
       if (tombstones.length === 0) return null
       return { claim, tombstones: tombstones.sort((a, b) => a.at - b.at || a.order - b.order) }
     },
