@@ -78,9 +78,10 @@ ${tool('Obsidian', html`The Image Auto Upload plugin hands pictures to PicGo or 
 <h2>iPhone and iPad</h2>
 <p>In Shortcuts, create a shortcut that appears in the share sheet, receives images, and has these actions:</p>
 <ol>
-<li>Get Contents of URL: <code>${baseUrl}${UPLOAD_PATH}</code>. Method POST, Request Body Form, a field of type File named <code>${UPLOAD_FIELD}</code>: Shortcut Input.</li>
+<li>Convert Image: Shortcut Input to JPEG, Preserve Metadata off. The camera takes HEIC, which is not accepted.</li>
+<li>Get Contents of URL: <code>${baseUrl}${UPLOAD_PATH}</code>. Method POST, Request Body Form, a field of type File named <code>${UPLOAD_FIELD}</code>: Converted Image.</li>
 <li>Get Dictionary Value: <code>link</code>.</li>
-<li>Copy to Clipboard.</li>
+<li>Copy to Clipboard, and Show Notification.</li>
 </ol>
 <p>Save the value of <code>delete</code> too, for example in a note: you need it to delete the picture.</p>
 </section>
