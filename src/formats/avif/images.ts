@@ -183,8 +183,13 @@ function codingOf(av1C: Fields | null): string {
   return `${av1C.u8() >> 5}, ${av1C.u8() & 0x7c}`
 }
 
-function dataOf(image: Item): Run[] {
-  return image.extents?.length ? image.extents : refuse('an image has no data')
+/** A viewer puts the extents together in memory: none may be there twice. */
+function dataOf({ extents }: Item): Run[] {
+  if (!extents?.length) return refuse('an image has no data')
+  const inOrder = extents.toSorted((a, b) => a.start - b.start)
+  if (inOrder.some(({ start }, index) => index > 0 && start < inOrder[index - 1]!.end))
+    refuse('its boxes or images overlap')
+  return extents
 }
 
 /**

@@ -232,7 +232,6 @@ function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number):
     if (extentsLeft < 0) refuse('its items lie in too many pieces (iloc)')
     const item = meta.items.get(id)
     const extents: Run[] = []
-    let left = fileBytes
     for (let n = 0; n < extentCount; n++) {
       // The index is for places in other items.
       if (indexWidth > 0) item?.spare.push({ start: fields.at, end: fields.at + indexWidth })
@@ -242,9 +241,6 @@ function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number):
       if (!item || method > IN_IDAT) continue
       const extent = placed(method, offset, length, meta.idat, fileBytes)
       extents.push(extent)
-      // A viewer puts the extents together in memory.
-      left -= length
-      if (left < 0) refuse('an item is larger than the file')
       if (method === IN_FILE) item.reach = Math.max(item.reach, extent.end)
     }
     if (item && method <= IN_IDAT) item.extents = extents.filter((extent) => extent.end > extent.start)

@@ -6,7 +6,7 @@
 import { addInto, blankInto, cut, type Edit, edited, isEmpty, resize, zeroInto } from '../bmff/edits.ts'
 import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
-import { concatenated, type Runs, union, unused } from '../bmff/runs.ts'
+import { concatenated, inOrder, overlap, type Runs, union, unused } from '../bmff/runs.ts'
 import type { Segment } from '../image.ts'
 import type { AvifLayout } from './layout.ts'
 import type { Item, Meta } from './meta.ts'
@@ -36,6 +36,8 @@ export async function scrubbed(
   const { work } = file.cursor
   const all = concatenated([inFile, ...(movie?.tracks.map(({ samples }) => samples) ?? [])])
   if (work.spend(all.length / 16)) await work.turn()
+  // What goes of the data of one image may not be written into that of another.
+  if (dataEdits.length > 0 && overlap(inOrder(all))) refuse('its boxes or images overlap')
   const used = union(all)
   // Entries before `idat` may be cut out, so that it moves: what is named by its place in the file may not lie there.
   const idat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end, box: null }] : []
@@ -86,9 +88,9 @@ function runsOfItems(items: Item[]): Runs {
   )
 }
 
-/** Items and samples may share data, and so what has to go of it. Those that read it differently leave edits that overlap. */
+/** Items and samples may share data, and so what has to go of it. */
 function distinct(edits: Edit[]): Edit[] {
-  return [...new Map(edits.map((edit) => [`${edit.start} ${edit.end}`, edit])).values()]
+  return [...new Map(edits.map((edit) => [edit.start, edit])).values()]
 }
 
 /** The boxes that hold something of what is shown. */
