@@ -37,7 +37,8 @@ export async function scrubbed(
   const all = concatenated([inFile, ...(movie?.tracks.map(({ samples }) => samples) ?? [])])
   if (work.spend(all.length / 16)) await work.turn()
   // What goes of the data of one image may not be written into that of another.
-  if (dataEdits.length > 0 && overlap(inOrder(all))) refuse('its boxes or images overlap')
+  if (dataEdits.length > 0 && overlap(inOrder(concatenated([all, inIdat]))))
+    refuse('its boxes or images overlap')
   const used = union(all)
   // Entries before `idat` may be cut out, so that it moves: what is named by its place in the file may not lie there.
   const idat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end, box: null }] : []

@@ -173,6 +173,48 @@ describe('a hostile file is handled', () => {
   })
 })
 
+describe('places of images', () => {
+  const unit = bytes([0x2a, 8], 'metadata')
+  const shown = { ...picture, data: bytes(picture.data, unit) }
+  const items = [
+    { ...image(1, shown), pieces: 2 },
+    { ...image(2, shown), inIdat: true, pieces: 2 },
+    { id: 3, type: 'Exif', data: unit, pieces: 2 },
+  ]
+  const file = Buffer.from(assemble({ primary: 1, items }))
+  const data = ['mdat', 'idat'].map((type) => file.indexOf(type) + 4)
+  /** Where something begins or ends, and the bytes around. */
+  const cuts = [0, picture.data.length, shown.data.length, shown.data.length + unit.length].flatMap((at) => [
+    Math.max(0, at - 1),
+    at,
+    at + 1,
+  ])
+  const cut = fc.constantFrom(...cuts)
+  const place = fc.record({
+    item: fc.nat(2),
+    inIdat: fc.boolean(),
+    extents: fc.tuple(fc.tuple(fc.nat(2), cut, cut), fc.tuple(fc.nat(2), cut, cut)),
+  })
+
+  test('any are handled', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 3 }), async (places) => {
+        const changed = Buffer.from(file)
+        for (const { item, inIdat, extents } of places) {
+          const entry = file.indexOf('iloc') + 12 + item * 24
+          changed.writeUInt16BE(inIdat ? 1 : 0, entry + 2)
+          for (const [index, [base, from, to]] of extents.entries()) {
+            const start = (inIdat ? 0 : (data[base] ?? 0)) + Math.min(from, to)
+            changed.writeUInt32BE(start, entry + 8 + 8 * index)
+            changed.writeUInt32BE(Math.abs(to - from), entry + 12 + 8 * index)
+          }
+        }
+        await assertHandled(changed)
+      }),
+      { numRuns: RUNS },
+    ))
+})
+
 describe('a box that is known is handled wherever it may be, however short', () => {
   const films = assemble({
     brands: ['avis', 'avif', 'mif1'],
