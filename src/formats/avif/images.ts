@@ -36,6 +36,8 @@ export async function checkImages(
   const placed = [...images.values()].toSorted(
     (a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0),
   )
+  const coded = placed.filter(({ type }) => type === AV1)
+  const codedAt = new Set(coded.flatMap(({ extents }) => extents ?? []).map(({ start }) => start))
   for (const image of placed) {
     if (file.cursor.work.spend(4 + image.inputs.length)) await file.cursor.work.turn()
     const { width, height } = spatialExtent(image)
@@ -50,6 +52,8 @@ export async function checkImages(
       walked.set(place, data)
       checkCoded(image, data)
     } else if (image.type !== 'iden') {
+      // What stands behind a description goes: it may be no other image's data.
+      if (image.extents?.some(({ start }) => codedAt.has(start))) refuse('its boxes or images overlap')
       await checkDerived(file, meta, image, edits)
     }
   }

@@ -164,6 +164,16 @@ describe('a file that contradicts itself', () => {
       const items = [image(1, shared), { ...image(2, shared), data: undefined as never, sharing: 1 }]
       return patched('iloc', 24, u32(picture.data.length + 3), assemble({ primary: 1, items }))
     },
+    'a tone map in the data of an image': () =>
+      assemble({
+        primary: 1,
+        items: [
+          image(1, picture),
+          image(2, picture),
+          { id: 3, type: 'tmap', sharing: 1, properties: [ispe(64, 48)] },
+        ],
+        references: [['dimg', 3, 1, 2]],
+      }),
     'an image that has the same data three times': () => {
       const file = assemble({
         primary: 1,
