@@ -229,3 +229,14 @@ export function createUnwaited(): Unwaited {
     },
   }
 }
+
+/** Callers at one time share a call, and its success holds for a while. */
+export function sharedFor(holdsMs: number, call: () => Promise<void>): () => Promise<void> {
+  const underWay = createUnderWay()
+  let succeededAt = -Infinity
+  return async () => {
+    if (performance.now() - succeededAt < holdsMs) return
+    await underWay.share('call', call)
+    succeededAt = performance.now()
+  }
+}

@@ -1,5 +1,5 @@
 /** Whether this process can do its work now. */
-import { createUnderWay } from '../async.ts'
+import { sharedFor } from '../async.ts'
 import type { Health } from '../http/context.ts'
 import type { Log } from '../http/log.ts'
 import type { Stores } from './open/stores.ts'
@@ -9,8 +9,8 @@ const SUCCESS_HOLDS_MS = 500
 
 export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): Health {
   const parts = {
-    store: shared(objects.check),
-    ledger: shared(ledger.check),
+    store: sharedFor(SUCCESS_HOLDS_MS, objects.check),
+    ledger: sharedFor(SUCCESS_HOLDS_MS, ledger.check),
     clock: () => clock.assertRight(),
   }
 
@@ -29,16 +29,5 @@ export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): 
       return Object.fromEntries((await Promise.all(Object.entries(parts).map(fault))).flat())
     },
     purges: purges.pending,
-  }
-}
-
-/** Callers at one time share a check, and its success holds for a moment. */
-function shared(check: () => Promise<void>): () => Promise<void> {
-  const underWay = createUnderWay()
-  let succeededAt = -Infinity
-  return async () => {
-    if (performance.now() - succeededAt < SUCCESS_HOLDS_MS) return
-    await underWay.share('check', check)
-    succeededAt = performance.now()
   }
 }

@@ -97,9 +97,9 @@ export async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): 
 export async function openAnywhere(
   objects: Pick<ObjectStore, 'open' | 'openHeld'>,
   id: string,
-  wanted: Exclude<Wanted, ByteRange>,
+  selection?: Selection,
 ): Promise<StoredImage | null> {
-  return (await objects.open(id, wanted)) ?? objects.openHeld(id, wanted)
+  return (await objects.open(id, selection)) ?? objects.openHeld(id, selection)
 }
 
 /** Removes an image wherever it is, also if it is moved there and back meanwhile. Where it was; `null` if there was none. */

@@ -1,5 +1,7 @@
 /** Counts of all processes of a machine: each worker asks its supervisor, which asks them all. */
+
 import cluster, { type Worker } from 'node:cluster'
+import { createUnderWay } from '../../async.ts'
 import { type Counting, type Counts, sumOf } from './counts.ts'
 
 /** A worker that is silent for this long is busy or dying: its last counts are taken. */
@@ -28,17 +30,16 @@ export function sumOverWorkers(): void {
     return sumOf([...last.values()])
   }
 
-  let underWay: Promise<Counts> | undefined
+  const collecting = createUnderWay()
   cluster.on('message', (worker, message: Message) => {
     if (message?.metrics === 'counts') {
       last.set(worker.id, message.counts)
       missing.delete(worker.id)
       if (missing.size === 0) haveAll()
     } else if (message?.metrics === 'sum?') {
-      underWay ??= collect().finally(() => {
-        underWay = undefined
-      })
-      void underWay.then((counts) => tell(worker, { metrics: 'sum', ticket: message.ticket, counts }))
+      void collecting
+        .share('sum', collect)
+        .then((counts) => tell(worker, { metrics: 'sum', ticket: message.ticket, counts }))
     }
   })
 }

@@ -5,7 +5,7 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import { isToBeHeld } from '../../service/recovery/reconcile.ts'
 import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import { DamagedObject, type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
+import { DamagedObject, type ObjectStore, openAnywhere, removeAnywhere } from '../../stores/object-store.ts'
 import type { Finding } from './scan.ts'
 
 /** Held, and damaged in the backup too, or not in it. */
@@ -64,9 +64,7 @@ async function heal(
   { objects, ledger, folder }: Repair,
   isHeld: boolean,
 ): Promise<'healed' | 'healed, and held still' | 'removed' | null> {
-  const source: Source = {
-    open: async (id, selection) => (await backup.open(id, selection)) ?? backup.openHeld(id, selection),
-  }
+  const source: Source = { open: (id, selection) => openAnywhere(backup, id, selection) }
   try {
     const isOthers = !(await healImage(id, source, objects)) && (await objects.head(id)) === null
     // The file of this name is another image's, by its record.

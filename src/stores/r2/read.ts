@@ -54,18 +54,17 @@ async function openWhole(
 ): Promise<StoredImage | null> {
   const object = await bucket.get(key)
   if (object === null) return null
-  let record: ImageRecord | null
+  let image: StoredImage | null = null
   try {
-    record = recordIn(object, id)
-    if (record !== null) assertSize(record, object.size)
-  } catch (error) {
-    await object.body.cancel().catch(() => {})
-    throw error
+    const record = recordIn(object, id)
+    if (record !== null) {
+      assertSize(record, object.size)
+      image = { record, body: wanted === 'stored' ? object.body : await bodyOf(object, record) }
+    }
+    return image
+  } finally {
+    if (image === null) await object.body.cancel().catch(() => {})
   }
-  if (record !== null)
-    return { record, body: wanted === 'stored' ? object.body : await bodyOf(object, record) }
-  await object.body.cancel().catch(() => {})
-  return null
 }
 
 async function bodyOf(object: R2ObjectBody, record: ImageRecord): Promise<StoredImage['body']> {

@@ -1,4 +1,5 @@
 /** What a bucket must be like, found out at start; and whether it can be written now. */
+import { sharedFor } from '../../async.ts'
 import type { ImageBucket } from '../bucket/store.ts'
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
 import { errorOf, textOf } from './answer.ts'
@@ -120,24 +121,12 @@ const SUCCESS_HOLDS_MS = 2000
 /** A readiness probe does not wait long. */
 const QUICK_RETRIES: Partial<RetryPolicy> = { attempts: 2, idleMs: 3000 }
 
-/** Resolves if a probe could be written and removed. Callers at one time share one probe. */
+/** Resolves if a probe could be written and removed. */
 export function createCheck(client: S3Client, prefix: string): () => Promise<void> {
-  let underWay: Promise<void> | undefined
-  let succeededAt = -Infinity
-
-  async function check(): Promise<void> {
+  return sharedFor(SUCCESS_HOLDS_MS, async () => {
     const probe = createProbe(client, prefix, QUICK_RETRIES)
     const { failure } = await probe.put()
     if (failure !== null) throw errorOf(failure, 'PUT a probe')
     await probe.remove()
-    succeededAt = performance.now()
-  }
-
-  return async () => {
-    if (performance.now() - succeededAt < SUCCESS_HOLDS_MS) return
-    underWay ??= check().finally(() => {
-      underWay = undefined
-    })
-    await underWay
-  }
+  })
 }
