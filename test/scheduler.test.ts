@@ -8,6 +8,7 @@ import {
   createScheduler,
   READS_PER_TICK,
   TICKS_FOR_CONNECTIONS,
+  unfairScheduler,
 } from '../src/node/http/scheduler.ts'
 
 const REQUESTS = 50
@@ -20,18 +21,23 @@ function work(): void {
   now += 10
 }
 
-it('the scheduler runs each once, in order; what is deferred in a later tick', async () => {
-  const scheduler = createScheduler()
-  const ran: string[] = []
-  scheduler.defer(() => ran.push('c'))
-  scheduler.run(() => ran.push('a'))
-  scheduler.run(() => ran.push('b'))
-  scheduler.defer(() => ran.push('d'))
-  assert.deepEqual(ran, ['a', 'b'])
-  while (ran.length < 4) await nextTurn()
-  await nextTurn()
-  assert.deepEqual(ran, ['a', 'b', 'c', 'd'])
-})
+for (const [name, create] of [
+  ['fair', createScheduler],
+  ['unfair', () => unfairScheduler],
+] as const) {
+  it(`the ${name} scheduler runs each once, in order; what is deferred in a later tick`, async () => {
+    const scheduler = create()
+    const ran: string[] = []
+    scheduler.defer(() => ran.push('c'))
+    scheduler.run(() => ran.push('a'))
+    scheduler.run(() => ran.push('b'))
+    scheduler.defer(() => ran.push('d'))
+    assert.deepEqual(ran, ['a', 'b'])
+    while (ran.length < 4) await nextTurn()
+    await nextTurn()
+    assert.deepEqual(ran, ['a', 'b', 'c', 'd'])
+  })
+}
 
 describe('the fair scheduler', () => {
   it('runs one deferred request a tick, in order', async () => {
