@@ -4,11 +4,17 @@
 // peaks at 260 MB instead of 180.
 export const FLAGS = ['--max-semi-space-size=8']
 
-// How glibc gives memory: it reads these when the process starts (docs/decisions/068).
+// How libuv and glibc are set: they read these when the process starts.
+//
+// Each flush of an upload holds one of libuv's threads for as long as the disk takes. With its usual four, views of what is not in
+// memory wait behind them: 150 ms where a flush takes 20, in place of 40 (docs/decisions/073).
+//
+// How glibc gives memory (docs/decisions/068).
 // glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.
 // Without a threshold glibc moves it, by what was freed last. A buffer up to the first comes from the heap, where the next finds it;
 // a larger one has pages of its own. What is free at the heap's end is kept up to the second.
 export const ENVIRONMENT = {
+  UV_THREADPOOL_SIZE: '16',
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '8388608',

@@ -184,7 +184,7 @@ describe('configuration', { concurrency: 4 }, () => {
       const names = await Promise.all(
         threads.map((thread) => readFile(`/proc/${server.pid}/task/${thread}/comm`, 'utf8')),
       )
-      assert.equal(names.filter((name) => name.startsWith('libuv-worker')).length, 4)
+      assert.equal(names.filter((name) => name.startsWith('libuv-worker')).length, 16)
     })
   })
 

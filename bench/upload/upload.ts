@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { ENVIRONMENT } from '../../bin/tuning.mjs'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import type { Child } from '../contestants/child.ts'
@@ -27,7 +28,7 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
     path.join(dir, 'tagged'),
     await noisePictures(PICTURES, PICTURE_BYTES, { withMetadata: true }),
   )
-  const threads = { UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? String(THREADS) }
+  const threads = { UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? ENVIRONMENT.UV_THREADPOOL_SIZE! }
   const folder = async (name: string) => {
     const created = path.join(dir, name)
     await mkdir(created, { recursive: true })
@@ -133,9 +134,6 @@ async function timeOf(work: () => unknown): Promise<number> {
   const { user, system } = process.cpuUsage(before)
   return (user + system) / TIMES
 }
-
-/** As many as ours starts with: `bin/serve.mjs`. */
-const THREADS = 4
 
 /** After a check that what was acknowledged is on disk. */
 async function measureUploads(
