@@ -6,8 +6,8 @@ export const FLAGS = ['--max-semi-space-size=8']
 
 // How libuv and glibc are set: they read these when the process starts.
 //
-// Each flush of an upload holds one of libuv's threads for as long as the disk takes. With its usual four, views of what is not in
-// memory wait behind them: 150 ms where a flush takes 20, in place of 40 (docs/decisions/073).
+// Each flush of an upload holds one of libuv's threads for as long as the disk takes. With libuv's default of four, views from files
+// wait behind flushes: where a flush takes 20 ms such a view took 150 ms, and takes 40 with 16 threads (docs/decisions/073).
 //
 // How glibc gives memory (docs/decisions/068).
 // glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.

@@ -82,6 +82,13 @@ test('where a canvas takes no bitmap, the picture is drawn on it: the same comes
   assert.ok(drawn.equals(await compressed(camera, FAST)))
 })
 
+test('where a canvas can not be read, the best way is taken', async () => {
+  const unreadable = `{
+    OffscreenCanvasRenderingContext2D.prototype.getImageData = () => { throw new RangeError('Out of memory') }
+  }`
+  assert.ok((await compressed(camera, FAST, unreadable)).equals(await compressed(camera)))
+})
+
 test('a canvas that does not say the truth is not used', async () => {
   assert.ok((await compressed(camera, FAST, LYING_CANVAS)).equals(await compressed(camera)))
 })

@@ -66,7 +66,10 @@ export interface Drawn {
   sample(): Pixels | null
   /** The same picture in another size. */
   shrunk(size: Size): Drawing | null
-  /** `quality`: the browser's, 0 to 1. `null` if it encodes no JPEG. Once, and last: nothing is left of the picture. */
+  /**
+   * `quality`: the browser's, 0 to 1. `null` if it can't encode a JPEG of this size. Can be called once: it consumes the picture, so
+   * the sample and other sizes come before it.
+   */
   encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
   close(): void
 }
@@ -89,17 +92,14 @@ const ANY_CANVAS_PIXELS = 4096 ** 2
  * `jpeg`: opaque, and without a profile, so that its values stay what they are. `isTurned`: by Exif. `null` where there is no true
  * canvas.
  *
- * What was decoded is encoded itself (`bitmaprenderer`), and parts of it are drawn from it. Drawn as a whole it would be in memory
- * twice, and in Firefox three times as soon as the canvas was read: fresh memory costs as much as decoding.
+ * Encodes the decoded bitmap directly, through a `bitmaprenderer` context. To draw it on a 2D canvas of its size would need a second
+ * copy of the pixels, and in Firefox a third one for reading them: allocating these takes as long as decoding.
  */
 export async function drawn(jpeg: Blob, isTurned: boolean): Promise<Drawn | null> {
   const bitmap = await bitmapOf(jpeg)
   if (bitmap === null) return null
   const { width, height } = bitmap
-  const tested = canvasOf(width * height <= ANY_CANVAS_PIXELS ? { width: 16, height: 16 } : bitmap)
-  const isTrue = tested && canvasIsTrue(tested.context)
-  if (tested) release(tested.canvas)
-  if (!isTrue) {
+  if (!hasTrueCanvas(width * height <= ANY_CANVAS_PIXELS ? { width: 16, height: 16 } : bitmap)) {
     bitmap.close()
     return null
   }
@@ -126,8 +126,12 @@ export async function drawn(jpeg: Blob, isTurned: boolean): Promise<Drawn | null
     async encode(quality) {
       // Chromium would encode a bitmap as it is stored, not as it is displayed.
       const renderer = isTurned ? null : canvas.getContext('bitmaprenderer')
-      if (renderer) renderer.transferFromImageBitmap(bitmap)
-      else contextOf(canvas)?.drawImage(bitmap, 0, 0)
+      try {
+        if (renderer) renderer.transferFromImageBitmap(bitmap)
+        else contextOf(canvas)?.drawImage(bitmap, 0, 0)
+      } catch {
+        return null
+      }
       bitmap.close()
       return encoded(canvas, quality)
     },
@@ -135,6 +139,19 @@ export async function drawn(jpeg: Blob, isTurned: boolean): Promise<Drawn | null
       bitmap.close()
       release(canvas)
     },
+  }
+}
+
+/** As `canvasIsTrue`, for a new canvas of this size. A browser may also throw where it has no memory for one. */
+function hasTrueCanvas(size: Size): boolean {
+  const made = canvasOf(size)
+  if (made === null) return false
+  try {
+    return canvasIsTrue(made.context)
+  } catch {
+    return false
+  } finally {
+    release(made.canvas)
   }
 }
 

@@ -9,8 +9,8 @@ import { type MadePreview, previewQualities, previewSize, WISHED_BYTES } from '.
 import { textureLossOf } from './texture-loss.ts'
 
 /**
- * What the best way takes beside what the browser took to decode and encode (choosing half: 7 to 14, when that included a canvas of
- * the whole, an eighth of it or more).
+ * Time of the best way, as a multiple of what the browser took to decode and encode. On the choosing half it was 7 to 14 while that
+ * included drawing on a canvas, which took an eighth of it or more; it was not measured again without.
  */
 const BEST_TIME = 10
 /** Bytes of the whole beside what a sample of it says, and beside those of the best way (choosing half). */
@@ -40,7 +40,7 @@ export async function quickJpeg(
     const result = await coded(sample, BROWSER_QUALITY / 100)
     if (result === null) return null
     const expected = (SAMPLED_BYTES * result.bytes * width * height) / (sample.width * sample.height)
-    // Before the picture is encoded: that leaves nothing of it.
+    // Encoding consumes the picture.
     small = picture.shrunk(previewSize(picture))
     const encoded = await picture.encode(quickQuality(textureLossOf(sample, result.pixels), expected))
     if (encoded === null) return null

@@ -12,7 +12,7 @@ export interface HostBody extends RequestBody {
   isGivenUp(): boolean
 }
 
-/** Of all servers of the process: they share its event loop. */
+/** One for the whole process: its servers share an event loop. */
 const nextRead = createReadTurns()
 
 /** Requests whose clients were told to go on. */

@@ -1,4 +1,4 @@
-/** Gauges of one look at a server. The same in every process of its machine. */
+/** Gauges of one scrape. They are the same in every process of a machine. */
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { Purges } from '../../service/images/purges.ts'
@@ -153,7 +153,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
   ]
 }
 
-/** Several gauges may need the answer. */
+/** Several gauges of one scrape share an answer. */
 function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined
   return () => {

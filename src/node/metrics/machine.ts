@@ -1,5 +1,4 @@
 /** Counts of all processes of a machine: each worker asks its supervisor, which asks them all. */
-
 import cluster, { type Worker } from 'node:cluster'
 import { createUnderWay } from '../../async.ts'
 import { type Counting, type Counts, sumOf } from './counts.ts'

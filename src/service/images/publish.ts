@@ -66,7 +66,7 @@ const DELETED =
 export const LARGE_READS_AT_ONCE = 4
 /**
  * Small ones are in memory already, and most are inspected in one go. What is unpacked from one may be a thousand times its size;
- * it is unpacked on libuv's threads: more at once than there are processors would be no faster.
+ * it is unpacked on libuv's threads. Four keep as many processors busy, and leave threads for views and flushes.
  */
 export const SMALL_INSPECTIONS_AT_ONCE = 4
 /** A commit holds less, and waits for a store that may be far away. */

@@ -203,7 +203,8 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
       const found = await bucket.head(key)
       if (found === null) return false
       const copyName = heldCopyOf(found)
-      if (place === 'held' ? copyName === null : found.marker !== null) {
+      const isThere = place === 'held' ? copyName !== null : found.marker === null
+      if (!isThere) {
         if (found.marker === null || copyName !== null) return false
         const isOurs = found.marker.endsWith(mine)
         // Without a copy there is no hurry, and its remover may still be at work.
