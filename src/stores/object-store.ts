@@ -110,6 +110,8 @@ export async function removeAnywhere(
 ): Promise<'visible' | 'held' | null> {
   for (let round = 0; round < 2; round++) {
     const wasVisible = await objects.remove(id, removal)
+    // Nothing is put under an id that is retired. One that is not may be in both places of a folder that was repaired.
+    if (wasVisible && removal !== undefined) return 'visible'
     if (await objects.removeHeld(id, removal)) return 'held'
     if (wasVisible) return 'visible'
   }

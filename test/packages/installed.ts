@@ -1,30 +1,22 @@
+/** The packages as they would be published: built, packed, and unpacked beside what they need. */
 import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { after } from 'node:test'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-fs'
 import { tarballOf } from '../../build/packages/places.ts'
 import { releasePackages } from '../../build/packages/release.ts'
+import { newFolder } from '../support/folder.ts'
 import { ROOT } from '../support/processes/process.ts'
 
 export const run = promisify(execFile)
 
 export const { packages: NAMES } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
   packages: { client: string; server: string }
-}
-
-const folders: string[] = []
-after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
-
-async function newFolder(): Promise<string> {
-  const folder = await newFolder()
-  folders.push(folder)
-  return folder
 }
 
 /** What a release has of them: the folder, and the names of its files. */
