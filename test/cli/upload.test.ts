@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
 import { ID_LENGTH, type Problem } from '../../src/protocol.ts'
@@ -11,6 +11,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listen.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { startServer } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
 import { person } from './command.ts'
 import { uploads } from './uploader.ts'
 
@@ -146,6 +147,43 @@ test('Ctrl-C in the middle of several tells what was not sent, and the next run 
   assert.equal(told(again)[0].known, undefined)
   const other = await me.run(['upload', '--mode', 'original', '--server', open, '--json', 'a.gif'])
   assert.equal(told(other)[0].known, undefined, 'another mode makes another picture')
+})
+
+test('the keys of uploads are kept at once, while another file is still on its way', async () => {
+  const me = await site.uploader()
+  const names = ['a.gif', 'b.gif', 'c.gif']
+  for (const name of names) await writeFile(join(me.folder, name), gif())
+  const isKept = async () =>
+    (await readdir(join(me.dataHome, 'pinhole/uploads')).catch(() => [])).length === 2
+  const proxy = await proxyTo(site.server.url, (count) => count > 1)
+  let kept: Promise<void> | undefined
+  await me.run(['upload', '-j', '2', '--server', proxy, ...names], {
+    onStart(child) {
+      kept = until('two keys', isKept).finally(() => child.kill('SIGKILL'))
+    },
+  })
+  await kept
+})
+
+test('a file whose link leads nowhere any more is uploaded again', async () => {
+  const me = await site.uploader()
+  const first = JSON.parse((await me.run(['--json', 'small.gif'])).stdout)
+  assert.equal((await me.run(['small.gif'])).stdout.trim(), first.link)
+  assert.equal((await fetch(first.delete, { method: 'DELETE' })).status, 200)
+  const link = (await me.run(['small.gif'])).stdout.trim()
+  assert.ok(Buffer.isBuffer(await site.bytesOf(link)), link)
+  assert.equal((await me.run(['small.gif'])).stdout.trim(), link)
+})
+
+test('-r takes the pictures of a folder that is above, or hidden itself, and none of hidden folders in it', async () => {
+  const me = await site.uploader()
+  await mkdir(join(me.folder, '.shots/.trash'), { recursive: true })
+  for (const name of ['.shots/a.gif', '.shots/.trash/b.gif']) await writeFile(join(me.folder, name), gif())
+  const cases = [`${me.folder}/.shots`, './.shots', `../${basename(me.folder)}/.shots`]
+  for (const word of cases) {
+    const { lines, stderr } = await me.run(['upload', '--again', '-r', word])
+    assert.deepEqual([lines.length, stderr], [1, ''], word)
+  }
 })
 
 /** Hands requests on to the service. `mayPass` is asked of each upload, with its number; one that may not is left waiting. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { type Problem, rawPath, viewPath } from '../../protocol.ts'
 import { CommandError, EXIT, interruptSignal, reportError } from '../exit.ts'
 import { type Entry, forgetEntry, HISTORY, isNamedBy, type KeptEntry, readHistory } from '../history.ts'
+import { isGone } from '../service.ts'
 import { bytesText, jsonText, localTime, printable } from '../terminal/text.ts'
 
 interface ListFlags {
@@ -59,30 +59,6 @@ async function forgetGone(): Promise<void> {
       process.exitCode ||= code
       if (code === EXIT.interrupted) return
     }
-  }
-}
-
-/**
- * Only what the service itself says is gone, in its own words: any server may answer 404 to an address, e.g. a proxy or what
- * stands there while the service is moved.
- */
-async function isGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
-  const raw = link.slice(0, -viewPath(id).length) + rawPath(id)
-  const timed = AbortSignal.any([signal, AbortSignal.timeout(30_000)])
-  try {
-    // HEAD would tell the status alone. Of a picture that is there one byte comes.
-    const headers = { Accept: 'application/problem+json', Range: 'bytes=0-0' }
-    const answer = await fetch(raw, { headers, redirect: 'manual', signal: timed })
-    const isProblem = answer.headers.get('Content-Type')?.startsWith(headers.Accept)
-    if ((answer.status === 404 || answer.status === 410) && isProblem) {
-      const problem: Partial<Problem> | null = await answer.json()
-      return problem?.error === 'not-found' || problem?.error === 'removed'
-    }
-    await answer.body?.cancel()
-    return false
-  } catch (cause) {
-    signal.throwIfAborted()
-    throw new Error('Its service cannot be reached now, so it stays in the list.', { cause })
   }
 }
 

@@ -82,7 +82,7 @@ async function uploadFiles(args: string[], session: Session): Promise<ExitCode> 
   for (const { promise } of outcomes) {
     const outcome = await promise
     if ('isUnsent' in outcome) unsent.push(outcome.name)
-    const settled = await settle(outcome, session)
+    const settled = settle(outcome, session)
     if (typeof settled === 'string') links.push(settled)
     else exit ||= settled
   }
@@ -102,7 +102,7 @@ async function uploadNew(folder: string, session: Session): Promise<void> {
   for await (const path of newPictures(folder, signal)) {
     const run = createRun(session)
     const outcome = await run.uploadOne(fileInput(path))
-    const link = await settle(outcome, session)
+    const link = settle(outcome, session)
     if ('isUnsent' in outcome) tellUnsent([outcome.name], run.ending(), true, session)
     else if (flags.copy && typeof link === 'string') await copyText(link)
   }

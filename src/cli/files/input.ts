@@ -1,7 +1,7 @@
 /** What FILE on the command line stands for. */
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { basename, extname, join, relative } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { CommandError } from '../exit.ts'
@@ -48,10 +48,15 @@ export async function expandInputs(args: string[], recursive = false): Promise<I
   return inputs
 }
 
+/** In a hidden folder below the one that was named; that one may be hidden itself. */
+const isHidden = (path: string) => /(?:^|[/\\])\./.test(path)
+
 async function picturesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries
-    .filter((entry) => entry.isFile() && isPicture(entry.name) && !/\/\./.test(entry.parentPath))
+    .filter(
+      (entry) => entry.isFile() && isPicture(entry.name) && !isHidden(relative(folder, entry.parentPath)),
+    )
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
 }

@@ -28,13 +28,12 @@ interface Told {
 }
 
 /**
- * Remembers a file's key, and tells what became of it. Its link, if it has one; else the code that it ends the command
- * with. Links go to stdout, alone. What people may want to know besides goes to stderr, and only on a terminal.
+ * Tells what became of a file. Its link, if it has one; else the code that it ends the command with. Links go to stdout,
+ * alone. What people may want to know besides goes to stderr, and only on a terminal.
  */
-export async function settle(outcome: Outcome, { flags, bars }: Told): Promise<string | ExitCode> {
+export function settle(outcome: Outcome, { flags, bars }: Told): string | ExitCode {
   const { name } = outcome
   if ('sent' in outcome) {
-    if (flags.history) await remember(outcome, bars)
     tell(outcome, { flags, bars })
     return outcome.sent.link
   }
@@ -51,7 +50,8 @@ export async function settle(outcome: Outcome, { flags, bars }: Told): Promise<s
   return code
 }
 
-async function remember({ name, compressed, sent, source }: Linked, bars: Bars): Promise<void> {
+/** Keeps its key on this machine, and says so if it can't. */
+export async function remember({ name, compressed, sent, source }: Linked, bars: Bars): Promise<void> {
   const { id, link, key, delete: deleteLink, expires } = sent
   const { type, bytesOut: bytes } = compressed
   const time = new Date().toISOString()

@@ -5,8 +5,9 @@ import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
 import type { Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
+import { isGone } from '../service.ts'
 import type { Bars } from '../terminal/bars.ts'
-import type { Outcome } from './outcome.ts'
+import { type Outcome, remember } from './outcome.ts'
 
 /** What all uploads of a command have in common. */
 export interface Session {
@@ -51,7 +52,8 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
         const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
         const sha256 = toHex(new Uint8Array(digest))
         const known = uploaded.get(`${mode} ${sha256}`)
-        if (known !== undefined) return { name, known }
+        // It may have been deleted from elsewhere: a link to nothing would be no upload.
+        if (known && !(await isGone(known, working).catch(() => false))) return { name, known }
         const compressed = await compress(file, { mode, convert, signal: working, onProgress })
         working.throwIfAborted()
         const sent = await send(compressed.blob, {
@@ -62,7 +64,10 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
           ...(expires && { expires }),
           ...(compressed.preview && { preview: compressed.preview }),
         })
-        return { name, compressed, sent, source: { sha256, mode, server } }
+        const linked = { name, compressed, sent, source: { sha256, mode, server } }
+        // At once: its link is told after those of the files before it, and the command may be ended by then.
+        if (flags.history) await remember(linked, bars)
+        return linked
       } catch (error) {
         // The first reason stands: aborting again changes nothing.
         if (endsRun(error)) over.abort(error)
