@@ -344,7 +344,7 @@ const IMAGE_ANSWERS = {
   304: answer('What the client has is still current.', IMAGE, BYTES),
   308: answer(
     'The address without its meaningless parts.',
-    `${COMMON} Cache-Control.none X-Request-Id Location`,
+    `${UNCACHED} Location Cross-Origin-Resource-Policy ${ANY_SITE}`,
   ),
 }
 

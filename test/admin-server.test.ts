@@ -9,6 +9,7 @@ import { adminSession } from './support/admin-session.ts'
 import { atAdmin } from './support/at-admin.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
+import { freePort } from './support/processes/caches.ts'
 import { serverFor, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, store } from './support/upload.ts'
@@ -243,4 +244,8 @@ it('opens again after the server was killed, and listens where it is told to', a
     200,
     'an admin server that does not start stops nothing',
   )
+  const port = await freePort()
+  const sixth = await serverFor(t, { OPERATOR_LISTEN: `[::1]:${port}` })
+  const { stdout } = await sixth.operator(['login'])
+  assert.ok(stdout.startsWith(`http://[::1]:${port}/login?token=`), stdout)
 })

@@ -175,16 +175,20 @@ describe('CDN_URL', () => {
     'fastly://service1': /token/,
     'varnish://127.0.0.1:80?fill=soon': /fill/,
     'varnish:': /must begin with/,
+    'nginx://127.0.0.1:80?peers=10.0.0.2:80': /peer, fill/,
+    'cloudflare://zone1?token=secret&purge=5': /purges/,
   }
   for (const [url, message] of Object.entries(wrong)) {
     it(`refuses ${url}`, () => assert.throws(() => openCdn(url), message))
   }
 
   it('does not repeat a token in its complaints', () => {
-    assert.throws(
-      () => openCdn('cloudflare://zone1?token=secret&fill=x'),
-      (error: Error) => !error.message.includes('secret'),
-    )
+    for (const url of ['cloudflare://zone1?token=secret&fill=x', 'cloudflare://zone1?secret&token=x']) {
+      assert.throws(
+        () => openCdn(url),
+        (error: Error) => !error.message.includes('secret'),
+      )
+    }
   })
 
   it('reads how long a fill may take', () => {

@@ -12,7 +12,10 @@ export interface TrustedProxies {
 export function trustedProxies(cidrs: string[]): TrustedProxies {
   const ranges = cidrs.map((cidr) => {
     const [network, bits] = cidr.includes('/') ? ipaddr.parseCIDR(cidr) : wholeAddress(ipaddr.parse(cidr))
-    return { network, bits }
+    // As addresses are compared: IPv4-mapped IPv6 is IPv4.
+    return network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
+      ? { network: network.toIPv4Address(), bits: bits - 96 }
+      : { network, bits }
   })
   const covers = (address: Address) =>
     ranges.some(({ network, bits }) => network.kind() === address.kind() && address.match(network, bits))

@@ -70,6 +70,8 @@ export function createImageAnswers(common: string[], site: Site, log: Log): Imag
   return {
     redirect(location) {
       const headers = ['Location', location, 'Cache-Control', NO_STORE, 'Content-Length', '0', ...common]
+      // Pages of other sites follow it only if it allows what the image allows.
+      headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')
       headers.push(REQUEST_ID_HEADER, crypto.randomUUID())
       return { status: 308, headers, body: null }
     },

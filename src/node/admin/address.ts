@@ -7,9 +7,9 @@ import type { Config } from '../../config.ts'
 /** Where people reach the admin server. No trailing slash. */
 export function adminUrl({ operatorUrl, operatorListen }: Config): string {
   if (operatorUrl !== null) return operatorUrl
-  return operatorListen.kind === 'address'
-    ? `http://${operatorListen.host}:${operatorListen.port}`
-    : 'http://operator'
+  if (operatorListen.kind !== 'address') return 'http://operator'
+  const { host, port } = operatorListen
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** The socket, where the configuration names no address. */

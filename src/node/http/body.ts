@@ -18,9 +18,12 @@ const nextRead = createReadTurns()
 /** Requests whose clients were told to go on. */
 const continued = new WeakSet<IncomingMessage>()
 
-/** The client sends its body only when it is told to, or tires of waiting (RFC 9110, 10.1.1). */
+/**
+ * The client sends its body only when it is told to, or tires of waiting (RFC 9110, 10.1.1). Before HTTP/1.1 the header
+ * meant nothing, and `100 Continue` would be taken for the answer.
+ */
 export function awaitsContinue(incoming: IncomingMessage): boolean {
-  return incoming.headers.expect !== undefined && !continued.has(incoming)
+  return incoming.headers.expect !== undefined && incoming.httpVersionMinor > 0 && !continued.has(incoming)
 }
 
 /**

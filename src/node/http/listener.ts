@@ -94,8 +94,13 @@ function queryOf({ url = '' }: IncomingMessage): string {
   return start < 0 ? '' : url.slice(start + 1)
 }
 
-/** A version 1, and one Host: none only before HTTP/1.1 (RFC 9112, 3.2). Node's own check lets two pass. */
-function isSound({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
+/**
+ * A version 1, and one Host: none only before HTTP/1.1 (RFC 9112, 3.2). Node's own check lets two pass. Chunks only from then on: a
+ * proxy that does not know them sees the body end elsewhere (6.1).
+ */
+function isSound(incoming: IncomingMessage): boolean {
+  const { httpVersionMajor, httpVersionMinor, rawHeaders } = incoming
+  if (httpVersionMinor === 0 && incoming.headers['transfer-encoding'] !== undefined) return false
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!

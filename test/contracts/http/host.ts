@@ -62,7 +62,7 @@ const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
 
 const MOST_WARNINGS = 20
 
-const TRUSTED_PROXIES = '127.0.0.1/32,10.0.0.0/8,2001:db8:ffff::/48'
+const TRUSTED_PROXIES = '127.0.0.1/32,::ffff:10.0.0.0/104,2001:db8:ffff::/48'
 
 /** A module of the test's own, loaded into the server before its own. */
 function preload(file: string): Record<string, string> {

@@ -134,6 +134,8 @@ export function rawCases(world: World): void {
         const { status, headers } = await me.get(address, { 'X-Forwarded-Host': 'evil.example' })
         assert.equal(status, 308, address)
         assert.equal(headers.get('Cache-Control'), 'no-store')
+        assert.equal(headers.get('Access-Control-Allow-Origin'), '*')
+        assert.equal(headers.get('Cross-Origin-Resource-Policy'), 'cross-origin')
         assert.equal(headers.get('ETag'), null)
         const to = new URL(headers.get('Location')!, me.host.baseUrl)
         assert.equal(to.origin, new URL(me.host.baseUrl).origin, address)

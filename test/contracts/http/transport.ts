@@ -130,6 +130,19 @@ export function transportCases(world: World): void {
     await talk.closed
   })
 
+  bare('takes an upload by HTTP/1.0, where an Expect means nothing (RFC 9110, 10.1.1)', async (talk) => {
+    const { body, contentType } = formOf(gif())
+    const first = new Promise<string>((resolve) =>
+      talk.socket.once('data', (piece) => resolve(String(piece))),
+    )
+    await talk.write(
+      `POST /api/upload HTTP/1.0\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    )
+    await talk.write(body)
+    assert.match(await first, /^HTTP\/1\.1 201 /)
+    assert.equal((await talk.answer()).status, 201)
+  })
+
   for (const host of [
     '',
     'a b',
@@ -162,6 +175,10 @@ export function transportCases(world: World): void {
     ],
     'a length and chunks': [
       'POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    'chunks before HTTP/1.1': [
+      'POST /nothing HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
     ],
     'a negative length': ['POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', 400],
