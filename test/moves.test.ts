@@ -13,7 +13,17 @@ import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { folderOf } from './support/folder.ts'
-import { assertAbsent, assertHeld, assertHolds, bytesFor, idFor, put } from './support/stored-images.ts'
+import { gif } from './support/images/tiny-images.ts'
+import {
+  assertAbsent,
+  assertHeld,
+  assertHolds,
+  bodyOf,
+  bytesFor,
+  idFor,
+  inChunks,
+  put,
+} from './support/stored-images.ts'
 import { until } from './support/until.ts'
 
 const ID = idFor('a')
@@ -238,6 +248,36 @@ for (const seen of ['as it is looked for', 'as it is removed'])
     assert.equal(await parts.objects.headHeld(ID), null)
     assert.equal(await imagesOf(parts).remove(key), false)
   })
+
+test('an image that is held while its upload ends stays, and can be released', async (t) => {
+  const parts = await partsFor(t)
+  const key = ID + 'k'.repeat(32)
+  const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
+  let isHeld = false
+  const whyAbsent: Ledger['whyAbsent'] = async (id) => {
+    // Stored, and seen by a repeat and by the operator.
+    if (!isHeld && (await parts.objects.head(id)) !== null) {
+      isHeld = true
+      await assert.rejects(unlucky.takedown.hold(id, 'x'), /away/)
+    }
+    return parts.ledger.whyAbsent(id)
+  }
+  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, whyAbsent } })
+  const bytes = gif()
+  let isKept = false
+  const upload = images.publish(inChunks(bytes), {
+    identity: { id: ID, key, isDerived: true },
+    onKept() {
+      isKept = true
+    },
+  })
+  await assert.rejects(upload, { code: 'held' })
+  parts.clock.now += 10_000
+  await process(parts).moves.carryOut(ID)
+  assert.equal(await process(parts).takedown.release(ID, 'y'), true)
+  assert.deepEqual(await bodyOf((await parts.objects.open(ID))!), new Uint8Array(bytes))
+  assert.equal(isKept, true, 'it takes one of the uploads of its address')
+})
 
 test('says that a damaged image is held, while the ledger is away', async (t) => {
   const parts = await partsFor(t)

@@ -123,8 +123,9 @@ export function createPublishing(parts: {
       const published = await store(draft, identity, storing)
       // The operator may have held or removed it since it was looked for.
       await assertNotTakenDown(identity.id).catch(async (error) => {
-        // A ledger that fails says nothing of the operator, and a repeat may have been told that the image is stored.
-        if (error instanceof Refusal) await objects.remove(identity.id)
+        // One that is held may be released, and a ledger that fails says nothing of the operator. A repeat may have been told
+        // that the image is stored.
+        if (error instanceof Refusal && error.code !== 'held') await objects.remove(identity.id)
         else storing.onKept()
         throw error
       })
