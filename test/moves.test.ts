@@ -6,12 +6,14 @@ import { type TestContext, test } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
+import { findImage } from '../src/service/images/status.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { report } from './contracts/ledger/new-report.ts'
 import { folderOf } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
 import {
@@ -247,6 +249,41 @@ for (const seen of ['as it is looked for', 'as it is removed'])
     await assertAbsent(parts.objects, ID)
     assert.equal(await parts.objects.headHeld(ID), null)
     assert.equal(await imagesOf(parts).remove(key), false)
+  })
+
+for (const act of ['release', 'keep'] as const)
+  test(`a ${act} counts more than a hold that the store put off`, async (t) => {
+    const parts = await partsFor(t)
+    const bytes = bytesFor(1, 3000)
+    const record = await put(parts.objects, ID, bytes)
+    await parts.ledger.fileReport(report({ id: ID }), 5)
+    const { moves, takedown } = process(parts)
+    const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
+    await assert.rejects(unlucky.takedown.hold(ID, 'x'), /away/)
+    parts.clock.now += 10_000
+    assert.equal(await takedown[act](ID, 'y'), true)
+    await moves.carryOut(ID)
+    await assertHolds(parts.objects, record, bytes)
+    assert.equal(await parts.ledger.holdOf(ID), null)
+    assert.equal((await parts.ledger.caseOf(ID))?.state, act === 'keep' ? 'kept' : 'open')
+  })
+
+for (const act of ['release', 'keep'] as const)
+  test(`a ${act} ends the hold of an image whose deletion did not come to its end`, async (t) => {
+    const parts = await partsFor(t)
+    const key = ID + 'k'.repeat(32)
+    const keySha256 = nodeHashes.sha256(key)
+    const { sha256 } = await put(parts.objects, ID, bytesFor(1, 3000), { keySha256 })
+    await parts.ledger.fileReport(report({ id: ID }), 5)
+    const { takedown } = process(parts)
+    await takedown.hold(ID, 'x')
+    const recordHeldGone = () => Promise.reject(new Error('this process died'))
+    const dying = imagesOf({ ...parts, ledger: { ...parts.ledger, recordHeldGone } })
+    await assert.rejects(dying.remove(key), /died/)
+    assert.equal(await parts.ledger.whyWithheld([sha256]), 'held')
+    assert.equal((await findImage(parts, ID)).state, 'withheld')
+    assert.equal(await takedown[act](ID, 'y'), true)
+    assert.equal(await parts.ledger.whyWithheld([sha256]), null)
   })
 
 test('an image that is held while its upload ends stays, and can be released', async (t) => {

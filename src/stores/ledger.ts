@@ -153,7 +153,7 @@ export interface Ledger
   recordRelease(id: string, reason: string, at: Date, by?: Actor): Promise<boolean>
   /**
    * Decides an image's case, and records the act: it stays as it is, as long as its stored bytes have this `sha256`, if that
-   * is known. Bytes of an image that is gone are withheld no more. `false` as with `recordHold`.
+   * is known. Bytes of an image that is gone are withheld no more. `false` as with `recordHold`, and while it is held.
    */
   recordKeep(id: string, reason: string, at: Date, by?: Actor, sha256?: string): Promise<boolean>
 

@@ -52,7 +52,8 @@ export function isOnRecord({ state }: ImageStatus): boolean {
 async function stateOfAbsent(ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'>, id: string): Promise<ImageState> {
   const [why, hold] = await Promise.all([ledger.whyAbsent(id), ledger.holdOf(id)])
   if (why?.state === 'removed') return 'removed'
-  if (hold?.isGone) return 'withheld'
+  // Not marked as gone: the process that deleted it died.
+  if (hold?.isGone || (hold !== null && why?.state === 'deleted')) return 'withheld'
   // One that waits for its scan is in one of the places, or was never stored.
   if (why?.state === 'scanning') return 'absent'
   // One that is moved meanwhile may be missed in both places.

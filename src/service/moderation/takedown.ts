@@ -64,6 +64,11 @@ export function createTakedown(parts: {
     return objects.headHeld(id).catch(damagedIsThere)
   }
 
+  /** The hold may not be carried out yet, or the image may be gone. */
+  async function isHeld(id: string): Promise<boolean> {
+    return (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(damagedIsThere)) !== null
+  }
+
   /** Before anything of the image goes. If that fails it is out of sight, and the removal can be tried again. */
   async function seal(id: string, reason: string, by: Actor | undefined): Promise<void> {
     if (evidence === null || by?.rule !== SEALED_RULE) return
@@ -101,23 +106,24 @@ export function createTakedown(parts: {
       return { removed: found !== null, blocked: [...digests] }
     },
     async release(id, reason, by) {
-      const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
-      const isGone = !isHeld && (await ledger.holdOf(id))?.isGone === true
-      if (!isHeld && !isGone) return false
-      if (!(await ledger.recordRelease(id, reason, at(), by))) return false
-      const moved = await moves.carryOut(id)
-      return moved || isGone || (await objects.head(id).catch(damagedIsThere)) !== null
+      if (!(await isHeld(id)) || !(await ledger.recordRelease(id, reason, at(), by))) return false
+      await moves.carryOut(id)
+      return true
     },
     async keep(id, reason, by) {
-      const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
-      if (state === 'removed') return false
-      // First: a process that dies in between leaves an open case, not a kept image that nobody sees.
-      if ((await objects.headHeld(id).catch(damagedIsThere)) !== null) {
-        if (!(await ledger.recordRelease(id, reason, at(), by))) return false
-        await moves.carryOut(id)
+      for (;;) {
+        const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
+        if (state === 'removed') return false
+        // First: a process that dies in between leaves an open case, not a kept image that nobody sees.
+        if (await isHeld(id)) {
+          if (!(await ledger.recordRelease(id, reason, at(), by))) return false
+          await moves.carryOut(id)
+        }
+        const found = await look(id)
+        const sha256 = found === 'damaged' ? undefined : found?.sha256
+        // Else somebody held or removed it meanwhile.
+        if (await ledger.recordKeep(id, reason, at(), by, sha256)) return true
       }
-      const found = await look(id)
-      return ledger.recordKeep(id, reason, at(), by, found === 'damaged' ? undefined : found?.sha256)
     },
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
     sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),

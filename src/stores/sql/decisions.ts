@@ -2,10 +2,10 @@
 import type { Decision, DecisionLedger } from '../decisions.ts'
 import { tick } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { holdRow } from './holds.ts'
+import { holdRow, isHeld } from './holds.ts'
 import { isNotRemoved, moveEach } from './moves.ts'
 import { outboxOf, randomToken } from './outbox.ts'
-import { type Part, part, sql } from './statement.ts'
+import { ALWAYS, type Part, part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase): DecisionLedger {
@@ -34,8 +34,9 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
           ({ id, isVisible }) =>
             sql`insert into decisions
               (id, batch, act, block, was_visible, reason, who, rule, decided_at_ms, claim, due_at_ms)
-              values (${id}, ${batch}, ${act}, ${block ? 1 : 0}, ${isVisible && act !== 'keep' ? 1 : 0}, ${reason},
-                ${who}, ${rule}, ${at}, 0, ${dueAt}) on conflict (id) do nothing`,
+              select ${id}, ${batch}, ${act}, ${block ? 1 : 0},
+                case when ${isVisible && act !== 'keep' ? 1 : 0} = 1 and not ${isHeld(id)} then 1 else 0 end, ${reason},
+                ${who}, ${rule}, ${at}, 0, ${dueAt} where ${ALWAYS} on conflict (id) do nothing`,
         ),
         ...sorted.map(({ id, digests = null }) =>
           holdRow(

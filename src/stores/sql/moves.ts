@@ -4,7 +4,7 @@ import type { Actor, Ledger, Move } from '../ledger.ts'
 import type { CaseState } from '../reports.ts'
 import { record } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { heldGone, holdRow } from './holds.ts'
+import { heldGone, holdRow, isHeld } from './holds.ts'
 import { outboxOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
 import { ALWAYS, type Part, part, sql } from './statement.ts'
@@ -85,11 +85,12 @@ export function movesLedger(database: SqlDatabase) {
     ]),
 
     async recordKeep(id, reason, at, by, sha256 = '') {
+      const isFree = part`${isNotRemoved(id)} and not ${isHeld(id)}`
       const outcomes = await database.write([
-        overrule(id, isNotRemoved(id)),
+        overrule(id, isFree),
         sql`delete from holds where id = ${id} and gone = 1`,
-        decide(id, 'kept', at, sha256),
-        record({ act: 'keep', subject: id, reason, at, by }, isNotRemoved(id)),
+        decide(id, 'kept', at, { sha256, isSo: isFree }),
+        record({ act: 'keep', subject: id, reason, at, by }, isFree),
       ])
       return outcomes.at(-1)!.changes > 0
     },

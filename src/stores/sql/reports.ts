@@ -8,6 +8,7 @@ import {
   type ReportLedger,
 } from '../reports.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
+import { isHeld } from './holds.ts'
 import { raiseIf } from './notices.ts'
 import type { PrivateTables } from './private.ts'
 import { ALWAYS, list, type Part, part, rawSql, sql } from './statement.ts'
@@ -18,11 +19,16 @@ const PAGE_ROWS = 500
 /** In place of a number, in the row that stands for all reports of a category that are only counted. */
 const SHARED = 'shared '
 
-/** Decides the case of an image, if it has one. What was removed is decided for good. */
-export function decide(id: string, state: CaseState, at: Date, keptSha256 = ''): Statement {
+/** Decides the case of an image, if it has one. What was removed is decided for good. `sha256`: of what is kept. */
+export function decide(
+  id: string,
+  state: CaseState,
+  at: Date,
+  { sha256 = '', isSo = ALWAYS }: { sha256?: string; isSo?: Part } = {},
+): Statement {
   const decidedAt = state === 'open' ? 0 : at.getTime()
-  return sql`update cases set state = ${state}, decided_at_ms = ${decidedAt}, kept_sha256 = ${keptSha256}
-    where id = ${id} and state <> 'removed'`
+  return sql`update cases set state = ${state}, decided_at_ms = ${decidedAt}, kept_sha256 = ${sha256}
+    where id = ${id} and state <> 'removed' and ${isSo}`
 }
 
 /** The image of a case, if it has one, is gone. */
@@ -36,9 +42,8 @@ const RANK = rawSql('(case when image_gone_at_ms > 0 then 2 else crowded end)')
 /** Opens the case of an image or adds to it, where the condition holds. `ReportLedger.fileReport` says what names a case. */
 function addToCase(report: Report, number: string, isSo: Part): Statement {
   const { id, category, severity, day, at, dueAt, sha256 = '' } = report
-  const isAbsentBecause = (table: 'removals' | 'holds') =>
-    part`exists (select 1 from ${rawSql(table)} where id = ${id})`
-  const [isRemoved, isHeld] = [isAbsentBecause('removals'), isAbsentBecause('holds')]
+  const isRemoved = part`exists (select 1 from removals where id = ${id})`
+  const isHeldNow = isHeld(id)
   const isMoreTrusted = rawSql('excluded.crowded < cases.crowded')
   const isAsTrusted = rawSql('excluded.crowded = cases.crowded')
   const names = part`(${isMoreTrusted} or (${isAsTrusted} and excluded.severity < cases.severity))`
@@ -48,8 +53,8 @@ function addToCase(report: Report, number: string, isSo: Part): Statement {
   return sql`insert into cases (id, category, severity, state, reports, opened_at_ms, due_at_ms, decided_at_ms, month,
       crowded, named_by)
     select ${id}, ${category}, ${severity},
-      case when ${isRemoved} then 'removed' when ${isHeld} then 'held' else 'open' end, 1, ${at}, ${dueAt},
-      case when ${isRemoved} or ${isHeld} then cast(${at} as bigint) else 0 end, ${day.slice(0, 7)},
+      case when ${isRemoved} then 'removed' when ${isHeldNow} then 'held' else 'open' end, 1, ${at}, ${dueAt},
+      case when ${isRemoved} or ${isHeldNow} then cast(${at} as bigint) else 0 end, ${day.slice(0, 7)},
       ${report.isCrowded ? 1 : 0}, ${number} where ${isSo}
     on conflict (id) do update set
       reports = cases.reports + 1,

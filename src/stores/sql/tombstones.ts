@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger.ts'
 import { LAST, PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import { tick } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { heldGone, holdRow } from './holds.ts'
+import { heldGone, holdRow, IS_NOT_ENDING } from './holds.ts'
 import { outboxOf, randomToken } from './outbox.ts'
 import { decide, markImageGone } from './reports.ts'
 import { ALWAYS, joined, type Part, part, rawSql, sql } from './statement.ts'
@@ -67,9 +67,6 @@ export function leaveOfDecisions(act: TombstoneAct, at: number, isOne: Part): St
       where ${isOne} and ${IS_KEPT}`,
   ]
 }
-
-/** A hold that a later act ends, whose move is still to be made. */
-const IS_NOT_ENDING = part`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
 
 /** One of each thing that is so now, with the time since when. */
 function leaveOfAll(isSo: Part, now: number): Statement[] {

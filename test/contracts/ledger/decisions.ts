@@ -85,7 +85,8 @@ export function decisionsCases({ on }: Harness): void {
     await ledger.recordHold(TWO, 'before', new Date(AT))
     await ledger.addDecisions(decision('b', 'remove'), [
       { id: ONE, isVisible: true },
-      { id: TWO, isVisible: false },
+      // The hold is not carried out yet.
+      { id: TWO, isVisible: true },
     ])
     assert.deepEqual(await ledger.undoDecisions('other', 'x', new Date(AT), 'ann'), [])
     assert.deepEqual(
@@ -100,6 +101,18 @@ export function decisionsCases({ on }: Harness): void {
     ])
     assert.deepEqual(await actsOf(ledger), [`hold ${ONE}`, `hold ${TWO}`, `release ${ONE}`])
     assert.deepEqual(await ledger.claimDecisions(10, DUE, 1000), [])
+  })
+
+  on('holds again what is about to be released', async (ledger) => {
+    const at = new Date(AT)
+    await ledger.recordHold(ONE, 'x', at)
+    await ledger.recordRelease(ONE, 'y', at)
+    await ledger.addDecisions(decision('b', 'hold'), [{ id: ONE, isVisible: true }])
+    const [move] = await ledger.claimMoves(10, AT, 1000)
+    assert.equal(move?.to, 'held')
+    assert.deepEqual(await ledger.undoDecisions('b', 'z', at, 'ann'), [ONE])
+    assert.equal(await ledger.finishMove(move!, true), false)
+    assert.equal((await ledger.claimMoves(10, AT, 1000))[0]?.to, 'visible')
   })
 
   on('is undone or carried out, never both', async (ledger, { another }) => {
@@ -128,8 +141,8 @@ export function decisionsCases({ on }: Harness): void {
   on('ends with a later act on the image', async (ledger) => {
     const at = new Date(AT)
     const later: [DecidedAct, () => Promise<unknown>, boolean][] = [
+      ['keep', () => ledger.recordKeep(ONE, 'x', at), true],
       ['keep', () => ledger.recordHold(ONE, 'x', at), true],
-      ['remove', () => ledger.recordKeep(ONE, 'x', at), true],
       ['remove', () => ledger.recordRelease(ONE, 'x', at), true],
       // The first half of keeping what is held.
       ['keep', () => ledger.recordRelease(ONE, 'x', at), false],

@@ -66,6 +66,27 @@ export function holdsCases({ on }: Harness): void {
     }
   })
 
+  on('keeps nothing that is held', async (ledger) => {
+    await ledger.fileReport(report({ id: ID }), KEPT)
+    await ledger.recordHold(ID, 'a report', AT)
+    assert.equal(await ledger.recordKeep(ID, 'x', AT), false)
+    assert.equal((await ledger.caseOf(ID))?.state, 'held')
+    assert.deepEqual(
+      (await ledger.auditLog(10)).map(({ act }) => act),
+      ['hold'],
+    )
+    await ledger.recordRelease(ID, 'x', AT)
+    assert.equal(await ledger.recordKeep(ID, 'x', AT), true)
+    assert.equal((await ledger.caseOf(ID))?.state, 'kept')
+  })
+
+  on('opens the case of an image that is reported while it is released', async (ledger) => {
+    await ledger.recordHold(ID, 'x', AT)
+    await ledger.recordRelease(ID, 'y', AT)
+    await ledger.fileReport(report({ id: ID }), KEPT)
+    assert.equal((await ledger.caseOf(ID))?.state, 'open')
+  })
+
   on('withholds the bytes of an image that went before it could be held', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
     await finish(ledger, false)
