@@ -1,15 +1,21 @@
 /** What stands in front writes down no deletion key and no secret of a receipt, whether servers answer or not. */
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { end, listen } from '../support/listen.ts'
-import { freePort, replaced, runNginx, skipWithout, startNginxFront } from '../support/processes/caches.ts'
+import {
+  freePort,
+  replaced,
+  runNginx,
+  skipWithout,
+  startCaddy,
+  startNginxFront,
+} from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 
@@ -99,39 +105,15 @@ test('nginx, as shipped for compose.yaml', { skip: await skipWithout('nginx') },
 })
 
 test('Caddy, as shipped', { skip: await skipWithout('caddy') }, async () => {
-  const folder = await newFolder()
-  const port = await freePort()
   let text = ''
-  let child: ReturnType<typeof spawn> | undefined
-  try {
-    const log = await withOrigin(async (originPort) => {
-      const site = replaced(await readFile(join(ROOT, 'deploy/caddy/Caddyfile'), 'utf8'), [
-        [/^\{$/m, '{\n\tadmin off'],
-        [/^pics\.example \{$/m, `http://127.0.0.1:${port} {`],
-        [/127\.0\.0\.1:3000/, `127.0.0.1:${originPort}`],
-        [/lb_try_duration 5s/, 'lb_try_duration 50ms'],
-      ])
-      await writeFile(join(folder, 'Caddyfile'), site)
-      const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-      const words = ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
-      child = spawn('caddy', words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-      for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (piece) => (text += piece))
-      const url = `http://127.0.0.1:${port}`
-      await until('Caddy listens', () =>
-        request(url, 'GET', '/').then(
-          () => true,
-          () => false,
-        ),
-      )
-      return { url, log: async () => text }
+  let stop = async () => {}
+  await withOrigin(async (originPort) => {
+    const caddy = await startCaddy(originPort, (piece) => {
+      text += piece
     })
-    const ended = new Promise((resolve) => child!.once('exit', resolve))
-    child!.kill()
-    await ended
-    assert.ok((await log()).length > 0, 'it logs at all')
-    checkLog(await log())
-  } finally {
-    child?.kill()
-    await rm(folder, { recursive: true, force: true })
-  }
+    stop = caddy.stop
+    return { url: caddy.url, log: async () => text }
+  }).finally(() => stop())
+  assert.ok(text.length > 0, 'it logs at all')
+  checkLog(text)
 })

@@ -159,6 +159,44 @@ ${site}
   return running(spawn('nginx', words, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
 }
 
+/** Caddy before one server, which it looks at every 50 ms. `log`: hears all that it writes. */
+export async function startCaddy(
+  originPort: number,
+  log: (text: string) => void = () => {},
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const folder = await newFolder()
+  const port = await freePort()
+  const site = replaced(await readFile(join(ROOT, 'deploy/caddy/Caddyfile'), 'utf8'), [
+    [/^\{$/m, '{\n\tadmin off'],
+    [/^pics\.example \{$/m, `http://127.0.0.1:${port} {`],
+    [/127\.0\.0\.1:3000/, `127.0.0.1:${originPort}`],
+    [/lb_try_duration 5s/, 'lb_try_duration 50ms'],
+    [/health_interval 5s/, 'health_interval 50ms'],
+  ])
+  await writeFile(join(folder, 'Caddyfile'), site)
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const words = ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
+  const child = spawn('caddy', words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => log(String(piece)))
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const stop = async () => {
+    child.kill()
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  }
+  const url = `http://127.0.0.1:${port}`
+  await until('Caddy listens', () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  ).catch(async (error) => {
+    await stop()
+    throw error
+  })
+  return { url, stop }
+}
+
 /** What is shipped, with this machine's ports and folders. Every line that is to change must be there. */
 export function replaced(text: string, changes: [RegExp, string][]): string {
   return changes.reduce((changed, [pattern, replacement]) => {
