@@ -94,3 +94,43 @@ test('a receiver that has a notice does not get it again when another failed', a
   now += QUIET_MS
   await until('the cap is told again', async () => got.length === 6)
 })
+
+test('a receiver that is dead keeps no later event from the others', async (t) => {
+  t.after(() => notices.stop())
+  const ledger = await ledgerOf(t)
+  let now = Date.now()
+  let isDead = true
+  const got: [string, string][] = []
+  const receiver = (name: string): Notifier => ({
+    name,
+    async deliver({ title }) {
+      if (name === 'dead' && isDead) throw new RemoteFailure('away')
+      got.push([name, title])
+    },
+  })
+  const raise = () =>
+    ledger.raiseAlert(crypto.randomUUID(), new Date(now), { raises: 'case.urgent', pause: null })
+  const notices = createNotices({
+    ledger,
+    notifiers: [receiver('dead'), receiver('other')],
+    link: null,
+    now: () => ++now,
+    onFailure: (_, name) => assert.equal(name, 'dead'),
+    roundMs: 5,
+  })
+  await raise()
+  notices.start()
+  await until('the first is told', () => got.length === 1)
+  await raise()
+  await raise()
+  now += QUIET_MS
+  await until('the next are told', () => got.length === 2)
+  isDead = false
+  now += QUIET_MS
+  await until('all have it', async () => (await notices.pending()) === 0)
+  assert.deepEqual(got, [
+    ['other', 'Pinhole: 1 urgent report'],
+    ['other', 'Pinhole: 3 urgent reports'],
+    ['dead', 'Pinhole: 3 urgent reports'],
+  ])
+})

@@ -94,11 +94,18 @@ export function createNotices(parts: {
   roundMs?: number
 }): Notices {
   const { ledger, notifiers, link, now, onFailure } = parts
-  /** Receivers of a notice that others do not have yet. */
-  const told = new Map<string, Set<Notifier>>()
+  /** Of a notice that not all receivers have yet: those that have it, of how many events it told them, and when. */
+  const told = new Map<string, { done: Set<Notifier>; count: number; at: number }>()
 
   async function tell(pending: PendingNotice): Promise<void> {
     const wording = WORDINGS[pending.kind as NoticeKind]
+    const quietMs = wording.quietMs ?? QUIET_MS
+    const known = told.get(pending.id)
+    if (known !== undefined && pending.count > known.count && now() - known.at >= quietMs) {
+      // Else one dead receiver would keep from all others what happens next. All is told, as another notice.
+      told.delete(pending.id)
+      return ledger.settleNotice({ ...pending, count: 0 }, now(), now())
+    }
     const notice: Notice = {
       id: pending.id,
       kind: pending.kind as NoticeKind,
@@ -108,7 +115,7 @@ export function createNotices(parts: {
       text: wording.text,
       link,
     }
-    const done = told.get(notice.id) ?? new Set()
+    const done = known?.done ?? new Set()
     let retryMs = 0
     await Promise.all(
       notifiers.map(async (notifier) => {
@@ -124,11 +131,11 @@ export function createNotices(parts: {
       }),
     )
     if (done.size < notifiers.length) {
-      told.set(notice.id, done)
+      if (known === undefined && done.size > 0) told.set(notice.id, { done, count: pending.count, at: now() })
       await ledger.deferNotice(pending, now() + retryMs)
     } else {
       told.delete(notice.id)
-      await ledger.settleNotice(pending, now(), now() + (wording.quietMs ?? QUIET_MS))
+      await ledger.settleNotice(pending, now(), now() + quietMs)
     }
   }
 
