@@ -1,7 +1,7 @@
 /** Scanners that fetch what waits, and one that is asked: see `scanning.long.test.ts` for dead, slow and wrong ones. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
@@ -10,6 +10,7 @@ import { createScanGate } from '../src/service/moderation/scan-gate.ts'
 import { createScanning } from '../src/service/moderation/scanning.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
+import { StoreUnavailable } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { pullScanSuite } from './contracts/pull-scans.ts'
 import { verdict } from './support/fake-scanner.ts'
@@ -18,9 +19,11 @@ import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
 import { startServer } from './support/processes/server.ts'
 import { becomes, started, withAnswer } from './support/scanned-server.ts'
-import { inChunks } from './support/stored-images.ts'
+import { idFor, inChunks } from './support/stored-images.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, store } from './support/upload.ts'
+
+const ID = idFor('a')
 
 pullScanSuite('Node', async (env) => {
   const door = `127.0.0.1:${await freePort()}`
@@ -98,31 +101,39 @@ it('looks for what waits unseen once while scans are off, and again only as long
   }
 })
 
-it('refuses only what still waits: not what had its verdict, or was held, since it was listed', async (t) => {
+/** Uploads wait for scanners that fetch them. After a second they are refused, or shown. */
+async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'refuse') {
   const folder = await folderOf(t)
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   t.after(() => objects.close())
   t.after(() => ledger.close())
-  let at = Date.now()
-  const now = () => at
-  const rules = { when: 'before', fault: 'refuse', limitMs: 1000 } as const
+  const clock = { now: Date.now() }
+  const now = () => clock.now
+  const rules = { when: 'before', fault, limitMs: 1000 } as const
   const onFailure = assert.ifError
   const metrics = { upload() {}, removalByKey() {}, report() {} }
   const parts = { objects, ledger, purges: NO_PURGES, metrics, hashes: nodeHashes, now, onFailure }
   const moves = createMoves(parts)
   const gate = createScanGate({ ...parts, scanner: null, rules })
-  const images = createImages({
-    ...parts,
-    maxUploadBytes: 1e6,
-    stripMetadata: true,
-    expiryClock: { latest: now },
-    scans: { gate, moves },
-  })
+  const imagesOn = (of: typeof objects) =>
+    createImages({
+      ...parts,
+      objects: of,
+      maxUploadBytes: 1e6,
+      stripMetadata: true,
+      expiryClock: { latest: now },
+      scans: { gate, moves },
+    })
+  const images = imagesOn(objects)
   const takedown = createTakedown({ ...parts, moves, evidence: null })
   const scanningOn = (of: typeof ledger) =>
     createScanning({ ...parts, ledger: of, takedown, moves, images, scanner: null, rules, onUnseen() {} })
+  return { objects, ledger, clock, moves, images, imagesOn, takedown, scanningOn }
+}
 
+it('refuses only what still waits: not what had its verdict, or was held, since it was listed', async (t) => {
+  const { objects, ledger, clock, images, takedown, scanningOn } = await waitingUploads(t)
   const ids: string[] = []
   for (let nth = 0; nth < 3; nth++) {
     const { record } = await images.publish(inChunks(gif({ size: 500 + nth })))
@@ -131,7 +142,7 @@ it('refuses only what still waits: not what had its verdict, or was held, since 
   const [clean, held, unseen] = ids
   const scanner = scanningOn(ledger)
   const tasks = await scanner.claim(3)
-  at += 2000
+  clock.now += 2000
   const late = scanningOn({
     ...ledger,
     async overdueScans(before, limit) {
@@ -149,4 +160,33 @@ it('refuses only what still waits: not what had its verdict, or was held, since 
   assert.ok(await objects.headHeld(held!), 'what is held is there')
   assert.equal(await images.find(unseen!), null)
   assert.equal(await objects.headHeld(unseen!), null, 'what nobody looked at is not')
+})
+
+it('refuses no upload that is still to be stored, and one that is sent again waits its whole time', async (t) => {
+  const { objects, ledger, clock, images, imagesOn, scanningOn } = await waitingUploads(t)
+  const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
+  const bytes = gif()
+  const failing = imagesOn({
+    ...objects,
+    async draft(body, limitBytes) {
+      const draft = await objects.draft(body, limitBytes)
+      return { ...draft, commit: () => draft.discard().then(() => Promise.reject(new StoreUnavailable())) }
+    },
+  })
+  await assert.rejects(failing.publish(inChunks(bytes), { identity }), { code: 'unavailable' })
+  clock.now += 2000
+  const endWaits = async () => {
+    const scanning = scanningOn(ledger)
+    scanning.start()
+    await scanning.stop()
+  }
+  await endWaits()
+  assert.equal(await ledger.isGone(ID), false)
+  assert.equal((await images.publish(inChunks(bytes), { identity })).isRepeat, false)
+  await endWaits()
+  assert.ok(await objects.headHeld(ID), 'it waits')
+  clock.now += 2000
+  await endWaits()
+  assert.equal(await objects.headHeld(ID), null)
+  assert.equal(await ledger.isGone(ID), true)
 })

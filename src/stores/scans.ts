@@ -26,7 +26,10 @@ export interface ClaimedScan {
 export type ScanEnd = 'passed' | 'decided' | 'gone'
 
 export interface ScanLedger {
-  /** The image is to be scanned. Called before it is stored, so that no crash loses it. Harmless a second time. */
+  /**
+   * The image is to be scanned. Called before it is stored, so that no crash loses it. A second time its wait begins anew: an
+   * upload under the same id failed. What is hidden stays so.
+   */
   recordScan(scan: NewScan): Promise<void>
   /**
    * Takes up to `limit` images for this process alone until `now + leaseMs`, those that are due longest first: two processes
@@ -44,7 +47,7 @@ export interface ScanLedger {
   deferScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, retryAt: number): Promise<void>
   /** Records that the image is to go out of sight, if it waits hidden. `false` if it does not. */
   hideScanned(id: string): Promise<boolean>
-  /** Images that wait hidden since before `before`, at most `limit`. */
+  /** Images that wait hidden since before `before`, at most `limit`: last those that are claimed or put off. */
   overdueScans(before: number, limit: number): Promise<string[]>
   /** The image is to be visible although it was not scanned yet; it is still to be scanned. What the operator holds or removed stays so. */
   showUnscanned(id: string): Promise<void>

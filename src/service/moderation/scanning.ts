@@ -18,6 +18,7 @@ import type { ClaimedScan } from '../../stores/scans.ts'
 import type { Hashes } from '../hashes.ts'
 import { LOST_MS } from '../images/expiring.ts'
 import type { Images } from '../images/images.ts'
+import { damagedIsThere, recordAnywhere } from '../images/status.ts'
 import type { Moves } from './moves.ts'
 import { isCategory } from './report-categories.ts'
 import { KEPT_OF_CATEGORY, newCase } from './reports.ts'
@@ -173,6 +174,8 @@ export function createScanning(parts: {
   async function refuse(id: string, before: number): Promise<void> {
     const claimed = await ledger.claimOverdueScan(id, before, now(), LEASE_MS)
     if (claimed === null) return
+    // A deletion on record would be one of an image that is still to be stored.
+    if ((await recordAnywhere(objects, id).catch(damagedIsThere)) === null) return putAside(claimed)
     await parts.images.expire(id)
     await ledger.endScan(claimed, 'decided')
   }

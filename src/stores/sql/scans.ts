@@ -21,7 +21,10 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     async recordScan({ id, at, isHidden }) {
       await database.write([
         sql`insert into scans (id, since_ms, is_hidden, attempts, claim, due_at_ms)
-          values (${id}, ${at}, ${isHidden ? 1 : 0}, 0, 0, ${at}) on conflict (id) do nothing`,
+          values (${id}, ${at}, ${isHidden ? 1 : 0}, 0, 0, ${at})
+          on conflict (id) do update set since_ms = excluded.since_ms, attempts = 0, claim = 0,
+            due_at_ms = excluded.due_at_ms,
+            is_hidden = case when excluded.is_hidden = 1 then 1 else scans.is_hidden end`,
       ])
     },
 
@@ -60,7 +63,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     async overdueScans(before, limit) {
       const rows = await database.read<{ id: string }>(
         sql`select id from scans where is_hidden = 1 and since_ms <= ${before}
-          order by since_ms limit ${Math.max(0, limit)}`,
+          order by due_at_ms, since_ms limit ${Math.max(0, limit)}`,
       )
       return rows.map(({ id }) => id)
     },

@@ -30,8 +30,8 @@ export function scansCases({ on }: Harness): void {
     const other = await another()
     await ledger.recordScan(scan('C', { at: NOW + 1 }))
     await ledger.recordScan(scan('B'))
-    await ledger.recordScan(scan('A', { at: NOW - 5, isHidden: true }))
-    await ledger.recordScan(scan('A', { at: NOW + 7 }))
+    await ledger.recordScan(scan('A', { at: NOW - 7, isHidden: true }))
+    await ledger.recordScan(scan('A', { at: NOW - 5 }))
     assert.deepEqual(await other.pendingScans(), { count: 3, hidden: 1, oldest: NOW - 5 })
     const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
     assert.ok(first)
@@ -52,6 +52,27 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual(await ledger.claimScans(1, NOW + 499, LEASE_MS), [])
     const [again] = await ledger.claimScans(1, NOW + 500, LEASE_MS)
     assert.deepEqual([again?.id, again?.attempts, again?.since], ['A', 1, NOW])
+  })
+
+  on('waits anew for what is sent again after its upload failed', async (ledger) => {
+    await ledger.recordScan(scan('A', { isHidden: true }))
+    const [lost] = await ledger.claimScans(1, NOW, LEASE_MS)
+    await ledger.showUnscanned('A')
+    await ledger.recordScan(scan('A', { at: NOW + 9, isHidden: true }))
+    assert.equal(await ledger.endScan(lost!, 'gone'), false)
+    assert.deepEqual(await ledger.overdueScans(NOW + 8, 10), [])
+    assert.deepEqual(await ledger.overdueScans(NOW + 9, 10), ['A'])
+    const [again] = await ledger.claimScans(1, NOW + 9, LEASE_MS)
+    assert.deepEqual([again?.since, again?.isHidden, again?.attempts], [NOW + 9, true, 0])
+  })
+
+  on('names what is put off behind what else is overdue', async (ledger) => {
+    await ledger.recordScan(scan('A', { isHidden: true }))
+    const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
+    await ledger.deferScan(first!, NOW + 500)
+    await ledger.recordScan(scan('B', { at: NOW + 1, isHidden: true }))
+    assert.deepEqual(await ledger.overdueScans(NOW + 1, 1), ['B'])
+    assert.deepEqual(await ledger.overdueScans(NOW + 1, 2), ['B', 'A'])
   })
 
   on('hides an image until it passed, and says why it is not there', async (ledger) => {
