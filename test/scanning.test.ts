@@ -190,3 +190,20 @@ it('refuses no upload that is still to be stored, and one that is sent again wai
   assert.equal(await objects.headHeld(ID), null)
   assert.equal(await ledger.isGone(ID), true)
 })
+
+for (const by of ['a verdict', 'its key'] as const)
+  it(`finds an image by ${by} that is about to be shown`, async (t) => {
+    const { objects, ledger, moves, images, scanningOn } = await waitingUploads(t, 'publish')
+    const { record, key } = await images.publish(inChunks(gif()))
+    const { id } = record
+    const scanner = scanningOn(ledger)
+    const [task] = await scanner.claim(1)
+    // The process that was to show it died.
+    await ledger.showUnscanned(id)
+    const hold = { verdict: 'hold', category: null, finding: '' } as const
+    const answer = by === 'its key' ? images.remove(key) : scanner.decide(id, task!.claim, hold)
+    assert.equal(await answer, true)
+    await moves.carryOut(id)
+    assert.equal(await objects.head(id), null)
+    assert.equal((await objects.headHeld(id)) !== null, by === 'a verdict')
+  })

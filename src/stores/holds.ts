@@ -25,7 +25,10 @@ export interface WhyAbsent {
 }
 
 export interface HoldLedger {
-  /** If it is known: the operator removed or holds the image, its key deleted it, or it waits for a scanner. One statement. */
+  /**
+   * If it is known: the operator removed or holds the image, its key deleted it, or it waits for a scanner, or to be moved back
+   * after that. One statement.
+   */
   whyAbsent(id: string): Promise<WhyAbsent | null>
   /**
    * Whether bytes with any of these digests may not be stored now: the operator blocked them, or holds an image that has

@@ -44,6 +44,7 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
         union all select 2 as rank, 'deleted' as state, '' as rule from deletions where id = ${id}
         union all select 3 as rank, 'held' as state, rule from holds where id = ${id} and gone = 0
         union all select 4 as rank, 'scanning' as state, '' as rule from scans where id = ${id} and is_hidden = 1
+        union all select 5 as rank, 'scanning' as state, '' as rule from moves where id = ${id} and wanted = 'visible'
         order by rank limit 1`)
       return row === undefined ? null : { state: row.state, rule: row.rule }
     },
