@@ -11,9 +11,11 @@ import { createLog } from '../src/node/log.ts'
 import { openStores, type Stores } from '../src/node/open/stores.ts'
 import { repair } from '../src/node/verify/repair.ts'
 import { scan } from '../src/node/verify/scan.ts'
+import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { pruneImages, transferImages } from '../src/service/recovery/transfer.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
+import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { folderOf } from './support/folder.ts'
 import { bytesFor, heldOf, idFor, listOf, put } from './support/stored-images.ts'
@@ -153,6 +155,34 @@ test('a repair holds what is visible and held by the ledger', async (t) => {
     assert.deepEqual([await listOf(objects), await heldOf(objects)], [[SEEN], [HIDDEN]])
   })
   assert.deepEqual(await repairAll(config), [])
+})
+
+test('a repair holds nothing that a server is about to have released', async (t) => {
+  const { config } = await machineFor(t)
+  await onMachine(config, async (stores) => {
+    const { objects, clock } = stores
+    // A server has moved it, and not written that down yet.
+    await stores.ledger.recordRelease(HIDDEN, REASON, new Date(clock.now()))
+    const move = await stores.ledger.claimMove(HIDDEN, clock.now(), 60_000)
+    assert.ok(move !== null && move !== 'busy')
+    await objects.release(HIDDEN)
+    let isFinished = false
+    const finish = async () => {
+      if (!isFinished) await stores.ledger.finishMove(move, true)
+      isFinished = true
+    }
+    const claimMove: Ledger['claimMove'] = async (...given) => {
+      const claimed = await stores.ledger.claimMove(...given)
+      if (claimed === 'busy') await finish()
+      return claimed
+    }
+    const parts = { ...stores, ledger: { ...stores.ledger, claimMove }, now: clock.now }
+    const moves = createMoves({ ...parts, onFailure: assert.ifError })
+    const takedown = createTakedown({ ...parts, moves, evidence: null })
+    await repair({ kind: 'visible', id: HIDDEN }, { ...parts, takedown, folder: null, backup: null })
+    await finish()
+    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[SEEN, HIDDEN].sort(), []])
+  })
 })
 
 test('a restore beside a newer ledger that is given up leaves held what it holds, and images private', async (t) => {

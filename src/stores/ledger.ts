@@ -159,6 +159,8 @@ export interface Ledger
 
   /** Takes the move of an image for this process alone until `now + leaseMs`. `null` if there is none left to make. */
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
+  /** Wants the image where the last act wants it, once more: something else may have moved it. */
+  moveAgain(id: string): Promise<void>
   /** The same for up to `limit` moves of any image that nobody makes: their process died. */
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
   /**

@@ -1,8 +1,8 @@
 /** Puts aside what `verify` found, or removes what should be gone. Nothing that could be an image is thrown away. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { damagedIsThere } from '../../service/images/status.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
-import { isToBeHeld } from '../../service/recovery/reconcile.ts'
 import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, openAnywhere, removeAnywhere } from '../../stores/object-store.ts'
@@ -23,7 +23,7 @@ export interface Repair {
 
 /** What was done, in a word. */
 export async function repair(finding: Finding, parts: Repair): Promise<string> {
-  const { objects, ledger, takedown, folder, backup } = parts
+  const { objects, takedown, folder, backup } = parts
   switch (finding.kind) {
     case 'damaged': {
       if (backup !== null) {
@@ -44,11 +44,9 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
       await removeAnywhere(objects, finding.id)
       return 'removed'
     case 'visible':
-      if (await isToBeHeld(finding.id, ledger)) await objects.hold(finding.id)
-      // Released meanwhile, by a server.
-      if (await isToBeHeld(finding.id, ledger)) return 'held'
-      await objects.release(finding.id)
-      return 'released'
+      // A server may hold or release it just now: one process at a time moves an image.
+      await takedown.putRight(finding.id)
+      return (await objects.headHeld(finding.id).catch(damagedIsThere)) === null ? 'released' : 'held'
     case 'draft':
       await rm(join(folder!, finding.path), { force: true })
       return 'removed'
@@ -61,7 +59,7 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
 async function heal(
   id: string,
   backup: ObjectStore,
-  { objects, ledger, folder }: Repair,
+  { objects, ledger, takedown, folder }: Repair,
   isHeld: boolean,
 ): Promise<'healed' | 'healed, and held still' | 'removed' | null> {
   const source: Source = { open: (id, selection) => openAnywhere(backup, id, selection) }
@@ -80,7 +78,7 @@ async function heal(
     await removeAnywhere(objects, id)
     return 'removed'
   }
-  if (await isToBeHeld(id, ledger)) await objects.hold(id)
+  await takedown.putRight(id)
   return (await objects.headHeld(id)) === null ? 'healed' : 'healed, and held still'
 }
 

@@ -30,6 +30,8 @@ export interface Takedown extends RelatedImages {
   release(id: string, reason: string, by?: Actor): Promise<boolean>
   /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
   keep(id: string, reason: string, by?: Actor): Promise<boolean>
+  /** Moves the image to where the ledger says that it should be. */
+  putRight(id: string): Promise<void>
   block(sha256: string, reason: string, by?: Actor): Promise<void>
   /** `false` if it was not blocked. */
   unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
@@ -124,6 +126,10 @@ export function createTakedown(parts: {
         // Else somebody held or removed it meanwhile.
         if (await ledger.recordKeep(id, reason, at(), by, sha256)) return true
       }
+    },
+    async putRight(id) {
+      await ledger.moveAgain(id)
+      await moves.carryOut(id)
     },
     sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
     sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),

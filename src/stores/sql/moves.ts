@@ -107,6 +107,10 @@ export function movesLedger(database: SqlDatabase) {
 
     claimMoves: outbox.claim,
 
+    async moveAgain(id) {
+      await database.write([again(id, 0, ALWAYS)])
+    },
+
     async finishMove({ id, to, version, claim }, isThere) {
       const [isMine, isLast] = [isClaimed(id, claim), isClaimed(id, claim, version)]
       const held = isThere ? [] : heldGone(id, isLast)
