@@ -9,6 +9,7 @@ import { r2Salts } from './stores/r2/salts.ts'
 import { openR2Files, openR2Store } from './stores/r2/store.ts'
 import { openAssets } from './worker/assets.ts'
 import { configOf, type Env } from './worker/env.ts'
+import { unavailable } from './worker/exchange.ts'
 import { createHost, type Host } from './worker/host.ts'
 import { createLog } from './worker/log.ts'
 import type { Execution } from './worker/purging.ts'
@@ -54,11 +55,10 @@ export default {
     try {
       return await (host ?? (await start(env))).fetch(request, context)
     } catch (error) {
-      console.error(error)
-      return new Response('{"title":"Service Unavailable","status":503,"error":"unavailable"}', {
-        status: 503,
-        headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' },
-      })
+      const requestId = crypto.randomUUID()
+      console.error(requestId, error)
+      const detail = 'The service can’t start now. Please try again in a moment.'
+      return unavailable(`${env.BASE_URL}`, detail, requestId)
     }
   },
 

@@ -1,8 +1,9 @@
 /** Requests and answers as workerd has them. */
 import type { Answer } from '../http/answer.ts'
-import { NO_STORE } from '../http/headers/common.ts'
+import { commonHeaders, NO_STORE } from '../http/headers/common.ts'
 import { problem } from '../http/problem.ts'
 import { PROBLEM_TYPE } from '../problems.ts'
+import { REQUEST_ID_HEADER } from '../protocol.ts'
 
 /**
  * Cloudflare puts codings of its own into `Accept-Encoding`, and says elsewhere which the client takes. Without the body,
@@ -19,12 +20,14 @@ export function headerOf(request: Request): (name: string) => string | undefined
   return (name) => request.headers.get(name) ?? undefined
 }
 
-export function unknownClient(): Response {
-  const told = problem('unavailable', 'Cloudflare did not say which address this request is from.')
-  return Response.json(told, {
-    status: told.status,
-    headers: { 'Content-Type': PROBLEM_TYPE, 'Cache-Control': NO_STORE },
-  })
+/** For a request that comes no further. */
+export function unavailable(baseUrl: string, detail: string, requestId = crypto.randomUUID()): Response {
+  const told = problem('unavailable', detail)
+  const headers = new Headers(commonHeaders(baseUrl))
+  headers.set('Content-Type', PROBLEM_TYPE)
+  headers.set('Cache-Control', NO_STORE)
+  headers.set(REQUEST_ID_HEADER, requestId)
+  return new Response(JSON.stringify(told), { status: told.status, headers })
 }
 
 /** Cloudflare Workers runtime APIs, "Streams": the way to a Content-Length for a stream. */

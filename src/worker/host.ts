@@ -22,7 +22,7 @@ import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
 import type { WorkerAssets } from './assets.ts'
 import { createBackground } from './background.ts'
 import { readBody } from './body.ts'
-import { asCoded, asSent, headerOf, responseOf, unknownClient } from './exchange.ts'
+import { asCoded, asSent, headerOf, responseOf, unavailable } from './exchange.ts'
 import { workerHashes as hashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createPlaces, type Places } from './places.ts'
@@ -237,7 +237,9 @@ export function createHost(given: {
     // A host of its own: nothing of it is on the one that visitors see.
     if (config.operatorUrl !== null && origin === config.operatorUrl) return operator(request, target)
     // Without it all clients would share one day's quota.
-    if (peer === null && !isRead) return unknownClient()
+    if (peer === null && !isRead) {
+      return unavailable(baseUrl, 'Cloudflare did not say which address this request is from.')
+    }
     if (takesUploads(pathname)) return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '')
     return other(request, target, peer ?? '')
   }

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { gzippedBytes } from '../../build/worker.ts'
 import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
 import { configOf, type Env } from '../../src/worker/env.ts'
+import { checkAnswer, checkProblem } from '../contracts/http/rules.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
@@ -109,11 +110,14 @@ describe('a Worker whose configuration is wrong', () => {
   it('says what has no meaning, and answers 503', async () => {
     const host = await startWorker({ DATA_DIR: '/data', CDN_URL: 'cloudflare://zone?token=t' })
     try {
-      assert.equal((await request(host.url, 'GET', '/')).status, 503)
+      const answer = await request(host.url, 'GET', '/')
+      checkProblem(answer, 503, 'unavailable')
+      checkAnswer(answer, { method: 'GET', path: '/', https: false })
       // The answer may be here before the line.
       await until('it is logged', () =>
         host.logs().includes('DATA_DIR has no meaning on Workers: there is no disk'),
       )
+      assert.ok(host.logs().includes(answer.headers.get('X-Request-Id')!), host.logs())
     } finally {
       await host.stop()
     }
