@@ -6,9 +6,10 @@ import { Option } from 'commander'
 import envPaths from 'env-paths'
 import { refusalOf } from '../client/api/answers.ts'
 import { endpointOf } from '../client/api/endpoint.ts'
+import { isGone } from '../client/api/gone.ts'
 import { type RetryPolicy, withRetries } from '../client/api/retry.ts'
 import { jsonObject } from '../json.ts'
-import { type Problem, rawPath, UPLOAD_PATH, viewPath } from '../protocol.ts'
+import { rawPath, UPLOAD_PATH, viewPath } from '../protocol.ts'
 import { CommandError } from './exit.ts'
 import type { Entry } from './history.ts'
 
@@ -63,24 +64,11 @@ export async function reach(server: string, policy: RetryPolicy): Promise<void> 
   await withRetries(attempt, policy, clock)
 }
 
-/**
- * Only what the service itself says is gone, in its own words: any server may answer 404 to an address, e.g. a proxy or what
- * stands there while the service is moved.
- */
-export async function isGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
+/** Whether what was uploaded is there no more, as its service says. Rejects if that does not answer. */
+export async function isDeparted({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
   const raw = link.slice(0, -viewPath(id).length) + rawPath(id)
-  const timed = AbortSignal.any([signal, AbortSignal.timeout(30_000)])
   try {
-    // HEAD would tell the status alone. Of a picture that is there one byte comes.
-    const headers = { Accept: 'application/problem+json', Range: 'bytes=0-0' }
-    const answer = await fetch(raw, { headers, redirect: 'manual', signal: timed })
-    const isProblem = answer.headers.get('Content-Type')?.startsWith(headers.Accept)
-    if ((answer.status === 404 || answer.status === 410) && isProblem) {
-      const problem: Partial<Problem> | null = await answer.json()
-      return problem?.error === 'not-found' || problem?.error === 'removed'
-    }
-    await answer.body?.cancel()
-    return false
+    return await isGone(raw, AbortSignal.any([signal, AbortSignal.timeout(30_000)]))
   } catch (cause) {
     signal.throwIfAborted()
     throw new Error('Its service cannot be reached now, so it stays in the list.', { cause })

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { CommandError, EXIT, interruptSignal, reportError } from '../exit.ts'
 import { type Entry, forgetEntry, HISTORY, isNamedBy, type KeptEntry, readHistory } from '../history.ts'
-import { isGone } from '../service.ts'
+import { isDeparted } from '../service.ts'
 import { bytesText, jsonText, localTime, printable } from '../terminal/text.ts'
 
 interface ListFlags {
@@ -53,7 +53,7 @@ async function forgetGone(): Promise<void> {
   const signal = interruptSignal()
   for (const entry of await readHistory()) {
     try {
-      if (await isGone(entry, signal)) await forgetAll([entry])
+      if (await isDeparted(entry, signal)) await forgetAll([entry])
     } catch (error) {
       const code = reportError(error, entry.link)
       process.exitCode ||= code

@@ -5,7 +5,7 @@ import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
 import type { Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
-import { isGone } from '../service.ts'
+import { isDeparted } from '../service.ts'
 import type { Bars } from '../terminal/bars.ts'
 import { type Outcome, remember } from './outcome.ts'
 
@@ -53,7 +53,7 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
         const sha256 = toHex(new Uint8Array(digest))
         const known = uploaded.get(`${mode} ${sha256}`)
         // It may have been deleted from elsewhere: a link to nothing would be no upload.
-        if (known && !(await isGone(known, working).catch(() => false))) return { name, known }
+        if (known && !(await isDeparted(known, working).catch(() => false))) return { name, known }
         const compressed = await compress(file, { mode, convert, signal: working, onProgress })
         working.throwIfAborted()
         const sent = await send(compressed.blob, {

@@ -27,7 +27,7 @@ worker.addEventListener('fetch', (event) => {
 })
 
 async function receive(request: Request): Promise<Response> {
-  // A form that is none, or a disk that is full: the page opens all the same, and says that there was nothing.
+  // A form that is none: the page opens all the same, and says that there was nothing.
   let left = 0
   try {
     const form = await request.formData()

@@ -162,6 +162,7 @@ export const english = {
       other: '{count} pictures and their deletion keys saved to {file}.',
     },
     notImported: 'This isn’t a Pinhole history file.',
+    noRoom: 'Nothing was imported: this browser has no room left.',
     forgotten: 'The history on this device was cleared.',
     gone: {
       one: '{count} picture is no longer online and was removed from the list.',
@@ -178,7 +179,7 @@ export const english = {
     pictureAt: 'Picture, {time}',
     shared: { one: 'Upload this picture?', other: 'Upload these {count} pictures?' },
     sharedDetail: 'Shared from another app or page. Nothing has been sent yet.',
-    sharedLeft: { one: '{count} more didn’t fit.', other: '{count} more didn’t fit.' },
+    sharedLeft: { one: '{count} picture didn’t fit.', other: '{count} pictures didn’t fit.' },
     unsent: { one: '{count} upload didn’t finish', other: '{count} uploads didn’t finish' },
     unsentDetail: 'Kept in this browser from an earlier visit. Nothing is sent until you choose Upload.',
     andMore: 'and {count} more',

@@ -168,6 +168,7 @@ export const french: Messages = {
       other: '{count} images et leurs clés de suppression enregistrées dans {file}.',
     },
     notImported: 'Ce fichier ne contient pas d’historique Pinhole.',
+    noRoom: 'Rien n’a été importé\u00a0: ce navigateur n’a plus de place.',
     forgotten: 'Plus rien n’est enregistré sur cet appareil.',
     gone: {
       one: '{count} image n’est plus en ligne et a été retirée de la liste.',
@@ -189,8 +190,8 @@ export const french: Messages = {
     shared: { one: 'Envoyer cette image\u00a0?', other: 'Envoyer ces {count} images\u00a0?' },
     sharedDetail: 'Partage reçu d’une autre application ou d’une autre page. Rien n’a encore été envoyé.',
     sharedLeft: {
-      one: '{count} autre image n’a pas pu être gardée.',
-      other: '{count} autres images n’ont pas pu être gardées.',
+      one: '{count} image n’a pas pu être gardée.',
+      other: '{count} images n’ont pas pu être gardées.',
     },
     unsent: { one: '{count} envoi n’est pas terminé', other: '{count} envois ne sont pas terminés' },
     unsentDetail:

@@ -161,6 +161,7 @@ export const german: Messages = {
       other: '{count} Bilder mit Löschschlüsseln in {file} gespeichert.',
     },
     notImported: 'Diese Datei enthält keinen Pinhole-Verlauf.',
+    noRoom: 'Nichts importiert: In diesem Browser ist kein Platz mehr.',
     forgotten: 'Auf diesem Gerät ist nichts mehr gespeichert.',
     gone: {
       one: '{count} Bild ist nicht mehr online und wurde aus der Liste entfernt.',
@@ -179,8 +180,8 @@ export const german: Messages = {
     shared: { one: 'Dieses Bild hochladen?', other: 'Diese {count} Bilder hochladen?' },
     sharedDetail: 'Aus einer anderen App oder Seite mit Pinhole geteilt. Noch wurde nichts gesendet.',
     sharedLeft: {
-      one: '{count} weiteres Bild hatte keinen Platz mehr.',
-      other: '{count} weitere Bilder hatten keinen Platz mehr.',
+      one: '{count} Bild hatte keinen Platz mehr.',
+      other: '{count} Bilder hatten keinen Platz mehr.',
     },
     unsent: {
       one: '{count} Upload nicht abgeschlossen',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { picture } from '../../support/images/pictures.ts'
+import { at } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import { GONE, type Site, testsOn } from '../support/site.ts'
 import {
@@ -79,15 +80,21 @@ export function historySuite(site: () => Site): void {
     assert.notEqual(await fromCache(), 200)
   })
 
-  deleting('takes off what the service no longer has', async ({ page, url }) => {
-    const id = await uploadOne(page, await gif('gone.gif', 72))
-    await uploadOne(page, await gif('still-there.gif', 73))
-    const key = await keyOf(page, id)
-    assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
-    await page.reload()
-    await heard(page, /1 picture is no longer online/)
-    assert.deepEqual(await page.locator('.card-name').allTextContents(), ['still-there.gif'])
-  })
+  deleting(
+    'takes off what the service no longer has, and nothing that something else does not find',
+    async ({ page, proxy, url }) => {
+      const id = await uploadOne(page, await gif('gone.gif', 72))
+      const kept = await uploadOne(page, await gif('still-there.gif', 73))
+      // A proxy in front of a service that is being moved.
+      proxy.onOther = at(kept, { kind: 'answer', status: 404, headers: { 'Content-Type': 'text/html' } })
+      const key = await keyOf(page, id)
+      assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
+      await page.reload()
+      await heard(page, /1 picture is no longer online/)
+      assert.deepEqual(await page.locator('.card-name').allTextContents(), ['still-there.gif'])
+      assert.equal(await remembered(page), 1)
+    },
+  )
 
   const onlyChromium = 'WebDriver BiDi tells of no download that a page made itself'
   test('goes to a file and comes back in another browser, where it can delete', {
@@ -155,6 +162,33 @@ export function historySuite(site: () => Site): void {
     await heard(page, /isn’t a Pinhole history file/)
     assert.equal(await remembered(page), 0)
     assert.equal(await page.locator('.row').count(), 0)
+
+    const id = await uploadOne(page, await gif('mine.gif', 80))
+    const key = await keyOf(page, id)
+    const own = { ...entry, id, key: `${id}${'k'.repeat(32)}`, link: `${url}/${id}` }
+    await give({ pinhole: 1, pictures: [own] })
+    await heard(page, /0 pictures imported/)
+    assert.equal(await keyOf(page, id), key, 'a false key takes no true one’s place')
+  })
+
+  test('says that nothing was imported where the storage is full', {
+    beforeScripts: () => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('full', 'QuotaExceededError')
+      }
+    },
+  }, async ({ page, url }) => {
+    const id = 'Zr4Kq9Lm2Xa'
+    const entry = { id, key: `${id}${'k'.repeat(32)}`, link: `${url}/${id}`, type: 'image/gif' }
+    const pictures = [{ ...entry, at: '2026-01-01T00:00:00.000Z' }]
+    await page.click('#device summary')
+    await page.locator('html[data-device]').waitFor()
+    await page.setInputFiles('#import-file', {
+      name: 'h.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify({ pinhole: 1, pictures })),
+    })
+    await heard(page, /Nothing was imported/)
   })
 
   test('forgets all when told to, after asking', async ({ page, url }) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { heic as heicFile } from '../../support/images/heic.ts'
 import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, PASTING, type Site, testsOn, type Visit } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, idOf, textOf } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, heard, idOf, keptFiles, share, textOf } from '../support/steps.ts'
 
 const DRAGGING = { onlyChromium: 'WebDriver BiDi drags nothing from outside' }
 
@@ -52,6 +52,29 @@ export function inputSuite(site: () => Site): void {
       'b.jpg',
       'single.jpg',
     ])
+  })
+
+  test('takes what can be read of dropped folders', {
+    ...DRAGGING,
+    beforeScripts: () => {
+      const { webkitGetAsEntry } = DataTransferItem.prototype
+      DataTransferItem.prototype.webkitGetAsEntry = function () {
+        const entry = webkitGetAsEntry.call(this) as FileSystemDirectoryEntry
+        // Chromium gives this class no name. The third look is the first into the inner folder.
+        const prototype: FileSystemDirectoryReader = Object.getPrototypeOf(entry.createReader())
+        const { readEntries } = prototype
+        let looks = 0
+        prototype.readEntries = function (onEntries, onError) {
+          if (++looks === 3) onError?.(new DOMException('denied', 'NotReadableError'))
+          else readEntries.call(this, onEntries, onError)
+        }
+        return entry
+      }
+    },
+  }, async (visit) => {
+    const folder = await onDisk([await photo('trip/a.jpg', 14), await photo('trip/locked/b.jpg', 15)])
+    await drag(visit, { files: [join(folder, 'trip')] })
+    await cardsIn(visit.page, 'done', 1)
   })
 
   test('opens the hole while something is dragged over the page', DRAGGING, async ({ page, cdp }) => {
@@ -103,36 +126,8 @@ export function inputSuite(site: () => Site): void {
 
   test('asks before it sends what the share sheet posts', async ({ page, proxy }) => {
     const before = proxy.uploads
-    await page.evaluate(async () => {
-      const { active, waiting, installing } = await navigator.serviceWorker.ready
-      const worker = active ?? waiting ?? installing
-      if (worker?.state !== 'activated') {
-        await new Promise<void>((resolve) => {
-          worker?.addEventListener('statechange', () => worker.state === 'activated' && resolve())
-        })
-      }
-    })
     const files = [await gif('shared one.gif', 31), await gif('größer.gif', 32)]
-    await page.evaluate(
-      (files) => {
-        const input = document.createElement('input')
-        input.type = 'file'
-        input.name = 'file'
-        input.multiple = true
-        const transfer = new DataTransfer()
-        for (const { name, base64 } of files) {
-          const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-          transfer.items.add(new File([bytes], name, { type: 'image/gif' }))
-        }
-        input.files = transfer.files
-        const form = document.createElement('form')
-        Object.assign(form, { method: 'post', action: '/share', enctype: 'multipart/form-data' })
-        form.append(input)
-        document.body.append(form)
-        form.submit()
-      },
-      files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
-    )
+    await share(page, files)
     const offer = page.locator('#offer')
     await offer.getByRole('heading', { name: 'Upload these 2 pictures?' }).waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'offer-title')
@@ -145,6 +140,22 @@ export function inputSuite(site: () => Site): void {
     await page.reload()
     await page.locator('.row').nth(1).waitFor()
     assert.equal(await page.locator('#offer').isVisible(), false, 'shared files are taken once')
+  })
+
+  test('says what of a share found no room', {
+    onlyChromium: 'Firefox tells no page how much room it has',
+  }, async ({ page, url, cdp }) => {
+    const large = { ...(await gif('large.gif', 33)), buffer: Buffer.alloc(8 * 2 ** 20) }
+    const quota = { origin: url, quotaSize: 4 * 2 ** 20 }
+    await (await cdp()).send('Storage.overrideQuotaForOrigin', quota)
+    await share(page, [await gif('small.gif', 34), large])
+    const offer = page.locator('#offer')
+    await offer.getByRole('heading', { name: 'Upload this picture?' }).waitFor()
+    await offer.getByText('1 picture didn’t fit.').waitFor()
+    await page.click('#offer-discard')
+    await keptFiles(page, 0)
+    await share(page, [large])
+    await heard(page, /1 picture didn’t fit/)
   })
 
   test('makes a JPEG of HEIC, and says so', async ({ page }) => {

@@ -14,6 +14,7 @@ import {
   keptFiles,
   press,
   row,
+  share,
   textOf,
   uploadOne,
 } from '../support/steps.ts'
@@ -166,6 +167,25 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(await page.locator('#offer').isVisible(), false)
   })
 
+  test('keeps the file until its key is kept', {
+    beforeScripts: () => {
+      // The device is about to write the key down.
+      const { transaction } = IDBDatabase.prototype
+      IDBDatabase.prototype.transaction = function (this: IDBDatabase, stores, mode, options) {
+        const begun = transaction.call(this, stores, mode, options)
+        return mode === 'readwrite' ? ({ objectStore: () => ({ put() {} }) } as never) : begun
+      }
+    },
+  }, async ({ page }) => {
+    const arrived = page.waitForResponse((answer) => answer.status() === 201)
+    await choose(page, [await gif('ending.gif', 524)])
+    await keptFiles(page, 1)
+    await arrived
+    await page.waitForFunction(() => !document.title.startsWith('0/1'))
+    await page.reload()
+    await page.getByRole('heading', { name: '1 upload didn’t finish' }).waitFor()
+  })
+
   test('goes on offering what was shared until it is taken, and then what was left unsent', {
     expected: /Failed to load resource/,
   }, async ({ page, proxy }) => {
@@ -237,33 +257,14 @@ export function sendingSuite(site: () => Site): void {
   })
 
   test('bounds what another page may leave here', async ({ page }) => {
-    await page.evaluate(async () => {
-      const { active, waiting, installing } = await navigator.serviceWorker.ready
-      const worker = active ?? waiting ?? installing
-      while (worker?.state !== 'activated') await new Promise((resolve) => setTimeout(resolve, 50))
-    })
-    await page.evaluate(() => {
-      const input = Object.assign(document.createElement('input'), {
-        type: 'file',
-        name: 'file',
-        multiple: true,
-      })
-      const transfer = new DataTransfer()
-      for (let index = 0; index < 80; index++)
-        transfer.items.add(new File(['x'], `${index}.gif`, { type: 'image/gif' }))
-      input.files = transfer.files
-      const form = Object.assign(document.createElement('form'), {
-        method: 'post',
-        action: '/share',
-        enctype: 'multipart/form-data',
-      })
-      form.append(input)
-      document.body.append(form)
-      form.submit()
-    })
+    const one = await gif('x', 525)
+    await share(
+      page,
+      Array.from({ length: 80 }, (_, index) => ({ ...one, name: `${index}.gif` })),
+    )
     await page.getByRole('heading', { name: 'Upload these 50 pictures?' }).waitFor()
     await page.getByText('and 42 more').waitFor()
-    await page.getByText('30 more didn’t fit.').waitFor()
+    await page.getByText('30 pictures didn’t fit.').waitFor()
     await page.click('#offer-discard')
     await keptFiles(page, 0)
   })

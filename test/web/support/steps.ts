@@ -101,6 +101,39 @@ export async function deleteRow(of: Locator): Promise<void> {
   await press(of, 'confirm-delete')
 }
 
+/** As the phone's share sheet posts them. */
+export async function share(page: Page, files: ChosenFile[]): Promise<void> {
+  await page.evaluate(async () => {
+    const { active, waiting, installing } = await navigator.serviceWorker.ready
+    const worker = active ?? waiting ?? installing
+    while (worker?.state !== 'activated') await new Promise((resolve) => setTimeout(resolve, 50))
+  })
+  await page.evaluate(
+    (files) => {
+      const input = Object.assign(document.createElement('input'), {
+        type: 'file',
+        name: 'file',
+        multiple: true,
+      })
+      const transfer = new DataTransfer()
+      for (const { name, base64 } of files) {
+        const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+        transfer.items.add(new File([bytes], name, { type: 'image/gif' }))
+      }
+      input.files = transfer.files
+      const form = Object.assign(document.createElement('form'), {
+        method: 'post',
+        action: '/share',
+        enctype: 'multipart/form-data',
+      })
+      form.append(input)
+      document.body.append(form)
+      form.submit()
+    },
+    files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
+  )
+}
+
 /** Waits until the page keeps so many files that are not sent. `waitForFunction` takes any promise for true. */
 export function keptFiles(page: Page, count: number): Promise<void> {
   const kept = () => page.evaluate(async () => (await (await caches.open('kept-files')).keys()).length)

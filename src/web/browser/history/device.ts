@@ -40,9 +40,15 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     if (!part) return say(words.unreachable)
     const pictures = await part.readHistory(chosen).catch(() => null)
     if (pictures === null) return say(words.notImported)
-    await history.put(pictures)
-    say(inWords.count(words.imported, pictures.length))
-    onImported()
+    // What is known stays as it is: a file that anybody may have made takes nobody's keys.
+    const known = new Set((await history.all()).map(({ id }) => id))
+    const added = pictures.filter(({ id }) => !known.has(id))
+    const isKept = await history.put(added).then(
+      () => true,
+      () => false,
+    )
+    say(isKept ? inWords.count(words.imported, added.length) : words.noRoom)
+    if (isKept) onImported()
   })
 
   const close = () => {

@@ -1,5 +1,6 @@
 /** The pictures of earlier visits: rows that can be searched, and chosen together. */
 import '../../style/rows.css'
+import { isGone } from '../../../client/api/gone.ts'
 import { rawPath } from '../../../protocol.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { say } from '../page/status.ts'
@@ -120,8 +121,7 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     let gone = 0
     for (const id of ids.filter((id) => !asked.has(id))) {
       asked.add(id)
-      const answer = await fetch(rawPath(id), { method: 'HEAD', cache: 'no-store' }).catch(() => null)
-      if (answer?.status !== 404 && answer?.status !== 410) continue
+      if (!(await isGone(rawPath(id)).catch(() => false))) continue
       await history.remove(id)
       drop(id)
       gone++

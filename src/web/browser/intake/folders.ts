@@ -32,8 +32,9 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
   const children: FileSystemEntry[] = []
   // A reader gives 100 at a time, and none when it is through.
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
-      reader.readEntries(resolve, reject),
+    // A folder that may not be read costs no file beside it.
+    const some = await new Promise<FileSystemEntry[]>((resolve) =>
+      reader.readEntries(resolve, () => resolve([])),
     )
     if (some.length === 0) return children.sort((a, b) => a.name.localeCompare(b.name))
     children.push(...some)

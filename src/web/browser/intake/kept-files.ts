@@ -29,8 +29,15 @@ export async function keepFiles(group: Group, files: File[]): Promise<number> {
   let bytes = 0
   for (const [index, file] of files.entries()) {
     bytes += file.size
-    if (index >= MOST_FILES || bytes > MOST_BYTES) return files.length - index
-    await keepFile(group, `${index}`, file)
+    const isKept =
+      index < MOST_FILES &&
+      bytes <= MOST_BYTES &&
+      // The disk may be full.
+      (await keepFile(group, `${index}`, file).then(
+        () => true,
+        () => false,
+      ))
+    if (!isKept) return files.length - index
   }
   return 0
 }

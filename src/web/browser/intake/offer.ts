@@ -29,7 +29,7 @@ export async function offerKept({ isShared, left, onFiles, onChange }: OfferOpti
   const groups = shared.length > 0 ? [SHARED] : await unsentGroups()
   const kept = await keptIn(groups)
   if (kept.length === 0) {
-    if (isShared) say(words.nothing)
+    if (isShared) say(left > 0 ? inWords.count(words.sharedLeft, left) : words.nothing)
     return
   }
   show(kept, shared.length > 0, left)

@@ -95,7 +95,6 @@ export function createUploadList(options: UploadListOptions) {
     const { state } = item
     if (item.compressed || state.at === 'failed') illustrate(item, entry)
     if (state.at === 'done') {
-      release(item)
       const settled = settle(item, entry)
       onChange()
       await settled
@@ -167,6 +166,8 @@ export function createUploadList(options: UploadListOptions) {
     }
     // A person who sees the link may leave: by then its key is kept.
     const isKept = remembers() && (await keep(known, picture))
+    // Not before: a page that ends in between would leave neither key nor file.
+    release(item)
     shown(isKept)
     const thumbnail = isKept && (await entry.thumbnail)
     if (thumbnail) picture.thumbnail = thumbnail
