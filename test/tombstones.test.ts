@@ -188,7 +188,7 @@ test('a disk that is mounted late, or was not for a while, is applied and gets a
   wait()
   await until('it knows', () => ledger.isGone(gone))
   assert.equal((await ledger.whyAbsent(held))?.state, 'held')
-  assert.equal(await ledger.whyAbsent(released), null)
+  assert.equal(await ledger.holdOf(released), null)
   const lastIn = async (subject: string) =>
     lastOf((await found()).tombstones).find((each) => each.subject === subject)?.act
   await until('the disk has it too', async () => (await lastIn(held)) === 'hold')
@@ -331,4 +331,34 @@ test('whatever was done, another ledger that applies the tombstones says the sam
     }),
     { numRuns: extent(60, 15) },
   )
+})
+
+test('a restore withholds the bytes of a deleted image only until the operator let go of them', async (t) => {
+  const { ledger: open, place } = await sceneFor(t)
+  const [live, backup] = [await open('live'), await open('backup')]
+  const digests = { sha256: 'a'.repeat(64), sentSha256: 'b'.repeat(64) }
+  const moveOn = async (ledger: Ledger, isThere: boolean) => {
+    for (const move of await ledger.claimMoves(10, NOW, 1000)) await ledger.finishMove(move, isThere)
+  }
+  await live.keepTombstones(place, NOW)
+  for (const ledger of [live, backup]) {
+    await ledger.recordHold(idFor(1), 'r', AT, undefined, digests)
+    await moveOn(ledger, true)
+  }
+  const left: Tombstone[] = []
+  const bringUp = async (ledger: Ledger) => {
+    left.push(
+      ...(await live.waitingTombstones()).filter(({ order }) => !left.some((each) => each.order === order)),
+    )
+    await ledger.applyTombstones(lastOf(left))
+    return ledger.whyWithheld([digests.sentSha256])
+  }
+  // By a clock that is ahead.
+  await live.recordDeletion(idFor(1), new Date(NOW + 5000))
+  await live.recordHeldGone(idFor(1))
+  for (const ledger of [await open('first'), backup]) assert.equal(await bringUp(ledger), 'held')
+  await live.recordRelease(idFor(1), 'r', AT)
+  await moveOn(live, false)
+  for (const ledger of [await open('second'), backup]) assert.equal(await bringUp(ledger), null)
+  assert.equal(await backup.isGone(idFor(1)), true)
 })

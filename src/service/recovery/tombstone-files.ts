@@ -183,16 +183,27 @@ function nameOf(now: number): string {
 }
 
 /**
- * What holds in the end, to be applied to a ledger: of each image and each digest the last change, but that what is gone
- * stays gone.
+ * What holds in the end, to be applied to a ledger in this order: of each image and each digest the last change, but that what
+ * is gone stays gone.
  */
 export function lastOf(tombstones: readonly Tombstone[]): Tombstone[] {
   const last = new Map<string, Tombstone>()
+  /** Without what is final. */
+  const decided = new Map<string, Tombstone>()
   for (const tombstone of tombstones) {
-    const known = last.get(tombstone.subject)
-    if (known === undefined || isLater(tombstone, known)) last.set(tombstone.subject, tombstone)
+    putIfLater(last, tombstone)
+    if (FINAL[tombstone.act] === undefined) putIfLater(decided, tombstone)
   }
-  return [...last.values()].sort((a, b) => a.at - b.at || a.order - b.order)
+  // The operator let go of the bytes of an image that its uploader deleted.
+  const released = [...decided.values()].filter(
+    ({ act, subject }) => act === 'release' && last.get(subject)!.act === 'delete',
+  )
+  return [...[...last.values()].sort((a, b) => a.at - b.at || a.order - b.order), ...released]
+}
+
+function putIfLater(of: Map<string, Tombstone>, tombstone: Tombstone): void {
+  const known = of.get(tombstone.subject)
+  if (known === undefined || isLater(tombstone, known)) of.set(tombstone.subject, tombstone)
 }
 
 /** The operator's removal counts more than a deletion: the public is told why. */
