@@ -116,20 +116,21 @@ async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'ref
   const parts = { objects, ledger, purges: NO_PURGES, metrics, hashes: nodeHashes, now, onFailure }
   const moves = createMoves(parts)
   const gate = createScanGate({ ...parts, scanner: null, rules })
-  const imagesOn = (of: typeof objects) =>
+  const imagesOn = (of: Partial<Pick<typeof parts, 'objects' | 'ledger'>>) =>
     createImages({
       ...parts,
-      objects: of,
+      ...of,
       maxUploadBytes: 1e6,
       stripMetadata: true,
       expiryClock: { latest: now },
       scans: { gate, moves },
     })
-  const images = imagesOn(objects)
-  const takedown = createTakedown({ ...parts, moves, evidence: null })
+  const images = imagesOn({})
+  const takedownOn = (of: typeof ledger) => createTakedown({ ...parts, ledger: of, moves, evidence: null })
+  const takedown = takedownOn(ledger)
   const scanningOn = (of: typeof ledger) =>
     createScanning({ ...parts, ledger: of, takedown, moves, images, scanner: null, rules, onUnseen() {} })
-  return { objects, ledger, clock, moves, images, imagesOn, takedown, scanningOn }
+  return { objects, ledger, clock, moves, images, imagesOn, takedown, takedownOn, scanningOn }
 }
 
 it('refuses only what still waits: not what had its verdict, or was held, since it was listed', async (t) => {
@@ -166,13 +167,11 @@ it('refuses no upload that is still to be stored, and one that is sent again wai
   const { objects, ledger, clock, images, imagesOn, scanningOn } = await waitingUploads(t)
   const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
   const bytes = gif()
-  const failing = imagesOn({
-    ...objects,
-    async draft(body, limitBytes) {
-      const draft = await objects.draft(body, limitBytes)
-      return { ...draft, commit: () => draft.discard().then(() => Promise.reject(new StoreUnavailable())) }
-    },
-  })
+  const draft: typeof objects.draft = async (body, limitBytes) => {
+    const draft = await objects.draft(body, limitBytes)
+    return { ...draft, commit: () => draft.discard().then(() => Promise.reject(new StoreUnavailable())) }
+  }
+  const failing = imagesOn({ objects: { ...objects, draft } })
   await assert.rejects(failing.publish(inChunks(bytes), { identity }), { code: 'unavailable' })
   clock.now += 2000
   const endWaits = async () => {
@@ -206,4 +205,26 @@ for (const by of ['a verdict', 'its key'] as const)
     await moves.carryOut(id)
     assert.equal(await objects.head(id), null)
     assert.equal((await objects.headHeld(id)) !== null, by === 'a verdict')
+  })
+
+for (const by of ['the operator', 'a repeat'] as const)
+  it(`finds an image by ${by} that is shown while it is looked for`, async (t) => {
+    const { objects, ledger, moves, images, imagesOn, takedownOn } = await waitingUploads(t, 'publish')
+    const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
+    const bytes = gif()
+    await images.publish(inChunks(bytes), { identity })
+    const whyAbsent: typeof ledger.whyAbsent = async (id) => {
+      await ledger.showUnscanned(id)
+      await moves.carryOut(id)
+      return ledger.whyAbsent(id)
+    }
+    const showing = { ...ledger, whyAbsent }
+    if (by === 'the operator') assert.equal(await takedownOn(showing).hold(ID, 'x'), true)
+    else {
+      assert.equal(
+        (await imagesOn({ ledger: showing }).publish(inChunks(bytes), { identity })).isRepeat,
+        true,
+      )
+      assert.ok(await objects.head(ID), 'it is not hidden again')
+    }
   })

@@ -16,7 +16,10 @@ export interface ClaimedExpiry extends Expiry {
 }
 
 export interface ExpiryLedger {
-  /** Remembers when images expire. Of two times of one image the earlier counts. All of them or none. */
+  /**
+   * Remembers when images expire. Of two times of one image the earlier counts, and who claimed it before can settle it no more:
+   * it is sent again. All of them or none.
+   */
   recordExpiries(expiries: readonly Expiry[]): Promise<void>
   /** When the next image is due (epoch milliseconds), by an index. `null` if none expires. */
   nextExpiry(): Promise<number | null>

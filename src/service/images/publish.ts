@@ -229,10 +229,11 @@ export function createPublishing(parts: {
     if (await ledger.hideScanned(id)) await scans?.moves.carryOut(id)
   }
 
-  /** One that is out of sight until it is scanned. */
-  async function unscanned(id: string): Promise<ImageRecord | null> {
-    if (scans === undefined || (await ledger.whyAbsent(id))?.state !== 'scanning') return null
-    return objects.headHeld(id)
+  /** One that is out of sight until it is scanned, or was when it was looked for. */
+  async function unscanned(id: string): Promise<ImageRecord | 'retired' | null> {
+    if (scans === undefined) return null
+    const isHidden = (await ledger.whyAbsent(id))?.state === 'scanning'
+    return (isHidden ? await objects.headHeld(id) : null) ?? objects.headDurable(id)
   }
 
   async function assertNotTakenDown(id: string): Promise<void> {

@@ -172,10 +172,11 @@ export function createScanning(parts: {
    * The row is deleted last: if the process dies before, the next round finds it.
    */
   async function refuse(id: string, before: number): Promise<void> {
+    const isThere = (await recordAnywhere(objects, id).catch(damagedIsThere)) !== null
     const claimed = await ledger.claimOverdueScan(id, before, now(), LEASE_MS)
     if (claimed === null) return
     // A deletion on record would be one of an image that is still to be stored.
-    if ((await recordAnywhere(objects, id).catch(damagedIsThere)) === null) return putAside(claimed)
+    if (!isThere) return putAside(claimed)
     await parts.images.expire(id)
     await ledger.endScan(claimed, 'decided')
   }

@@ -83,7 +83,9 @@ export function createTakedown(parts: {
   }
 
   async function hold(id: string, reason: string, by?: Actor): Promise<boolean> {
-    const found = (await objects.head(id).catch(damagedIsThere)) ?? (await unscanned(id))
+    const visible = () => objects.head(id).catch(damagedIsThere)
+    // Once more: its scan may end between the two.
+    const found = (await visible()) ?? (await unscanned(id)) ?? (await visible())
     if (found === null) return false
     // Somebody has removed it since it was looked at: it is about to go.
     if (!(await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found))) return false

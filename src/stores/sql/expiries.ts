@@ -2,7 +2,9 @@
 import type { ClaimedExpiry, ExpiryLedger } from '../expiries.ts'
 import type { Row, SqlDatabase } from './database.ts'
 import { outboxOf } from './outbox.ts'
-import { sql } from './statement.ts'
+import { rawSql, sql } from './statement.ts'
+
+const IS_EARLIER = rawSql('excluded.expires_at_ms < expiries.expires_at_ms')
 
 export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
   const outbox = outboxOf(database, { table: 'expiries', key: 'id', found: toExpiry })
@@ -14,9 +16,9 @@ export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
         expiries.map(
           ({ id, expiresAt }) => sql`insert into expiries (id, expires_at_ms, claim, due_at_ms)
             values (${id}, ${expiresAt}, 0, ${expiresAt})
-            on conflict (id) do update set
-              expires_at_ms = excluded.expires_at_ms, claim = 0, due_at_ms = excluded.due_at_ms
-            where excluded.expires_at_ms < expiries.expires_at_ms`,
+            on conflict (id) do update set claim = 0,
+              expires_at_ms = case when ${IS_EARLIER} then excluded.expires_at_ms else expiries.expires_at_ms end,
+              due_at_ms = case when ${IS_EARLIER} then excluded.due_at_ms else expiries.due_at_ms end`,
         ),
       )
     },

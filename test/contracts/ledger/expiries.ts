@@ -40,6 +40,17 @@ export function expiriesCases({ on }: Harness): void {
     assert.equal(await ledger.nextExpiry(), NOW - DAY_MS)
   })
 
+  on(
+    'forgets nothing of an image that is sent again while an earlier upload of it is given up',
+    async (ledger) => {
+      await ledger.recordExpiries([{ id: 'A', expiresAt: NOW }])
+      const lost = await ledger.claimExpiries(1, NOW, LEASE_MS)
+      await ledger.recordExpiries([{ id: 'A', expiresAt: NOW + DAY_MS }])
+      await ledger.settleExpiries(lost)
+      assert.deepEqual(idsOf(await ledger.claimExpiries(1, NOW + LEASE_MS, LEASE_MS)), ['A'])
+    },
+  )
+
   on('keeps its time when it is put off, and comes next when its lease ends', async (ledger) => {
     await ledger.recordExpiries([{ id: 'A', expiresAt: NOW }])
     const first = await ledger.claimExpiries(1, NOW, LEASE_MS)
