@@ -211,6 +211,19 @@ export function editorSuite(site: () => Site): void {
     assert.equal(await leavingAsks(page), false)
   })
 
+  test('asks on, however often Escape is pressed', async ({ page }) => {
+    await open(page, [await withSecret('', 'png')])
+    await button(page, 'Add in the middle').click()
+    const question = page.getByRole('dialog', { name: 'Discard your changes?' })
+    for (const state of ['visible', 'hidden', 'visible', 'hidden', 'visible'] as const) {
+      await page.keyboard.press('Escape')
+      await question.waitFor({ state })
+    }
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    await button(page, 'Send').click()
+    await cardsIn(page, 'done', 1)
+  })
+
   test('covers a line of a tall screenshot exactly, by fingers alone', PHONE, async ({ page, cdp }) => {
     await page.getByLabel('Original').check()
     await open(page, [await talk()])

@@ -105,6 +105,14 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
     event.preventDefault()
     cancelling()
   }
+  // Chromium lets no page hold a dialog against Escape, or Android's back, again and again. What was drawn stays, and so
+  // does the question.
+  dialog.onclose = () => {
+    if (!dialog.isConnected) return
+    leave.close()
+    dialog.showModal()
+    if (frame.hasChanges()) cancelling()
+  }
   stay.onclick = () => leave.close()
   discard.onclick = () => {
     leave.close()
