@@ -286,6 +286,29 @@ for (const act of ['release', 'keep'] as const)
     assert.equal(await parts.ledger.whyWithheld([sha256]), null)
   })
 
+for (const who of ['a report', 'a removal that blocks'] as const)
+  test(`${who} finds an image that is released while it is looked for`, async (t) => {
+    const parts = await partsFor(t)
+    const { sha256 } = await put(parts.objects, ID, bytesFor(1, 3000))
+    const { takedown } = process(parts)
+    await takedown.hold(ID, 'x')
+    let isReleased = false
+    const headHeld: ObjectStore['headHeld'] = async (id) => {
+      if (!isReleased) {
+        isReleased = true
+        assert.equal(await takedown.release(id, 'y'), true)
+      }
+      return parts.objects.headHeld(id)
+    }
+    if (who === 'a report') {
+      const objects = { ...parts.objects, headHeld }
+      assert.equal((await findImage({ ...parts, objects }, ID)).state, 'visible')
+    } else {
+      const removal = await process(parts, { headHeld }).takedown.remove(ID, 'z', { block: true })
+      assert.deepEqual(removal, { removed: true, blocked: [sha256] })
+    }
+  })
+
 test('an image that is held while its upload ends stays, and can be released', async (t) => {
   const parts = await partsFor(t)
   const key = ID + 'k'.repeat(32)

@@ -5,12 +5,12 @@ import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/
 /** `withheld`: its uploader deleted it while it was held, and the operator has not decided about its bytes. */
 export type ImageState = 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
 
-/** Its record, visible or held. `null` if it is in neither place. */
+/** Its record, visible or held, also if it is released meanwhile. `null` if it is in neither place. */
 export async function recordAnywhere(
   { head, headHeld }: Pick<ObjectStore, 'head' | 'headHeld'>,
   id: string,
 ): Promise<ImageRecord | null> {
-  return (await head(id)) ?? headHeld(id)
+  return (await head(id)) ?? (await headHeld(id)) ?? head(id)
 }
 
 /** An image that can't be read has no record, and is there all the same. */
@@ -32,12 +32,14 @@ export async function findImage(
 ): Promise<ImageStatus> {
   try {
     const visible = await objects.head(id)
-    const found = visible ?? (await objects.headHeld(id))
+    const held = visible === null ? await objects.headHeld(id) : null
+    // Once more: it may be released between the two.
+    const found = visible ?? held ?? (await objects.head(id))
     if (found === null) {
       return { state: await stateOfAbsent(ledger, id), record: null }
     }
     const { keySha256: _, ...record } = found
-    return { state: visible === null ? 'held' : 'visible', record }
+    return { state: held === null ? 'visible' : 'held', record }
   } catch (error) {
     if (error instanceof DamagedObject) return { state: 'damaged', record: null }
     throw error
