@@ -145,6 +145,7 @@ export function holdsCases({ on }: Harness): void {
     assert.equal(await stateOf(), 'kept')
     await file({ sha256: digest(2) })
     assert.equal(await stateOf(), 'open')
+    assert.equal((await ledger.caseOf(ID))?.decidedAt, null)
     await ledger.recordKeep(ID, 'harmless', AT)
     await file({ sha256: digest(2) })
     assert.equal(await stateOf(), 'kept', 'nobody knows what was decided of')
