@@ -37,7 +37,7 @@ export const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, longestMs: 5 * 60_00
 
 /** Bounds of what a `Retry-After` may ask for. */
 const LEAST_ASKED_MS = 1000
-const MOST_ASKED_MS = 3_600_000
+export const MOST_ASKED_MS = 3_600_000
 
 /**
  * Time until the next attempt of what failed `attempts` times: doubles with each failure, and a random half of it keeps

@@ -218,7 +218,8 @@ export interface Ledger
   time(): Promise<number | null>
   /**
    * Takes `turns` tokens, one by default and `burst` at most, from the bucket `name`, which all servers share: `burst` at once, one every
-   * `intervalMs` on average. Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds.
+   * `intervalMs` on average. Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds; what
+   * a clock took that was hours ahead counts no more once it is right.
    */
   takeTurn(name: string, now: number, rate: Rate, turns?: number): Promise<number>
   /** The bucket gives no token before `until` (epoch milliseconds). */

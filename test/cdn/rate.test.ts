@@ -93,3 +93,32 @@ it('a Retry-After holds for all servers, and for all that is queued', async (t) 
   const pause = askedAt[1]! - askedAt[0]!
   assert.ok(pause >= 950, `${pause} ms`)
 })
+
+it('purges go on when a clock that was a day ahead is put right', async (t) => {
+  t.after(() => purges.stop())
+  const ledger = await ledgerOf(t)
+  let now = Date.now() + 86_400_000
+  const purged: string[] = []
+  const purges = createPurges({
+    ledger,
+    cdn: {
+      name: 'a cache',
+      batchSize: 1,
+      rate: { intervalMs: 60_000, burst: 1 },
+      longestFillMs: 0,
+      cacheHeaders: () => ({}),
+      purge: async (names) => void purged.push(...names),
+    },
+    now: () => now,
+    onFailure: assert.ifError,
+    roundMs: 5,
+  })
+  const [first, second, third] = fakeIds(3) as [string, string, string]
+  await purges.enqueue(first)
+  await purges.enqueue(second)
+  purges.start()
+  await until('one is purged, and the next has to wait', () => purged.length === 1)
+  now -= 86_400_000
+  await purges.enqueue(third)
+  await until('another is purged', () => purged.includes(third))
+})

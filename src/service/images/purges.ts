@@ -4,7 +4,7 @@
  * cache that was purged at once.
  */
 
-import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
+import { backoffMs, createIntervalJob, MOST_ASKED_MS, type Rounds } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
 import { LONGEST_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
@@ -57,11 +57,17 @@ export function createPurges(parts: {
   /** The provider is not asked before. */
   let quietUntil = 0
 
+  /** Further ahead than any provider asks for is the time of a clock that has been put right. */
+  function isQuiet(): boolean {
+    const leftMs = quietUntil - now()
+    return leftMs > 0 && leftMs <= MOST_ASKED_MS
+  }
+
   /** Asks the ledger before it takes a turn of the provider's: turns are few. */
   async function round(): Promise<void> {
     clearTimeout(gathering)
     gathering = undefined
-    while (now() >= quietUntil && (await ledger.isPurgeDue(now()))) {
+    while (!isQuiet() && (await ledger.isPurgeDue(now()))) {
       if (cdn.rate !== null) {
         const waitMs = await ledger.takeTurn(cdn.name, now(), cdn.rate)
         if (waitMs > 0) {

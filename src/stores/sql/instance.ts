@@ -1,8 +1,9 @@
 /** What all servers on one ledger share: facts, a clock, turns of what may not be asked often, settings, the operator's tokens. */
+import { MOST_ASKED_MS } from '../../async.ts'
 import type { Ledger } from '../ledger.ts'
 import { record } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
-import { rawSql, sql } from './statement.ts'
+import { part, rawSql, sql } from './statement.ts'
 
 /** Written by each check, and no fact of the instance. */
 const CHECKED = '.checked'
@@ -44,11 +45,13 @@ export function instanceLedger(database: SqlDatabase) {
     async takeTurn(name, now, { intervalMs, burst }, turns = 1) {
       // The generic cell rate algorithm (ITU-T I.371): one time says it all, the one at which a full burst is free.
       const [all, ahead] = [turns * intervalMs, (burst - turns) * intervalMs]
+      // By a clock that was ahead, and has been put right: no wait is that long.
+      const isFalse = part`turns.full_at_ms > ${now + burst * intervalMs + MOST_ASKED_MS}`
       const [taken] = await database.write([
         sql`insert into turns (name, full_at_ms) values (${name}, ${now + all})
           on conflict (name) do update set full_at_ms = ${all} +
-            case when turns.full_at_ms > ${now} then turns.full_at_ms else ${now} end
-          where turns.full_at_ms <= ${now + ahead}
+            case when turns.full_at_ms > ${now} and not (${isFalse}) then turns.full_at_ms else ${now} end
+          where turns.full_at_ms <= ${now + ahead} or ${isFalse}
           returning full_at_ms`,
       ])
       if (taken!.rows.length > 0) return 0

@@ -101,6 +101,17 @@ export function instanceCases({ on }: Harness): void {
     assert.equal(await ledger.takeTurn('x', NOW + 30_000, RATE), 0)
   })
 
+  on('gives turns again when a clock that was a day ahead is put right', async (ledger) => {
+    const ahead = NOW + 86_400_000
+    for (let nth = 0; nth < 3; nth++) assert.equal(await ledger.takeTurn('x', ahead, RATE), 0)
+    await ledger.holdTurns('y', ahead + 30_000, RATE)
+    for (const name of ['x', 'y']) {
+      for (const expected of [0, 0, 0, 1000]) assert.equal(await ledger.takeTurn(name, NOW, RATE), expected)
+    }
+    await ledger.holdTurns('x', NOW + 3_600_000, RATE)
+    assert.equal(await ledger.takeTurn('x', NOW, RATE), 3_600_000, 'as long as a provider may ask for')
+  })
+
   on('knows what must not come back, removed or deleted', async (ledger) => {
     const at = new Date(NOW)
     const ids = fakeIds(25)
