@@ -386,7 +386,9 @@ function adminAddress(given: string): AdminAddress {
   if (given === 'off') return { kind: 'off' }
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(given)
   const port = Number(match?.[3])
-  if (match === null || port > 65_535) throw new Error('must look like 127.0.0.1:3001, or be off')
+  // Nobody would know which port the system chose.
+  if (match === null || port === 0 || port > 65_535)
+    throw new Error('must look like 127.0.0.1:3001, or be off')
   return { kind: 'address', host: (match[1] ?? match[2])!, port }
 }
 

@@ -82,6 +82,8 @@ describe('configuration', { concurrency: 4 }, () => {
     { ALLOWED_ORIGINS: 'https://friend.example/path' },
     { ALLOWED_ORIGINS: '*' },
     { WORKERS: '1.5' },
+    { OPERATOR_LISTEN: '127.0.0.1:0' },
+    { OPERATOR_LISTEN: '::1:3001' },
     { PREVIEW_TEMPLATE: 'https://img.example/plain/' },
     { PREVIEW_TEMPLATE: 'https://img.example/{url}/{url}' },
     { PREVIEW_TEMPLATE: 'https://img.example{url}' },
