@@ -286,6 +286,26 @@ for (const act of ['release', 'keep'] as const)
     assert.equal(await parts.ledger.whyWithheld([sha256]), null)
   })
 
+test('an image that somebody holds while it is kept is not held with a case that is decided', async (t) => {
+  const parts = await partsFor(t)
+  const bytes = bytesFor(1, 3000)
+  const record = await put(parts.objects, ID, bytes)
+  await parts.ledger.fileReport(report({ id: ID }), 5)
+  const { takedown } = process(parts)
+  let isHeld = false
+  const recordKeep: Ledger['recordKeep'] = async (...given) => {
+    if (!isHeld) {
+      isHeld = true
+      assert.equal(await takedown.hold(ID, 'x'), true)
+    }
+    return parts.ledger.recordKeep(...given)
+  }
+  const keeping = process({ ...parts, ledger: { ...parts.ledger, recordKeep } })
+  assert.equal(await keeping.takedown.keep(ID, 'y'), true)
+  await assertHolds(parts.objects, record, bytes)
+  assert.equal((await parts.ledger.caseOf(ID))?.state, 'kept')
+})
+
 for (const who of ['a report', 'a removal that blocks'] as const)
   test(`${who} finds an image that is released while it is looked for`, async (t) => {
     const parts = await partsFor(t)

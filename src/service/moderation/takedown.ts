@@ -115,7 +115,7 @@ export function createTakedown(parts: {
       return true
     },
     async keep(id, reason, by) {
-      for (;;) {
+      do {
         const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
         if (state === 'removed') return false
         // First: a process that dies in between leaves an open case, not a kept image that nobody sees.
@@ -125,9 +125,10 @@ export function createTakedown(parts: {
         }
         const found = await look(id)
         const sha256 = found === 'damaged' ? undefined : found?.sha256
-        // Else somebody held or removed it meanwhile.
         if (await ledger.recordKeep(id, reason, at(), by, sha256)) return true
-      }
+        // Somebody has held it again, or removed it.
+      } while (await isHeld(id))
+      return false
     },
     async putRight(id) {
       await ledger.moveAgain(id)
