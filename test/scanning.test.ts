@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
+import { createExpiring } from '../src/service/images/expiring.ts'
 import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
@@ -228,3 +229,22 @@ for (const by of ['the operator', 'a repeat'] as const)
       assert.ok(await objects.head(ID), 'it is not hidden again')
     }
   })
+
+it('an upload that is to be scanned and takes longer than its lifetime to be stored still expires', async (t) => {
+  const { objects, ledger, clock, images } = await waitingUploads(t)
+  await ledger.recordScan({ id: ID, at: clock.now, isHidden: true })
+  await ledger.recordExpiries([{ id: ID, expiresAt: clock.now }])
+  clock.now += 60_000
+  const now = () => clock.now
+  const expiring = createExpiring({
+    objects,
+    ledger,
+    images,
+    purges: NO_PURGES,
+    clock: { latest: now, earliest: now },
+    onFailure: assert.ifError,
+  })
+  expiring.start()
+  await expiring.stop()
+  assert.notEqual(await ledger.nextExpiry(), null)
+})

@@ -92,7 +92,8 @@ export function createExpiring(parts: {
     const why = await ledger.whyAbsent(id)
     if (why?.state === 'held') return { retryAt: now + RETRY_MS }
     // It may be on its way still.
-    if (why === null) return now - expiresAt < LOST_MS ? { retryAt: now + RETRY_MS } : 'gone'
+    if (why === null || why.state === 'scanning')
+      return now - expiresAt < LOST_MS ? { retryAt: now + RETRY_MS } : 'gone'
     // The process that removed it may have died before its last purge.
     await purges.enqueue(id)
     return 'gone'
