@@ -109,6 +109,10 @@ sub vcl_backend_response {
         set beresp.ttl = std.duration(regsub(beresp.http.Surrogate-Control, ".*max-age=([0-9]+).*", "\1s"), 0s);
         # The lifetime browsers get is the origin's own; what is kept here begins anew for each of them.
         unset beresp.http.Age;
+    } elseif (bereq.url ~ "^/(raw|preview)/") {
+        # No CDN_URL: nobody would purge it.
+        set beresp.uncacheable = true;
+        set beresp.ttl = 0s;
     }
     return (deliver);
 }

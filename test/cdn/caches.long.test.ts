@@ -4,7 +4,7 @@ import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
 import { CACHES, type Cache, freePort, skipWithout } from '../support/processes/caches.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { type RunningServer, serverFor, startServer } from '../support/processes/server.ts'
 import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
@@ -21,6 +21,21 @@ for (const name of ['varnish', 'nginx'] as const) {
   const { needs, start } = CACHES[name]
   const purgePath = PURGE_PATHS[name]
   const skip = await skipWithout(needs, name)
+
+  it(`keeps no image in ${name} without CDN_URL: nobody would purge it`, { skip }, async (t) => {
+    const server = await serverFor(t, {})
+    const cache = await start(await freePort(), server.port)
+    try {
+      const { id, key } = await store(server.url)
+      const view = () => request(cache.url, 'GET', `/raw/${id}`)
+      for (let i = 0; i < 2; i++) assert.equal((await view()).status, 200)
+      assert.equal((await request(server.url, 'DELETE', `/api/delete?key=${key}`)).status, 200)
+      assert.equal((await view()).status, 404)
+    } finally {
+      await cache.stop()
+    }
+  })
+
   describe(`deleting through ${name}`, { skip }, () => {
     let server: RunningServer
     let origin: SlowOrigin
