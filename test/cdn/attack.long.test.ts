@@ -40,13 +40,14 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
     let idle: number
     const sockets: Socket[] = []
     before(async () => {
+      const port = await freePort()
       server = await startServer({
         TRUSTED_PROXIES: '127.0.0.1/32',
         REFUSALS_PER_DAY: `${REFUSALS}`,
         UPLOADS_AT_ONCE: '2',
-        CDN_URL: '',
+        CDN_URL: `${name}://127.0.0.1:${port}`,
       })
-      cache = await start(await freePort(), server.port)
+      cache = await start(port, server.port)
       largeId = (await store(server.url, gif({ size: LARGE_BYTES }))).id
       await until(
         'the server is reached',
