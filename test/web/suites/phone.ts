@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import { PHONE, type Site, testsOn } from '../support/site.ts'
-import { card, cardIn, choose, copiesNothing, uploadOne } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, copiesNothing, uploadOne } from '../support/steps.ts'
 
 export function phoneSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -102,6 +102,27 @@ export function phoneSuite(site: () => Site): void {
     )
   })
 
+  test('clips nothing where text is twice as large', {
+    ...PHONE,
+    locale: 'fr-FR',
+    // As many letters as fit on 390 pixels then.
+    viewport: { width: 195, height: 422 },
+  }, async ({ page }) => {
+    const fits = (selector: string) =>
+      page.$$eval(selector, (elements) =>
+        elements.map(({ clientWidth, scrollWidth }) => clientWidth > 40 && scrollWidth <= clientWidth),
+      )
+    await choose(page, [await gif('picture-of-a-day.gif', 98)])
+    await cardsIn(page, 'done', 1)
+    await page.locator('#status:not(:empty)').waitFor()
+    assert.deepEqual(await fits('.card-name, .card-state, #status'), [true, true, true])
+    assert.ok((await page.locator('.card-link input').boundingBox())!.width > 120)
+    await page.reload()
+    await page.locator('.row').waitFor()
+    assert.deepEqual(await fits('.modes b, .row-words'), [true, true, true, true])
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 195)
+  })
+
   test('speaks of no dropping where nothing can be dropped', PHONE, async ({ page }) => {
     assert.equal(await page.locator('.drop-hint').isVisible(), false)
     await page.getByText('No account. Location and camera data are removed.').waitFor()
@@ -113,6 +134,7 @@ export function phoneSuite(site: () => Site): void {
     forcedColors: 'active',
   }, async ({ page }) => {
     await uploadOne(page, await gif('forced.gif', 14))
+    await page.locator('#status:not(:empty)').waitFor()
     const clipped = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('.button, .notice p, .modes span')]
         .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth + 1)
