@@ -9,7 +9,7 @@ import { extent } from '../support/extent.ts'
 import { madeImages } from '../support/images/images.ts'
 import { randomFrom } from '../support/images/pictures.ts'
 
-const PLACES = extent(200, 40)
+const PLACES = extent(200, 20)
 const LAST_BYTES = extent(64, 16)
 
 const files = [

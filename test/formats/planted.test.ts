@@ -17,7 +17,7 @@ import { decoded as decodedAvif } from './avif/subject.ts'
 import { decoded as decodedOther, scrub } from './subject.ts'
 
 /** `PLANT_EVERY=1` overwrites at every byte. */
-const STEP = Number(process.env.PLANT_EVERY ?? extent(5, 13))
+const STEP = Number(process.env.PLANT_EVERY ?? extent(5, 29))
 
 const tiny = { width: 16, height: 16 }
 const av1 = await coded(noise(16, 16))

@@ -14,7 +14,7 @@ import { hostileAvifs } from '../../support/images/hostile-avif.ts'
 import { type Tree, treesIn, written } from '../../support/images/planting-avif.ts'
 import { type Scrubbed, scrub } from '../subject.ts'
 
-const RUNS = extent(1500, 300)
+const RUNS = extent(1500, 100)
 const picture = await coded(noise(64, 48))
 const alpha = await coded(noise(64, 48).greyscale())
 
