@@ -6,7 +6,7 @@ import { extent } from '../../support/extent.ts'
 
 /** Each pixel is its own number. */
 function numbered(width: number, height: number): Pixels {
-  const numbers = Uint32Array.from({ length: width * height }, (_, i) => i)
+  const numbers = new Uint32Array(width * height).map((_, i) => i)
   return { data: new Uint8Array(numbers.buffer), width, height }
 }
 
