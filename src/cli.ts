@@ -46,11 +46,13 @@ export function createProgram(): Command {
 
 /** Runs one command line (`process.argv`), and sets the process's exit code. */
 export async function main([node = '', script = '', ...words]: string[]): Promise<void> {
-  // A reader that has seen enough (`pinhole list | head`) closes the pipe; that is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
-  })
+  // A reader that has seen enough (`pinhole list | head`) closes the pipe; that is not an error, and no reason to leave an
+  // upload whose key is not kept yet.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
   try {
     const program = createProgram()
     await program.parseAsync([node, script, ...withCommand(program, words)])

@@ -1,5 +1,6 @@
 /** The command against a real server. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { basename, join } from 'node:path'
@@ -184,6 +185,35 @@ test('-r takes the pictures of a folder that is above, or hidden itself, and non
     const { lines, stderr } = await me.run(['upload', '--again', '-r', word])
     assert.deepEqual([lines.length, stderr], [1, ''], word)
   }
+})
+
+test('a folder that can’t be read is told of, and keeps no other picture back', async () => {
+  const me = await site.uploader()
+  await mkdir(join(me.folder, 'trip'))
+  await writeFile(join(me.folder, 'trip/a.gif'), gif())
+  // Root may read everything but what lies deeper than a path is long.
+  const script = `for (let n = 0; n < 20; n++) { fs.mkdirSync('d'.repeat(250)); process.chdir('d'.repeat(250)) }`
+  const cwd = join(me.folder, 'trip')
+  execFileSync(process.execPath, ['-e', script], { cwd })
+  try {
+    const { code, lines, stderr } = await me.run(['upload', '-r', 'trip'])
+    assert.deepEqual([code, lines.length], [3, 1])
+    assert.match(stderr, /can't be read \(ENAMETOOLONG\)/)
+  } finally {
+    // Node's own way would need the path.
+    execFileSync('rm', ['-rf', cwd])
+  }
+})
+
+test('a reader that has seen enough stops no upload', async () => {
+  const me = await site.uploader()
+  const names = ['a.gif', 'b.gif', 'c.gif']
+  for (const name of names) await writeFile(join(me.folder, name), gif())
+  const { code } = await me.run(['upload', '-j', '1', ...names], {
+    onStart: ({ stdout }) => stdout!.once('data', () => stdout!.destroy()),
+  })
+  assert.equal(code, 0)
+  assert.equal((await readdir(join(me.dataHome, 'pinhole/uploads'))).length, 3)
 })
 
 /** Hands requests on to the service. `mayPass` is asked of each upload, with its number; one that may not is left waiting. */

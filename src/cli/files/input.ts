@@ -1,7 +1,7 @@
 /** What FILE on the command line stands for. */
-import { createReadStream } from 'node:fs'
+import { createReadStream, type Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { basename, extname, join, relative } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { CommandError } from '../exit.ts'
@@ -36,7 +36,8 @@ export async function expandInputs(args: string[], recursive = false): Promise<I
     if (word === '-') {
       inputs.push({ name: timestampedName(), read: (signal) => readBounded(process.stdin, signal, true) })
     } else if (recursive && stats?.isDirectory()) {
-      inputs.push(...(await picturesIn(word)).map(fileInput))
+      const below = await picturesIn(word)
+      inputs.push(...below.sort((a, b) => (a.name < b.name ? -1 : 1)))
     } else if (!stats && isDynamicPattern(word)) {
       const paths = await glob(word, { expandDirectories: false })
       if (paths.length === 0) inputs.push(fileInput(word))
@@ -48,17 +49,28 @@ export async function expandInputs(args: string[], recursive = false): Promise<I
   return inputs
 }
 
-/** In a hidden folder below the one that was named; that one may be hidden itself. */
-const isHidden = (path: string) => /(?:^|[/\\])\./.test(path)
+/** Nothing hidden below it; it may be hidden itself. A folder that can't be read is an input that can't be. */
+async function picturesIn(folder: string): Promise<Input[]> {
+  let entries: Dirent[]
+  try {
+    entries = await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    return [{ name: folder, read: () => Promise.reject(unreadable(error)) }]
+  }
+  const found = entries
+    .filter(({ name }) => !name.startsWith('.'))
+    .map((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return picturesIn(path)
+      return entry.isFile() && isPicture(path) ? [fileInput(path)] : []
+    })
+  return (await Promise.all(found)).flat()
+}
 
-async function picturesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
-  return entries
-    .filter(
-      (entry) => entry.isFile() && isPicture(entry.name) && !isHidden(relative(folder, entry.parentPath)),
-    )
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
+function unreadable(error: unknown): CommandError {
+  return new CommandError('file', `It can't be read (${(error as NodeJS.ErrnoException).code ?? error}).`, {
+    cause: error,
+  })
 }
 
 /** E.g. `pinhole 2026-11-21 at 23.48.05`, by the clock on the wall. */
@@ -72,14 +84,8 @@ export function fileInput(path: string): Input {
     name: path,
     async read(signal) {
       const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
-        const missing = error.code === 'ENOENT'
-        throw new CommandError(
-          'file',
-          missing ? 'There is no such file.' : `It can't be read (${error.code}).`,
-          {
-            cause: error,
-          },
-        )
+        if (error.code !== 'ENOENT') throw unreadable(error)
+        throw new CommandError('file', 'There is no such file.', { cause: error })
       })
       if (stats.isDirectory()) {
         throw new CommandError('file', `This is a folder. Add -r for all pictures in it, or name its files.`)
@@ -102,9 +108,7 @@ async function readBounded(stream: Readable, signal: AbortSignal, isStdin = fals
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof CommandError) throw error
-    throw new CommandError('file', `It can't be read (${(error as NodeJS.ErrnoException).code ?? error}).`, {
-      cause: error,
-    })
+    throw unreadable(error)
   }
   if (bytes === 0) throw new CommandError('file', isStdin ? 'stdin is empty.' : 'The file is empty.')
   return new Blob(parts)
