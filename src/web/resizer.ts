@@ -1,4 +1,4 @@
-/** A service of the operator's that makes previews, in place of those that clients send (docs/decisions/082). */
+/** A service of the operator's that makes previews, in place of those that clients send (docs/decisions/080). */
 import { EXTENSIONS, PREVIEW_MAX_BYTES, PREVIEW_MAX_SIDE_PIXELS, rawPath } from '../protocol.ts'
 import type { ImageRecord } from '../stores/object-store.ts'
 
