@@ -13,8 +13,6 @@ export const DOCUMENT = join(ROOT, 'docs/client.md')
 
 const EXAMPLES: [title: string, file: string][] = [
   ['Node', 'node/upload.mjs'],
-  ['Deno', 'deno/upload.ts'],
-  ['Bun', 'bun/upload.ts'],
   ['Browsers', 'browser/main.js'],
 ]
 
@@ -23,28 +21,27 @@ const HEAD = `# The client
 \`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. This page is made from its source and from
 [examples/](../examples) by \`npm run docs\`.
 
-No registry has the package. A checkout makes it, and the command \`pinhole\` with it:
+A checkout makes the package, with the command \`pinhole\`; no registry has it:
 
 \`\`\`sh
 npm ci && npm run packages                                      # in a checkout of Pinhole
 npm install /path/to/checkout/dist/release/pinhole-[0-9]*.tgz   # in your project
 \`\`\`
 
-HEIC and JPEG XL become JPEG, or lossless WebP where they have transparency (\`convert: false\` refuses them). Their decoders are fetched
-with the first such file: 500 kB of libheif (LGPL-3.0, in a file of its own) where the browser decodes no HEIC by itself.
+HEIC and JPEG XL become JPEG, or lossless WebP where they have transparency. Their decoders are fetched with the first such
+file: 500 kB of libheif (LGPL-3.0, in a file of its own) where the browser decodes no HEIC by itself.
 
-Every upload is named (\`Idempotency-Key\`), so that a try after a lost answer stores nothing twice. After 60 s it is not
-tried again: the picture may have been seen and deleted by then, and a repeat would bring it back.
+Every upload is named (\`Idempotency-Key\`), so that a try after a lost answer stores nothing twice.
 
-Vite and webpack find the compression worker by themselves. For esbuild and Rollup, serve the folder \`worker\` of the package
-as it is and tell \`configure\` where. Where no worker starts, \`compress\` and \`upload\` reject with an error that says so;
-nothing goes out uncompressed without a word.
+Vite (\`worker: { format: 'es' }\`) and webpack find the compression worker by themselves. For esbuild and Rollup, serve the
+folder \`worker\` of the package as it is and tell \`configure\` where.
 
-Recompressing takes up to 32 bytes of memory a pixel: 1.4 GB for a JPEG of 50 megapixels. In Node a picture is recompressed only
-if half of the memory that is free at that moment holds it; else it is only rid of its metadata, and the result says
-\`too-many-pixels\`.
+Recompressing takes up to 32 bytes of memory a pixel: 1.4 GB for a JPEG of 50 megapixels. In Node a picture that half of the
+free memory does not hold is only rid of its metadata, and the result says \`too-many-pixels\`.
 
 ## Examples
+
+For [Deno](../examples/deno/upload.ts) and [Bun](../examples/bun/upload.ts) only reading the file differs from Node.
 `
 
 /** What types are derived from: whoever reads the page does not see it. */
