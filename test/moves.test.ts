@@ -7,6 +7,7 @@ import { nodeHashes } from '../src/node/hashes.ts'
 import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
 import { findImage } from '../src/service/images/status.ts'
+import { createDecisions, UNDO_MS } from '../src/service/moderation/decisions.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
@@ -134,8 +135,9 @@ test('a removal that is recorded is carried out, whatever others decide meanwhil
       if (isHeld) await other.takedown.hold(ID, 'x')
       let answer: unknown
       const recordRemoval: Ledger['recordRemoval'] = async (...given) => {
-        await parts.ledger.recordRemoval(...given)
+        const isRecorded = await parts.ledger.recordRemoval(...given)
         answer = await other.takedown[act](ID, 'y')
+        return isRecorded
       }
       const { takedown } = process({ ...parts, ledger: { ...parts.ledger, recordRemoval } })
       assert.deepEqual(await takedown.remove(ID, 'z', { block: false }), { removed: true, blocked: [] })
@@ -147,6 +149,40 @@ test('a removal that is recorded is carried out, whatever others decide meanwhil
       assert.equal(await other.takedown.release(ID, 'later'), false, which)
     }
 })
+
+for (const act of ['release', 'keep'] as const) {
+  test(`a ${act} in the moment a removal is due ends it, and blocks nothing`, async (t) => {
+    const parts = await partsFor(t)
+    const { takedown, moves } = process(parts)
+    const bytes = bytesFor(1, 3000)
+    const record = await put(parts.objects, ID, bytes)
+    await parts.ledger.fileReport(report({ id: ID }), 10)
+    let answer: unknown
+    const recordRemoval: Ledger['recordRemoval'] = async (...given) => {
+      answer ??= await takedown[act](ID, 'y')
+      return parts.ledger.recordRemoval(...given)
+    }
+    const given = { ...parts, ledger: { ...parts.ledger, recordRemoval } }
+    const late = process(given)
+    const decisions = createDecisions({
+      ...given,
+      ...late,
+      moves,
+      now: () => parts.clock.now,
+      onFailure: (error) => assert.fail(String(error)),
+    })
+    await decisions.decide([ID], 'remove', { block: true, reason: 'z', by: { who: 'ann' } })
+    parts.clock.now += UNDO_MS
+    decisions.start()
+    await decisions.stop()
+    assert.equal(answer, true)
+    await assertHolds(parts.objects, record, bytes)
+    assert.equal(await parts.ledger.whyAbsent(ID), null)
+    assert.equal(await parts.ledger.whyWithheld([record.sha256]), null)
+    const acts = (await parts.ledger.auditLog(20)).map((entry) => entry.act)
+    assert.ok(!acts.includes('remove') && !acts.includes('block'), acts.join())
+  })
+}
 
 test('a removal that the store put off is carried out, although somebody releases the image', async (t) => {
   const parts = await partsFor(t)

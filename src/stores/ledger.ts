@@ -6,7 +6,7 @@
  */
 
 import type { AlertLedger } from './active-alerts.ts'
-import type { DecisionLedger } from './decisions.ts'
+import type { Decision, DecisionLedger } from './decisions.ts'
 import type { ExpiryLedger } from './expiries.ts'
 import type { Digests, HoldLedger } from './holds.ts'
 import type { NoticeLedger } from './notices.ts'
@@ -141,9 +141,17 @@ export interface Ledger
 
   /**
    * Remembers that the operator removed this image, records the act and the move that it needs, and decides the image's
-   * case if it has one. Twice is harmless: both are recorded. It is for good: see `recordHold`.
+   * case if it has one. Twice is harmless: both are recorded. It is for good: see `recordHold`. `blocked`: digests that are
+   * blocked with it. `decision`: the claimed one that this carries out; `false` if an act came later and ended it: then
+   * nothing is recorded.
    */
-  recordRemoval(id: string, reason: string, at: Date, by?: Actor): Promise<void>
+  recordRemoval(
+    id: string,
+    reason: string,
+    at: Date,
+    by?: Actor,
+    options?: { blocked?: readonly string[]; decision?: Pick<Decision, 'claim'> | undefined },
+  ): Promise<boolean>
   /**
    * The same for an image that is to be held, and for its bytes, if `digests` are known. `false`: the operator removed it,
    * though the object may be there still. Then no act is recorded and no move.

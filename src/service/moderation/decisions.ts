@@ -73,7 +73,7 @@ export function createDecisions(parts: {
     const by = rule === '' ? { who } : { who, rule }
     try {
       // The act ends the decision as it is recorded, so that no crash repeats it.
-      if (act === 'remove') await takedown.remove(id, reason, { block, by })
+      if (act === 'remove') await takedown.remove(id, reason, { block, by, decision })
       else if (act === 'keep') await takedown.keep(id, reason, by)
       await ledger.finishDecision(decision)
     } catch (error) {

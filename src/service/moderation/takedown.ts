@@ -1,4 +1,5 @@
 /** What the operator does: hold, keep and remove images, block bytes. At once effective in every process. */
+import type { Decision } from '../../stores/decisions.ts'
 import type { Digests } from '../../stores/holds.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ImageRecord, ObjectStore } from '../../stores/object-store.ts'
@@ -15,11 +16,14 @@ export interface RelatedImages {
 }
 
 export interface Takedown extends RelatedImages {
-  /** `removed`: it was there. Its id answers 410 from now on, in both cases. */
+  /**
+   * `removed`: it was there. Its id answers 410 from now on, in both cases. With the `decision` that this carries out nothing is
+   * done if a later act has ended it.
+   */
   remove(
     id: string,
     reason: string,
-    options: { block: boolean; by?: Actor },
+    options: { block: boolean; by?: Actor; decision?: Decision },
   ): Promise<{ removed: boolean; blocked: string[] }>
   /**
    * Takes an image out of sight, and its bytes from uploads, until it is released. `false` if there is none to be seen, or
@@ -96,18 +100,19 @@ export function createTakedown(parts: {
 
   return {
     hold,
-    async remove(id, reason, { block, by }) {
+    async remove(id, reason, { block, by, decision }) {
       await seal(id, reason, by)
       const found = await look(id)
       const record = found === 'damaged' ? null : found
       const known = block ? await digestsOf(id, record) : null
       const digests = new Set(known === null ? [] : [known.sha256, known.sentSha256])
       if (block && record?.preview !== undefined) digests.add(record.preview.sha256)
-      if (digests.size > 0) await ledger.block([...digests], reason, at(), by)
+      const blocked = [...digests]
       // The removal is recorded first: a request that then finds no object is told why.
-      await ledger.recordRemoval(id, reason, at(), by)
+      const isRecorded = await ledger.recordRemoval(id, reason, at(), by, { blocked, decision })
+      if (!isRecorded) return { removed: false, blocked: [] }
       await moves.carryOut(id)
-      return { removed: found !== null, blocked: [...digests] }
+      return { removed: found !== null, blocked }
     },
     async release(id, reason, by) {
       if (!(await isHeld(id)) || !(await ledger.recordRelease(id, reason, at(), by))) return false

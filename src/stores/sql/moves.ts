@@ -38,7 +38,7 @@ export function movesLedger(database: SqlDatabase) {
    */
   const recorder =
     (
-      { act, to, decided }: { act: 'hold' | 'release' | 'remove'; to: Move['to']; decided: CaseState },
+      { act, to, decided }: { act: 'hold' | 'release'; to: Move['to']; decided: CaseState },
       first: (id: string, at: Date, rule: string) => Statement[],
       then: (id: string, at: Date, rule: string, digests: Digests | null) => Statement[] = () => [],
     ) =>
@@ -55,22 +55,34 @@ export function movesLedger(database: SqlDatabase) {
         ...before,
         moveEach(to, part`(select ${id} as id) as given where ${ALWAYS}`),
         ...then(id, at, rule, digests),
-        record({ act, subject: id, reason, at, by }, to === 'removed' ? ALWAYS : isNotRemoved(id)),
+        record({ act, subject: id, reason, at, by }, isNotRemoved(id)),
         decide(id, decided, at),
         ...leave(at.getTime(), { act, subject: id, rule }),
       ])
       return outcomes[before.length]!.changes > 0
     }
 
-  const remove = recorder({ act: 'remove', to: 'removed', decided: 'removed' }, (id, at, rule) => [
-    sql`insert into removals (id, removed_at_ms, rule) values (${id}, ${at.getTime()}, ${rule})
-      on conflict (id) do update set rule = excluded.rule`,
-    overrule(id),
-  ])
-
   return {
-    async recordRemoval(...given) {
-      await remove(...given)
+    async recordRemoval(id, reason, at, by, { blocked = [], decision } = {}) {
+      const rule = by?.rule ?? ''
+      const isMine =
+        decision === undefined ? part`id = ${id}` : part`id = ${id} and claim = ${decision.claim}`
+      const isSo = decision === undefined ? ALWAYS : part`exists (select 1 from decisions where ${isMine})`
+      // From here on: what ended the decision meanwhile left none.
+      const isRemoved = part`exists (select 1 from removals where id = ${id})`
+      const [, removed] = await database.write([
+        // Locks the row: nobody records another act until the end.
+        sql`update decisions set claim = claim where ${isMine}`,
+        sql`insert into removals (id, removed_at_ms, rule) select ${id}, ${at.getTime()}, ${rule} where ${isSo}
+          on conflict (id) do update set rule = excluded.rule`,
+        overrule(id, isRemoved),
+        moveEach('removed', part`(select ${id} as id) as given where ${isRemoved}`),
+        ...blockEach(blocked, { reason, at, by }, isRemoved),
+        record({ act: 'remove', subject: id, reason, at, by }, isRemoved),
+        decide(id, 'removed', at, { isSo: isRemoved }),
+        ...leave(at.getTime(), { act: 'remove', subject: id, rule, isSo: isRemoved }),
+      ])
+      return removed!.changes > 0
     },
     recordHold: recorder(
       { act: 'hold', to: 'held', decided: 'held' },
@@ -135,21 +147,30 @@ export function movesLedger(database: SqlDatabase) {
   } satisfies Partial<Ledger>
 }
 
+/** `isSo`: only if this holds. */
+function blockEach(
+  sha256: readonly string[],
+  { reason, at, by }: { reason: string; at: Date; by: Actor | undefined },
+  isSo = ALWAYS,
+): Statement[] {
+  // In one order: two that block the same digests must not wait for each other's rows.
+  const digests = [...new Set(sha256)].sort()
+  if (digests.length === 0) return []
+  return [
+    ...digests.flatMap((digest) => [
+      sql`insert into blocks (sha256, blocked_at_ms) select ${digest}, ${at.getTime()} where ${isSo}
+        on conflict (sha256) do nothing`,
+      record({ act: 'block', subject: digest, reason, at, by }, isSo),
+    ]),
+    ...leave(at.getTime(), ...digests.map((subject) => ({ act: 'block' as const, subject, isSo }))),
+  ]
+}
+
 /** Digests of bytes that the operator blocked: uploads of them are refused. */
 export function blocksLedger(database: SqlDatabase) {
   return {
     async block(sha256, reason, at, by) {
-      // In one order: two that block the same digests must not wait for each other's rows.
-      const digests = [...new Set(sha256)].sort()
-      if (digests.length === 0) return
-      await database.write([
-        ...digests.flatMap((digest) => [
-          sql`insert into blocks (sha256, blocked_at_ms) values (${digest}, ${at.getTime()})
-            on conflict (sha256) do nothing`,
-          record({ act: 'block', subject: digest, reason, at, by }),
-        ]),
-        ...leave(at.getTime(), ...digests.map((subject) => ({ act: 'block' as const, subject }))),
-      ])
+      if (sha256.length > 0) await database.write(blockEach(sha256, { reason, at, by }))
     },
 
     async unblock(sha256, reason, at, by) {

@@ -15,7 +15,7 @@ const APPLIED_AT_ONCE = 500
 
 type AppliedTombstone = Omit<Tombstone, 'digests'> & { digests?: Tombstone['digests'] | null }
 
-type Left = Pick<Tombstone, 'act' | 'subject'> & { rule?: string }
+type Left = Pick<Tombstone, 'act' | 'subject'> & { rule?: string; isSo?: Part }
 
 const COLUMNS = rawSql(
   'number, at_ms, recorded_us, act, subject, rule, sha256, sent_sha256, since_ms, claim, due_at_ms',
@@ -37,10 +37,11 @@ const IS_BEFORE = part`cast(facts.value as bigint) < cast(excluded.value as bigi
 
 const NEXT_AT = part`(select cast(value as bigint) from facts where name = ${LAST})`
 
-function leaveAt({ act, subject, rule = '' }: Left, at: number, time: Part): Statement {
+function leaveAt({ act, subject, rule = '', isSo = ALWAYS }: Left, at: number, time: Part): Statement {
   return sql`insert into tombstones (${COLUMNS})
     select ${crypto.randomUUID()}, ${time}, ${tick()}, ${act}, ${subject}, ${rule},
-      ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0 where ${IS_KEPT}`
+      ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0
+    where ${IS_KEPT} and ${isSo}`
 }
 
 /**

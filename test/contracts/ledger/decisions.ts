@@ -155,6 +155,29 @@ export function decisionsCases({ on }: Harness): void {
     }
   })
 
+  on('removes what was decided, or does what came later, never both', async (ledger, { another }) => {
+    const other = await another()
+    const digest = 'a'.repeat(64)
+    for (let round = 0; round < 20; round++) {
+      const id = `${round}`.padStart(11, 'A')
+      await ledger.addDecisions(decision(`b${round}`, 'remove'), [{ id, isVisible: true }])
+      const [claimed] = await other.claimDecisions(10, DUE, 1000)
+      const [at, by, blocked] = [new Date(DUE), { who: 'ann' }, [digest]]
+      const outcomes = await Promise.all([
+        ledger.recordRelease(id, 'x', at),
+        other.recordRemoval(id, 'x', at, by, { blocked, decision: claimed! }),
+      ])
+      assert.equal(outcomes.filter(Boolean).length, 1, outcomes.join())
+      const isRemoved = outcomes[1]
+      assert.equal((await ledger.whyAbsent(id))?.state, isRemoved ? 'removed' : 'held')
+      assert.equal(await ledger.unblock(digest, 'x', at), isRemoved)
+      const acts = (await ledger.auditLog(4)).map(({ act, subject }) => `${act} ${subject}`)
+      assert.equal(acts.includes(`remove ${id}`), isRemoved)
+      assert.equal(acts.includes(`block ${digest}`), isRemoved)
+      await ledger.finishDecision(claimed!)
+    }
+  })
+
   on('leaves out of the queue what is about to be kept', async (ledger) => {
     await reported(ledger, ONE)
     await reported(ledger, TWO)
