@@ -11,11 +11,6 @@ const ROOT = join(import.meta.dirname, '..')
 
 export const DOCUMENT = join(ROOT, 'docs/client.md')
 
-const EXAMPLES: [title: string, file: string][] = [
-  ['Node', 'node/upload.mjs'],
-  ['Browsers', 'browser/main.js'],
-]
-
 const HEAD = `# The client
 
 \`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. This page is made from its source and from
@@ -41,7 +36,7 @@ free memory does not hold is only rid of its metadata, and the result says \`too
 
 ## Examples
 
-For [Deno](../examples/deno/upload.ts) and [Bun](../examples/bun/upload.ts) only reading the file differs from Node.
+Beside Node's: [browsers](../examples/browser/main.js), [Deno](../examples/deno/upload.ts), [Bun](../examples/bun/upload.ts).
 `
 
 /** What types are derived from: whoever reads the page does not see it. */
@@ -61,11 +56,7 @@ const SECTIONS: Record<string, string> = {
 }
 
 export function clientDocs(): string {
-  const parts = [HEAD]
-  for (const [title, file] of EXAMPLES) {
-    const code = readFileSync(join(ROOT, 'examples', file), 'utf8')
-    parts.push(`### ${title}\n\n${fenced(code, file.endsWith('.ts') ? 'ts' : 'js')}`)
-  }
+  const parts = [HEAD, fenced(readFileSync(join(ROOT, 'examples/node/upload.mjs'), 'utf8'), 'js')]
   const node = declarationsOf('src/client/node.ts')
   for (const title of new Set(Object.values(SECTIONS))) {
     parts.push(`## ${title}\n`, ...node.filter(({ section }) => section === title).map(({ text }) => text))
