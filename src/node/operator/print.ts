@@ -18,8 +18,20 @@ export function isOutputRead(): boolean {
 }
 
 export function print(text: string): void {
+  clearProgress()
   if (isRead) process.stdout.write(`${text}\n`)
 }
+
+/** Whether the terminal's last line tells of progress. */
+let isProgressShown = false
+
+/** Before anything else is written, and at the end: it would stand on the same line. */
+export function clearProgress(): void {
+  if (isProgressShown) process.stderr.write(CLEAR_LINE)
+  isProgressShown = false
+}
+
+const CLEAR_LINE = '\r\x1b[K'
 
 /** Tells how far a long command is, on standard error. `text` is only made when it is told. */
 export type Progress = (text: () => string) => void
@@ -31,7 +43,8 @@ export function createProgress(): Progress {
   return (text) => {
     if (performance.now() - toldAt < everyMs) return
     toldAt = performance.now()
-    process.stderr.write(isTTY ? `\r\x1b[K${text()}` : `${text()}\n`)
+    process.stderr.write(isTTY ? `${CLEAR_LINE}${text()}` : `${text()}\n`)
+    isProgressShown = isTTY
   }
 }
 

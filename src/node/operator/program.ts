@@ -23,7 +23,7 @@ import { auditCommand, exportCommand } from './instance/audit.ts'
 import { loginCommand } from './instance/login.ts'
 import { confirmRestoreCommand, pauseCommand, resumeCommand, setCommand } from './instance/settings.ts'
 import { statusCommand } from './instance/status.ts'
-import { toleratePipes } from './print.ts'
+import { clearProgress, toleratePipes } from './print.ts'
 import { SERVER_VARIABLE } from './remote.ts'
 
 const COMMANDS = [
@@ -92,7 +92,7 @@ export async function runOperator(args: string[]): Promise<number> {
     .addHelpText('after', EXIT_CODES)
   for (const command of COMMANDS) program.addCommand(command.copyInheritedSettings(program))
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' }).finally(clearProgress)
     return Number(process.exitCode ?? 0)
   } catch (error) {
     // Commander has printed its own errors.

@@ -76,9 +76,13 @@ function nullIfDamaged(error: unknown): null {
   throw error
 }
 
+/** `Date` takes "last 60" for 1960, and a time without a zone for this machine's: `remove` would take what nobody meant. */
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
+
 function readTime(text: string): Date {
   const time = new Date(text)
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('Write a time as in 2026-07-31T12:00:00Z.')
+  if (!TIME.test(text) || Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('Write a time as in 2026-07-31T12:00:00Z.')
   return time
 }
 
