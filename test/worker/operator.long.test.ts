@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { readFile, rm, truncate } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -14,7 +14,8 @@ import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
 import { freePort, skipWithout } from '../support/processes/caches.ts'
 import { run } from '../support/processes/process.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor, startServer } from '../support/processes/server.ts'
+import { store } from '../support/upload.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
 
 const TOKEN = 'a-token-of-more-than-24-characters'
@@ -161,6 +162,19 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
     })
   })
 }
+
+it('goes past a damaged image, and shows it as one', async (t) => {
+  const door = `127.0.0.1:${await freePort()}`
+  const server = await serverFor(t, { OPERATOR_LISTEN: door, OPERATOR_TOKEN: TOKEN })
+  const [damaged, sound] = [await store(server.url), await store(server.url)]
+  await truncate(join(server.dataDir, 'images/objects', damaged.id), 20)
+  const operator = (...words: string[]) =>
+    run(['src/node/operator.ts', '--server', `http://${door}`, ...words], { OPERATOR_TOKEN: TOKEN })
+  const found = await operator('find', '--type', 'gif')
+  assert.equal(found.code, 0, found.stderr)
+  assert.deepEqual(found.stdout.match(/^\w{11}/gm), [sound.id])
+  assert.match((await operator('show', damaged.id)).stdout, /^damaged$/m)
+})
 
 it('sends the token to nobody who could be another one', { skip: HOSTS.Workers!.skip }, async () => {
   const elsewhere = await HOSTS.Workers!.start()

@@ -4,6 +4,7 @@
  */
 import { jsonObject } from '../../json.ts'
 import { SettingError, type SettingValues } from '../../service/settings.ts'
+import { DamagedObject } from '../../stores/object-store.ts'
 import { readText } from '../body.ts'
 import type { AppContext } from '../context.ts'
 import type { OperatorParts } from './access.ts'
@@ -39,7 +40,7 @@ export interface SettingsTold {
   changed: Partial<SettingValues>
 }
 
-/** Answers `{"value": …}`, or `{"mistake": "…"}` with 400. */
+/** Answers `{"value": …}`, or with 400 `{"mistake": "…"}`, or `{"damaged": id}` for an image that can't be read. */
 export async function answerCall(c: AppContext, parts: OperatorParts): Promise<Response> {
   const asked = parsed(await readText(c, BODY_MAX_BYTES))
   if (asked === null) return c.json({ mistake: 'This is no call.' }, 400)
@@ -48,7 +49,13 @@ export async function answerCall(c: AppContext, parts: OperatorParts): Promise<R
   const isKnown = Object.hasOwn(CALLS, on) && (CALLS[on as Port] as readonly string[]).includes(call)
   if (!isKnown) return c.json({ mistake: `There is no ${on}.${call} to be called from elsewhere.` }, 400)
   const port = parts[on as Port] as unknown as Record<string, (...given: unknown[]) => unknown>
-  const value = await port[call]!(...given)
+  let value: unknown
+  try {
+    value = await port[call]!(...given)
+  } catch (error) {
+    if (error instanceof DamagedObject) return c.json({ damaged: given[0] }, 400)
+    throw error
+  }
   return c.json({ value: isIterable(value) ? await collected(value, on === 'objects') : (value ?? null) })
 }
 

@@ -4,7 +4,7 @@ import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/cal
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SettingError, type Settings } from '../../service/settings.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import type { ObjectStore } from '../../stores/object-store.ts'
+import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import type { OperatorData } from './operator-data.ts'
 
 /** Where the operator's commands go, if not to data of this machine. */
@@ -28,7 +28,12 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     })
     if (response.status === 401) throw new Error(`${origin} does not know this OPERATOR_TOKEN`)
     const text = await response.text()
-    const answer = (text.startsWith('{') ? JSON.parse(text) : {}) as { value?: T; mistake?: string }
+    const answer = (text.startsWith('{') ? JSON.parse(text) : {}) as {
+      value?: T
+      mistake?: string
+      damaged?: string
+    }
+    if (answer.damaged !== undefined) throw new DamagedObject(answer.damaged)
     if (answer.mistake !== undefined) {
       throw on === 'settings' ? new SettingError(answer.mistake) : new Error(answer.mistake)
     }
