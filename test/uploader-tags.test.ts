@@ -48,6 +48,10 @@ it('holds all that came from one network', async () => {
     const held = await server.operator(['hold', first!.id, '--reason', 'bots', '--same-network'])
     assert.equal(held.code, 0, held.stderr)
   }
+  const again = await server.operator(['hold', flood[1]!.id, '--reason', 'bots', '--same-network'])
+  assert.equal(again.code, 0, again.stdout)
+  const lines = again.stdout.trim().split('\n').sort()
+  assert.deepEqual(lines, flood.map(({ id }) => `${id} is held already`).sort())
   assert.deepEqual(await statuses([...flood, ...six]), [403, 403, 403, 403, 403])
   assert.deepEqual(await statuses(others), [200, 200])
 })

@@ -1,5 +1,6 @@
 /** operator hold, remove, release, keep, block and unblock: each does one thing to each of many images or digests. */
 import { Command } from 'commander'
+import { damagedIsThere } from '../../../service/images/status.ts'
 import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
 import { actedBy, readDigest, readId, reasonOption, ruleOption, several } from '../arguments.ts'
@@ -27,9 +28,10 @@ export const holdCommand = onImages(
   new Command('hold').description(
     'take images out of sight: they answer 403, and nobody can upload the same bytes, until they are released',
   ),
-  async (takedown, id, options) => {
-    const isDone = await takedown.hold(id, options.reason, actedBy(options))
-    return [isDone, isDone ? `held ${id}` : `${id} was not there to be held`]
+  async (takedown, id, options, objects) => {
+    if (await takedown.hold(id, options.reason, actedBy(options))) return [true, `held ${id}`]
+    const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
+    return [isHeld, `${id} ${isHeld ? 'is held already' : 'was not there to be held'}`]
   },
 )
 
@@ -108,7 +110,7 @@ function onSubjects(
 /** Completes a command that acts on images, named by ids or by conditions. It fails if there is none. */
 function onImages<Options extends ImageOptions>(
   command: Command,
-  act: (takedown: Takedown, id: string, options: Options) => Promise<Outcome>,
+  act: (takedown: Takedown, id: string, options: Options, objects: ObjectStore) => Promise<Outcome>,
 ): Command {
   command
     .argument('[id...]', 'ids, or addresses that end with one', several(readId))
@@ -133,7 +135,7 @@ function onImages<Options extends ImageOptions>(
       print('no image meets these conditions')
       return 1
     }
-    return doToEach(all, (id) => act(takedown, id, options))
+    return doToEach(all, (id) => act(takedown, id, options, objects))
   })
   return command.action((ids: string[], options: Options) => {
     // Commander prints nothing for an error that an action throws.
