@@ -143,7 +143,7 @@ it('holds what could not be sealed, and removes it when it can be', async (t) =>
   assert.equal((await readdir(boxes)).length, 1)
 })
 
-it('goes along in backups and restores', async (t) => {
+it('goes along in backups, restores and copies to another store', async (t) => {
   const folder = await folderOf(t)
   const server = await startServer({ EVIDENCE_KEY: (await createKeyPair()).publicKey })
   t.after(() => server.stop())
@@ -158,6 +158,10 @@ it('goes along in backups and restores', async (t) => {
   await writeFile(join(backup, 'evidence', '2020-01-01-AAAAAAAAAAA.sealed'), 'over')
   assert.equal((await server.operator(['backup', backup])).code, 0)
   assert.deepEqual(await readdir(join(backup, 'evidence')), names, 'what was forgotten goes')
+  const target = await folderOf(t)
+  const copied = await server.operator(['copy', '--from', server.dataDir, '--to', target])
+  assert.equal(copied.code, 0, copied.stderr)
+  assert.deepEqual(await readdir(join(target, 'evidence')), names)
   await server.end()
   await rm(server.dataDir, { recursive: true })
   const restored = await server.operator(['restore', backup])

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { parseConfig } from '../../../config.ts'
 import { pruneImages, transferImages, unexpired } from '../../../service/recovery/transfer.ts'
+import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
 import { openImages } from '../../open/stores.ts'
 import { rateOption, readPlace } from '../arguments.ts'
 import { giveToOwner } from '../ownership.ts'
@@ -20,7 +21,7 @@ Servers may go on meanwhile. To move to another store: copy, stop the servers, c
 \`operator agree\` with the new OBJECTS_URL, and start the servers with it.`
 
 export const copyCommand = new Command('copy')
-  .description('copy images from one store to another')
+  .description('copy images and sealed evidence from one store to another')
   .requiredOption('--from <place>', 'a data folder, or s3://…', readPlace)
   .requiredOption('--to <place>', 'a data folder, or s3://…', readPlace)
   .addOption(rateOption())
@@ -41,6 +42,7 @@ export const copyCommand = new Command('copy')
         onProgress: (now) =>
           progress(() => `${now.copied} copied (${bytesOf(now.bytes)}), ${now.kept} there`),
       })
+      await copyEvidence(await openEvidenceFiles(source, config), await openEvidenceFiles(target, config))
       const pruned = prune ? await pruneImages(from, to) : 0
       if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
       else {
