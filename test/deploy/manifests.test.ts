@@ -1,7 +1,7 @@
 /** Configurations of what nothing here can run: their shapes by published schemas, and that they agree with the service. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -13,6 +13,7 @@ import { ConfigMap, Secret, Service } from 'kubernetes-models/v1'
 import { parse, parseAllDocuments } from 'yaml'
 import { describeConfig } from '../../src/config.ts'
 import { LIMITS } from '../../src/node/http/limits.ts'
+import { folderOf } from '../support/folder.ts'
 import { skipWithout } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { unknownFields } from './unknown-fields.ts'
@@ -116,9 +117,14 @@ async function rendered(release: string, ...words: string[]): Promise<Parsed[]> 
     .filter((object) => object !== null)
 }
 
+function templateOf(objects: Parsed[]): Parsed {
+  return objects.find(({ kind }) => kind === 'Deployment').spec.template
+}
+
 test('the Helm chart makes what the manifest has, less the secret that it is given', { skip }, async () => {
   const { Secret: secret, ...objects } = await kubernetes()
   const made = await rendered('pinhole')
+  delete templateOf(made).metadata.annotations
   assert.deepEqual(Object.fromEntries(made.map((object) => [object.kind, object])), objects)
   const values: Parsed = parse(await shipped('helm/values.yaml'))
   assert.equal(values.secret, secret.metadata.name)
@@ -132,6 +138,21 @@ test('a chart without a host makes no ingress, and one of another name holds tog
   assert.ok(objects.length > 3)
   assert.ok(!objects.some(({ kind }) => kind === 'Ingress'))
   assert.ok(objects.every(({ metadata }) => metadata.name === 'other'))
+})
+
+test('numbers and switches in the values of the chart are text to Kubernetes, and start the servers again', {
+  skip,
+}, async (t) => {
+  const file = join(await folderOf(t), 'values.yaml')
+  await writeFile(
+    file,
+    'config: { MAX_UPLOAD_BYTES: 26214400, STRIP_METADATA: off, UPLOADS_PER_DAY: "50" }\n',
+  )
+  const objects = await rendered('pinhole', '--values', file)
+  const { data } = objects.find(({ kind }) => kind === 'ConfigMap')
+  const { MAX_UPLOAD_BYTES, STRIP_METADATA, UPLOADS_PER_DAY } = data
+  assert.deepEqual([MAX_UPLOAD_BYTES, STRIP_METADATA, UPLOADS_PER_DAY], ['26214400', 'off', '50'])
+  assert.notDeepEqual(templateOf(objects), templateOf(await rendered('pinhole')))
 })
 
 test('what starts one or more servers names variables that the service has', async () => {
