@@ -1,12 +1,13 @@
 /** The alert rules and the dashboard name metrics that there are, and each alert has its paragraph in the runbook. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { report } from './support/admin-session.ts'
 import { atAdmin } from './support/at-admin.ts'
+import { folderOf } from './support/folder.ts'
 import { skipWithout } from './support/processes/caches.ts'
 import { ROOT } from './support/processes/process.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -56,6 +57,31 @@ test('every metric of the rules and the dashboard is there', async () => {
     assert.ok(named.size > 5, file)
     for (const name of named) assert.match(text, new RegExp(`^${name}[{ ]`, 'm'), `${file}: ${name}`)
   }
+})
+
+test('the dashboard counts a removal by the operator once, though each server tells of it', {
+  skip,
+}, async (t) => {
+  const dashboard = await readFile(join(ROOT, 'deploy/grafana/pinhole.json'), 'utf8')
+  const panels: { targets?: { expr: string }[] }[] = JSON.parse(dashboard).panels
+  const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  const expr = exprs.find((each) => each.includes('pinhole_removals_total'))
+  const series = (instance: string, by: string) => ({
+    series: `pinhole_removals_total{instance="${instance}", by="${by}", cause="x"}`,
+    values: '0+1x60',
+  })
+  const file = join(await folderOf(t), 'removals.yaml')
+  const sample = (by: string, value: number) => ({ labels: `{by="${by}", cause="x"}`, value })
+  const exp_samples = [sample('uploader', 120), sample('operator', 60)]
+  const tests = [
+    {
+      interval: '1m',
+      input_series: ['a', 'b'].flatMap((name) => [series(name, 'operator'), series(name, 'uploader')]),
+      promql_expr_test: [{ expr, eval_time: '1h', exp_samples }],
+    },
+  ]
+  await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests }))
+  await run('promtool', ['test', 'rules', file])
 })
 
 test('each alert has a paragraph in the runbook, and no paragraph is without one', async () => {
