@@ -214,6 +214,22 @@ test('a case that is due soon is told once', async (t) => {
   assert.deepEqual(await told(), ['case.due 1'], 'the other one, and neither again')
 })
 
+test('the full disk of a machine that is there no more is forgotten, and one that stays full is told again', async (t) => {
+  const { clock, ledger, world, check, told } = await sceneFor(t)
+  const active = async () => (await ledger.activeAlerts()).map(({ name }) => name)
+  world.used = 0.91
+  await check('container-1')
+  assert.deepEqual(await told(), ['disk.high 1'])
+  await check('container-2')
+  assert.deepEqual(await active(), ['disk container-1', 'disk container-2'])
+  clock.now += 25 * HOUR_MS
+  await check('container-2')
+  assert.deepEqual(await active(), ['disk container-2'])
+  await told()
+  await check('container-1')
+  assert.deepEqual(await told(), ['disk.high 1'])
+})
+
 test('a stuck purge and a full disk are told when they begin, and again when they begin again', async (t) => {
   const { world, check, told } = await sceneFor(t)
   world.purgeSeconds = 301

@@ -33,6 +33,9 @@ const STUCK_SECONDS = 300
 /** Part of the disk in use: the alert begins at the first and ends below the second. */
 const DISK = { high: 0.9, low: 0.85 }
 
+/** How long the alert of another machine's disk stays. */
+const FORGOTTEN_MS = 24 * 3_600_000
+
 /** Cases examined per round: more than anybody decides in an hour. */
 const CASES_CHECKED = 1000
 
@@ -127,9 +130,11 @@ export function createMonitor(parts: {
     }
     // Floods are raised by `reports.ts`, and end with their day.
     const names = new Set([floodOn(utcDayOf(now())), ...found.map(({ name }) => name)])
-    // Other machines know their own disks.
-    const isOurs = (name: string) => !name.startsWith('disk ') || name === disk
-    await ledger.resolveAlerts([...since.keys()].filter((name) => isOurs(name) && !names.has(name)))
+    // Other machines know their own disks. One that is still full raises its alert anew; a container may be there no more.
+    const isOver = (name: string, began: number) =>
+      !name.startsWith('disk ') || name === disk || now() - began > FORGOTTEN_MS
+    const over = [...since].filter(([name, began]) => !names.has(name) && isOver(name, began))
+    await ledger.resolveAlerts(over.map(([name]) => name))
   }
 
   return { check, ...createIntervalJob(check, ROUND_MS, parts.onFailure) }
