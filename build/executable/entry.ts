@@ -32,7 +32,7 @@ function operate(arguments_: string[]): void {
 }
 
 function askHealth(): void {
-  fetch(`http://127.0.0.1:${process.env.PORT ?? 3000}/healthz`).then(
+  fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then(
     ({ ok }) => process.exit(ok ? 0 : 1),
     () => process.exit(1),
   )

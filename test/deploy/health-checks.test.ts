@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listening } from '../support/listen.ts'
 import { skipWithout, startCaddy } from '../support/processes/caches.ts'
+import { run } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 
 test('behind Caddy images are shown while nothing can be stored', {
@@ -22,5 +23,17 @@ test('behind Caddy images are shown while nothing can be stored', {
     assert.equal((await fetch(`${caddy.url}/raw/AAAAAAAAAAA`)).status, 200)
   } finally {
     await caddy.stop()
+  }
+})
+
+test('a container asks the port that its server takes, also where PORT is empty', async () => {
+  const told = 'globalThis.fetch = async (url) => (process.stdout.write(url), { ok: true })'
+  const words = ['--import', `data:text/javascript,${told}`, 'build/executable/entry.ts', 'health']
+  for (const [PORT, port] of [
+    ['', 3000],
+    ['8080', 8080],
+  ]) {
+    const { stdout, stderr } = await run(words, { PORT: `${PORT}` })
+    assert.equal(stdout, `http://127.0.0.1:${port}/healthz`, stderr)
   }
 })
