@@ -12,7 +12,7 @@ import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
-import type { ObjectStore } from '../src/stores/object-store.ts'
+import { type ObjectStore, StoreUnavailable } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { report } from './contracts/ledger/new-report.ts'
 import { folderOf } from './support/folder.ts'
@@ -246,10 +246,10 @@ for (const [late, then] of [
   })
 
 /** What shows and deletes by key over these parts. */
-function imagesOf(parts: { ledger: Ledger; objects: ObjectStore }) {
+function imagesOf(parts: { ledger: Ledger; objects: ObjectStore; purges?: typeof NO_PURGES }) {
   return createImages({
-    ...parts,
     purges: NO_PURGES,
+    ...parts,
     maxUploadBytes: 1e6,
     stripMetadata: false,
     metrics: { removalByKey: () => {} } as Parameters<typeof createImages>[0]['metrics'],
@@ -258,6 +258,22 @@ function imagesOf(parts: { ledger: Ledger; objects: ObjectStore }) {
     expiryClock: { latest: Date.now },
   })
 }
+
+test('caches are purged after a removal whose answer of the store was lost', async (t) => {
+  const parts = await partsFor(t)
+  const key = ID + 'k'.repeat(32)
+  await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
+  const log: string[] = []
+  const remove: ObjectStore['remove'] = async (...given) => {
+    await parts.objects.remove(...given)
+    log.push('removed')
+    throw new StoreUnavailable()
+  }
+  const purges = { ...NO_PURGES, enqueue: async () => void log.push('purge') }
+  const images = imagesOf({ ...parts, objects: { ...parts.objects, remove }, purges })
+  await assert.rejects(images.remove(key), { code: 'unavailable' })
+  assert.deepEqual(log, ['purge', 'removed', 'purge'])
+})
 
 for (const seen of ['as it is looked for', 'as it is removed'])
   test(`deletes by its key what is released ${seen}`, async (t) => {

@@ -121,11 +121,15 @@ export function createImages(parts: {
     // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
     await purges.enqueue(id, type)
     const removal = await remember(id)
-    const wasIn = await removeAnywhere(objects, id, removal)
-    // It may have been held since it was looked at.
-    if (wasIn === 'held') await ledger.recordHeldGone(id)
-    await purges.enqueue(id, type)
-    return wasIn !== null
+    try {
+      const wasIn = await removeAnywhere(objects, id, removal)
+      // It may have been held since it was looked at.
+      if (wasIn === 'held') await ledger.recordHeldGone(id)
+      return wasIn !== null
+    } finally {
+      // Also where the store's answer was lost: who asks once more is told that there is none.
+      await purges.enqueue(id, type)
+    }
   }
 
   return {

@@ -98,7 +98,7 @@ export function createPurges(parts: {
       if (named !== undefined) await keepQuiet(now() + named)
       return
     }
-    await ledger.settlePurges(due, startedAt)
+    await ledger.settlePurges(due, startedAt, cdn.longestFillMs)
   }
 
   /** The provider named a time: it holds for everything, from every server. */

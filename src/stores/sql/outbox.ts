@@ -2,6 +2,9 @@
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { list, type Part, part, rawSql, sql } from './statement.ts'
 
+/** No row but one of `expiries` waits longer: what is due later was put off by a clock that was ahead. Unit: milliseconds. */
+export const LONGEST_WAIT_MS = 3 * 3_600_000
+
 interface OutboxOptions<Found> {
   table: string
   key: string
@@ -9,6 +12,8 @@ interface OutboxOptions<Found> {
   isDue?: string
   /** SQL. Default: the one that is due longest. */
   order?: string
+  /** A row may be due at any time. Default: within `LONGEST_WAIT_MS`. */
+  isAnyWait?: boolean
   /** The column with the time since when a row waits. */
   since?: string
   /** What a row says. */
@@ -18,7 +23,7 @@ interface OutboxOptions<Found> {
 export interface Outbox<Found> {
   /**
    * Claims up to `limit` rows that are due at `now`: no two processes claim the same one. A claim lasts `leaseMs`, should
-   * its process die.
+   * its process die. What a clock put off that was ahead is due once it is right.
    */
   claim(limit: number, now: number, leaseMs: number, claim?: number): Promise<Found[]>
   /** Whether `claim` finds a row. Mostly there is none, and a read writes nothing. */
@@ -36,7 +41,15 @@ interface Held {
 
 export function outboxOf<Found>(
   database: SqlDatabase,
-  { table, key, isDue = '1 = 1', order = 'due_at_ms', since = 'since_ms', found }: OutboxOptions<Found>,
+  {
+    table,
+    key,
+    isDue = '1 = 1',
+    order = 'due_at_ms',
+    since = 'since_ms',
+    isAnyWait = false,
+    found,
+  }: OutboxOptions<Found>,
 ): Outbox<Found> {
   const [name, id, due] = [rawSql(table), rawSql(key), rawSql(isDue)]
   // Without `skip locked` there is one writer at a time, or an update waits for another's and looks at the row once more:
@@ -46,18 +59,22 @@ export function outboxOf<Found>(
   return {
     async claim(limit, now, leaseMs, claim = randomToken()) {
       // Materialized: a plan that runs the inner query twice would take more than the limit.
-      const [claimed] = await database.write([
+      const outcomes = await database.write([
+        ...(isAnyWait
+          ? []
+          : [sql`update ${name} set due_at_ms = ${now} where due_at_ms > ${now + LONGEST_WAIT_MS}`]),
         sql`with due as materialized (
             select ${id} from ${name} where ${due} and due_at_ms <= ${now} ${rest} limit ${Math.max(0, limit)} ${skipLocked}
           )
           update ${name} set claim = ${claim}, due_at_ms = ${now + leaseMs}
           where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`,
       ])
-      return claimed!.rows.map(found)
+      return outcomes.at(-1)!.rows.map(found)
     },
 
     async isAnyDue(now) {
-      const rows = await database.read(sql`select 1 as due from ${name} where due_at_ms <= ${now} limit 1`)
+      const rows = await database.read(sql`select 1 as due from ${name} where due_at_ms <= ${now}
+        union all select 1 as due from ${name} where due_at_ms > ${now + LONGEST_WAIT_MS} limit 1`)
       return rows.length > 0
     },
 

@@ -86,6 +86,14 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.whyAbsent(ID), null)
   })
 
+  on('moves what a process left that died while its clock was a day ahead', async (ledger, { another }) => {
+    await ledger.recordHold(ID, 'a report', AT)
+    await ledger.claimMove(ID, AT.getTime() + 86_400_000, 100)
+    const move = await (await another()).claimMove(ID, AT.getTime(), 100)
+    assert.ok(move !== null && move !== 'busy', String(move))
+    assert.equal(await ledger.finishMove(move, true), true)
+  })
+
   on('lets nothing override a removal, carried out or not', async (ledger, { another }) => {
     const other = await another()
     const digests = { sha256: 'a'.repeat(64), sentSha256: 'b'.repeat(64) }

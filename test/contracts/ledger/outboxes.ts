@@ -18,6 +18,8 @@ interface Outbox {
   /** Calls that settle all of these, or put them off. */
   settle(claimed: Claimed[]): Call[]
   defer(claimed: Claimed[], retryAt: number): Call[]
+  /** What waits may be due at any time. */
+  isAnyWait?: boolean
   /** It has so few entries that a claim takes all that are due. */
   isUnlimited?: boolean
 }
@@ -34,6 +36,7 @@ const OUTBOXES: Record<string, Outbox> = {
     claim: (limit, now) => ['claimExpiries', limit, now, LEASE_MS],
     settle: (claimed) => [['settleExpiries', claimed]],
     defer: (claimed, retryAt) => [['deferExpiries', claimed, retryAt]],
+    isAnyWait: true,
   },
   scans: {
     add: (id, at) => ['recordScan', { id, at, isHidden: false }],
@@ -69,7 +72,10 @@ export function outboxesCases(harness: Harness): void {
   for (const [name, outbox] of Object.entries(OUTBOXES)) describe(name, () => casesOf(outbox, harness))
 }
 
-function casesOf({ isUnlimited = false, ...outbox }: Outbox, { on, onHooks }: Harness): void {
+function casesOf(
+  { isUnlimited = false, isAnyWait = false, ...outbox }: Outbox,
+  { on, onHooks }: Harness,
+): void {
   const make = async (ledger: Ledger, calls: Call[]) => {
     for (const call of calls) await callOn(ledger, call)
   }
@@ -135,6 +141,18 @@ function casesOf({ isUnlimited = false, ...outbox }: Outbox, { on, onHooks }: Ha
     assert.deepEqual(await claim(ledger, NOW + 499), [])
     assert.deepEqual(idsOf(await claim(ledger, NOW + 500)), ['B'])
   })
+
+  on(
+    'hands out what a clock put off that was a day ahead, once that is right',
+    async (ledger, { another }) => {
+      await add(ledger, ['A', 'B'], NOW + DAY_MS)
+      const dead = await claim(ledger, NOW + DAY_MS, 1)
+      assert.ok(dead.length > 0)
+      const other = await another()
+      assert.deepEqual(idsOf(await claim(other, NOW)), isAnyWait ? [] : ['A', 'B'])
+      assert.deepEqual(await claim(ledger, NOW), [])
+    },
+  )
 
   on('gives each of many to one of several', async (ledger, { another }) => {
     const ids = Array.from({ length: 60 }, (_, nth) => `id-${nth}`).sort()

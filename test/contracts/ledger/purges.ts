@@ -40,6 +40,18 @@ export function purgesCases({ on }: Harness): void {
     assert.deepEqual(await ledger.claimPurges(10, NOW + 10 * FILL_MS, LEASE_MS), [])
   })
 
+  on('waits for no fill longer than one can take: a clock was a day ahead', async (ledger) => {
+    const ahead = NOW + 86_400_000
+    await owe(ledger, 'A', ahead, ahead + FILL_MS)
+    assert.equal(await ledger.isPurgeDue(NOW), true)
+    await ledger.settlePurges(await ledger.claimPurges(10, NOW, LEASE_MS), NOW, FILL_MS)
+    assert.equal((await ledger.pendingPurges()).count, 1)
+    assert.equal(await ledger.isPurgeDue(NOW + FILL_MS - 1), false)
+    const late = await ledger.claimPurges(10, NOW + FILL_MS, LEASE_MS)
+    await ledger.settlePurges(late, NOW + FILL_MS, FILL_MS)
+    assert.equal((await ledger.pendingPurges()).count, 0)
+  })
+
   on('settles many at once, each by its own fill', async (ledger) => {
     await owe(ledger, 'A', NOW, NOW + 10)
     await owe(ledger, 'B', NOW, NOW + 20)
