@@ -1,6 +1,6 @@
 /** Images and ledgers on their way: between folders and S3, and into backups there. */
 import assert from 'node:assert/strict'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { folderOf } from '../support/folder.ts'
@@ -71,6 +71,26 @@ describe('operator copy', () => {
     const copied = await operate(env, server.dataDir, ['copy', '--from', bucket, '--to', back])
     assert.equal(copied.copied, 6)
     assert.equal((await readdir(join(back, 'images/objects'))).length, 5)
+  })
+
+  it('removes nothing for a source that is misspelt or empty', async (t) => {
+    const server = await serverFor(t)
+    await some(server, 2)
+    const [target, empty] = [await folderOf(t), await folderOf(t)]
+    const words = (from: string) => ['copy', '--from', from, '--to', target, '--prune']
+    await operate({}, server.dataDir, words(server.dataDir))
+    await mkdir(join(empty, 'images'))
+    const misspelt = join(empty, 'pinhol')
+    for (const [from, why] of [
+      [misspelt, /--from is no data folder/],
+      [empty, /--from has no image/],
+    ] as const) {
+      const ran = await server.operator(words(from))
+      assert.equal(ran.code, 1, ran.stdout)
+      assert.match(ran.stderr, why)
+    }
+    assert.equal((await readdir(join(target, 'images/objects'))).length, 2)
+    assert.ok(!(await readdir(empty)).includes('pinhol'))
   })
 
   it('copies nothing that is damaged, and says so', async (t) => {

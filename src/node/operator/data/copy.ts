@@ -1,7 +1,10 @@
 /** operator copy */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
-import { parseConfig } from '../../../config.ts'
+import { type Config, parseConfig } from '../../../config.ts'
 import { pruneImages, transferImages, unexpired } from '../../../service/recovery/transfer.ts'
+import type { ObjectStore } from '../../../stores/object-store.ts'
 import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
 import { openImages } from '../../open/stores.ts'
 import { rateOption, readPlace } from '../arguments.ts'
@@ -31,9 +34,12 @@ export const copyCommand = new Command('copy')
   .action(async ({ from: source, to: target, rate, prune, json }: CopyOptions) => {
     if (source === target) throw new Error('--from and --to are one place')
     const config = parseConfig(process.env)
+    assertFolder(source, config)
     const from = await openImages(source, config)
     const to = await openImages(target, config)
     try {
+      if (prune && (await isEmpty(from)))
+        throw new Error('--from has no image: --prune would remove all in --to')
       const progress = createProgress()
       const { copied, bytes, kept, damaged } = await transferImages({
         from: unexpired(from, Date.now),
@@ -58,3 +64,16 @@ export const copyCommand = new Command('copy')
       }
     }
   })
+
+/** A misspelt one would be made, and be a source without images. */
+function assertFolder(source: string, { dataDir }: Config): void {
+  if (!source.startsWith('file:')) return
+  const images = join(source.slice('file:'.length) || dataDir, 'images')
+  if (!existsSync(images)) throw new Error(`--from is no data folder: there is no ${images}`)
+}
+
+async function isEmpty(store: ObjectStore): Promise<boolean> {
+  for await (const _ of store.list()) return false
+  for await (const _ of store.listHeld()) return false
+  return true
+}
