@@ -1,14 +1,16 @@
 /** The operator's command names the data that it works on, and touches no other. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chown, lstat, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
-import { NODE, ROOT, run } from '../support/processes/process.ts'
+import { environmentOf, NODE, ROOT, run } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
 import { fetchRaw, post, store } from '../support/upload.ts'
 
@@ -23,6 +25,20 @@ describe('the operator command', () => {
     server = await startServer()
   })
   after(() => server.stop())
+
+  it('does all that it was told also where its output finds no room, and fails then', async () => {
+    const ids = [(await store(server.url)).id, (await store(server.url)).id]
+    const words = `exec ${NODE} src/node/operator.ts hold ${ids.join(' ')} --reason terms >/dev/full`
+    const child = spawn('sh', ['-c', words], {
+      cwd: ROOT,
+      env: environmentOf(serverEnv({}, server.dataDir)),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const [told, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    assert.equal(code, 1)
+    assert.match(told, /^the output could not be written: ENOSPC/m)
+    for (const id of ids) assert.equal((await fetchRaw(server.url, id)).status, 403)
+  })
 
   it('refuses a folder that never was a data folder, and makes none', async (t) => {
     const folder = await folderOf(t)

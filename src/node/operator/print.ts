@@ -2,14 +2,25 @@
 
 let isRead = true
 
-/** A closed pipe is no error: the work goes on, and says nothing more. */
-export function toleratePipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      if (stream === process.stdout) isRead = false
-    })
-  }
+/** Whether output was lost on its way to somebody who wanted it. */
+let isLost = false
+
+/** The work goes on whatever becomes of the output: half a hold is worse. A closed pipe is no error; a full disk is. */
+export function tolerateLostOutput(): void {
+  isRead = true
+  isLost = false
+  process.stderr.on('error', () => {})
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    isRead = false
+    if (error.code === 'EPIPE') return
+    isLost = true
+    process.exitCode = 1
+    process.stderr.write(`the output could not be written: ${error.message}\n`)
+  })
+}
+
+export function isOutputLost(): boolean {
+  return isLost
 }
 
 /** `false` if nobody reads standard output any more: what only prints may end. */

@@ -23,7 +23,7 @@ import { auditCommand, exportCommand } from './instance/audit.ts'
 import { loginCommand } from './instance/login.ts'
 import { confirmRestoreCommand, pauseCommand, resumeCommand, setCommand } from './instance/settings.ts'
 import { statusCommand } from './instance/status.ts'
-import { clearProgress, toleratePipes } from './print.ts'
+import { clearProgress, isOutputLost, tolerateLostOutput } from './print.ts'
 import { SERVER_VARIABLE } from './remote.ts'
 
 const COMMANDS = [
@@ -68,7 +68,7 @@ Exit codes:
 
 /** Runs one command, and gives the code to exit with. Never throws. */
 export async function runOperator(args: string[]): Promise<number> {
-  toleratePipes()
+  tolerateLostOutput()
   const program = new Command(OPERATOR)
     .version(VERSION, '--version')
     .description("The operator's commands, on the data of a running server.")
@@ -93,7 +93,7 @@ export async function runOperator(args: string[]): Promise<number> {
   for (const command of COMMANDS) program.addCommand(command.copyInheritedSettings(program))
   try {
     await program.parseAsync(args, { from: 'user' }).finally(clearProgress)
-    return Number(process.exitCode ?? 0)
+    return isOutputLost() ? 1 : Number(process.exitCode ?? 0)
   } catch (error) {
     // Commander has printed its own errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
