@@ -110,14 +110,18 @@ it('is sealed before it goes, opened offline, and shown to nobody', async (t) =>
 
   const copies = join(folder, 'copies')
   assert.equal((await server.operator(['evidence', 'copy', copies])).code, 0)
+  const damaged = join(copies, 'damaged')
+  await writeFile(damaged, 'half a box')
   const opened = await offline([
     'open',
     keyFile,
+    damaged,
     ...names.map((name) => join(copies, name)),
     '--to',
     join(folder, 'opened'),
   ])
-  assert.equal(opened.code, 0, opened.stderr)
+  assert.equal(opened.code, 1)
+  assert.ok(opened.stderr.startsWith(`${damaged}: `), opened.stderr)
   const read = (name: string) => readFile(join(folder, 'opened', name))
   assert.ok((await read(`${abuse.id}.jpeg`)).length > 0)
   assert.ok((await read(`${abuse.id}.preview.jpeg`)).length > 0)

@@ -46,18 +46,28 @@ async function openBoxes(keyFile: string, boxes: string[], { to }: { to: string 
   const privateKey = await readFile(keyFile, 'utf8')
   await mkdir(to, { recursive: true, mode: 0o700 })
   for (const box of boxes) {
-    const { facts, bytes } = readOpened(await open(await readFile(box), privateKey))
-    const { id, type, size, preview } = facts.record
-    const put = (name: string, content: string | Uint8Array) =>
-      writeFile(join(to, `${id}.${name}`), content, { mode: 0o600 })
-    await put(type.slice('image/'.length), bytes.subarray(0, size))
-    const range = previewRange(facts.record)
-    if (preview !== undefined && range !== null) {
-      await put(`preview.${preview.type.slice('image/'.length)}`, bytes.subarray(range.first, range.last + 1))
+    try {
+      print(`${await openBox(box, privateKey, to)}: opened`)
+    } catch (error) {
+      process.stderr.write(`${box}: ${(error as Error).message}\n`)
+      process.exitCode = 1
     }
-    await put('json', `${JSON.stringify(facts, null, 2)}\n`)
-    print(`${id}: opened`)
   }
+}
+
+/** The id of its image. */
+async function openBox(box: string, privateKey: string, to: string): Promise<string> {
+  const { facts, bytes } = readOpened(await open(await readFile(box), privateKey))
+  const { id, type, size, preview } = facts.record
+  const put = (name: string, content: string | Uint8Array) =>
+    writeFile(join(to, `${id}.${name}`), content, { mode: 0o600 })
+  await put(type.slice('image/'.length), bytes.subarray(0, size))
+  const range = previewRange(facts.record)
+  if (preview !== undefined && range !== null) {
+    await put(`preview.${preview.type.slice('image/'.length)}`, bytes.subarray(range.first, range.last + 1))
+  }
+  await put('json', `${JSON.stringify(facts, null, 2)}\n`)
+  return id
 }
 
 async function sealedFiles() {
