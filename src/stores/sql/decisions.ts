@@ -9,7 +9,7 @@ import { ALWAYS, type Part, part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase): DecisionLedger {
-  const outbox = outboxOf(database, { table: 'decisions', key: 'id', found: toDecision })
+  const outbox = outboxOf(database, { table: 'decisions', key: 'id', isNeverEarly: true, found: toDecision })
 
   /** Hides the images of decisions of which `isOne` holds, or shows them again. `entry`: reason, name and rule for the log. */
   function move(act: 'hold' | 'release', at: number, isOne: Part, entry: Part): Statement[] {

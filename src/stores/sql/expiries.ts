@@ -7,7 +7,7 @@ import { rawSql, sql } from './statement.ts'
 const IS_EARLIER = rawSql('excluded.expires_at_ms < expiries.expires_at_ms')
 
 export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
-  const outbox = outboxOf(database, { table: 'expiries', key: 'id', isAnyWait: true, found: toExpiry })
+  const outbox = outboxOf(database, { table: 'expiries', key: 'id', isNeverEarly: true, found: toExpiry })
 
   return {
     async recordExpiries(expiries) {

@@ -2,7 +2,7 @@
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { list, type Part, part, rawSql, sql } from './statement.ts'
 
-/** No row but one of `expiries` waits longer: what is due later was put off by a clock that was ahead. Unit: milliseconds. */
+/** What is due later was put off by a clock that was ahead: no work waits longer. Unit: milliseconds. */
 export const LONGEST_WAIT_MS = 3 * 3_600_000
 
 interface OutboxOptions<Found> {
@@ -12,8 +12,8 @@ interface OutboxOptions<Found> {
   isDue?: string
   /** SQL. Default: the one that is due longest. */
   order?: string
-  /** A row may be due at any time. Default: within `LONGEST_WAIT_MS`. */
-  isAnyWait?: boolean
+  /** A row is due when it says, however far that is: by a clock that is behind, others would be done early. */
+  isNeverEarly?: boolean
   /** The column with the time since when a row waits. */
   since?: string
   /** What a row says. */
@@ -47,7 +47,7 @@ export function outboxOf<Found>(
     isDue = '1 = 1',
     order = 'due_at_ms',
     since = 'since_ms',
-    isAnyWait = false,
+    isNeverEarly = false,
     found,
   }: OutboxOptions<Found>,
 ): Outbox<Found> {
@@ -60,7 +60,7 @@ export function outboxOf<Found>(
     async claim(limit, now, leaseMs, claim = randomToken()) {
       // Materialized: a plan that runs the inner query twice would take more than the limit.
       const outcomes = await database.write([
-        ...(isAnyWait
+        ...(isNeverEarly
           ? []
           : [sql`update ${name} set due_at_ms = ${now} where due_at_ms > ${now + LONGEST_WAIT_MS}`]),
         sql`with due as materialized (

@@ -2,17 +2,12 @@
 import type { ClaimedScan, ScanLedger } from '../scans.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { moveEach } from './moves.ts'
-import { LONGEST_WAIT_MS, outboxOf, randomToken } from './outbox.ts'
-import { ALWAYS, type Part, part, sql } from './statement.ts'
+import { outboxOf, randomToken } from './outbox.ts'
+import { ALWAYS, part, sql } from './statement.ts'
 
 /** The operator neither holds nor removed it. */
 const UNDECIDED = part`not exists (select 1 from holds where holds.id = scans.id)
   and not exists (select 1 from removals where removals.id = scans.id)`
-
-/** It waits since then, or was stored while a clock was ahead. */
-function isSince(before: number): Part {
-  return part`(since_ms <= ${before} or since_ms > ${before + LONGEST_WAIT_MS})`
-}
 
 /** What the operator decided counts more than a scan. */
 function moveIf(id: string, to: 'held' | 'visible', isSo = ALWAYS): Statement {
@@ -67,7 +62,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
 
     async overdueScans(before, limit) {
       const rows = await database.read<{ id: string }>(
-        sql`select id from scans where is_hidden = 1 and ${isSince(before)}
+        sql`select id from scans where is_hidden = 1 and since_ms <= ${before}
           order by due_at_ms, since_ms limit ${Math.max(0, limit)}`,
       )
       return rows.map(({ id }) => id)
@@ -81,7 +76,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
       const [, claimed] = await database.write([
         sql`update scans set is_hidden = 0 where id = ${id} and not (${UNDECIDED})`,
         sql`update scans set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
-          where id = ${id} and is_hidden = 1 and ${isSince(before)} and ${UNDECIDED} returning *`,
+          where id = ${id} and is_hidden = 1 and since_ms <= ${before} and ${UNDECIDED} returning *`,
       ])
       const [row] = claimed!.rows
       return row === undefined ? null : toScan(row)

@@ -18,8 +18,8 @@ interface Outbox {
   /** Calls that settle all of these, or put them off. */
   settle(claimed: Claimed[]): Call[]
   defer(claimed: Claimed[], retryAt: number): Call[]
-  /** What waits may be due at any time. */
-  isAnyWait?: boolean
+  /** What is due later than anything waits is not taken before. */
+  isNeverEarly?: boolean
   /** It has so few entries that a claim takes all that are due. */
   isUnlimited?: boolean
 }
@@ -36,7 +36,7 @@ const OUTBOXES: Record<string, Outbox> = {
     claim: (limit, now) => ['claimExpiries', limit, now, LEASE_MS],
     settle: (claimed) => [['settleExpiries', claimed]],
     defer: (claimed, retryAt) => [['deferExpiries', claimed, retryAt]],
-    isAnyWait: true,
+    isNeverEarly: true,
   },
   scans: {
     add: (id, at) => ['recordScan', { id, at, isHidden: false }],
@@ -52,6 +52,7 @@ const OUTBOXES: Record<string, Outbox> = {
     claim: (limit, now) => ['claimDecisions', limit, now, LEASE_MS],
     settle: (claimed) => claimed.map((one) => ['finishDecision', one]),
     defer: (claimed, retryAt) => claimed.map((one) => ['deferDecision', one, retryAt]),
+    isNeverEarly: true,
   },
   notices: {
     add: (kind, at) => ['raiseAlert', `of ${kind}`, new Date(at), { raises: kind, pause: null }],
@@ -73,7 +74,7 @@ export function outboxesCases(harness: Harness): void {
 }
 
 function casesOf(
-  { isUnlimited = false, isAnyWait = false, ...outbox }: Outbox,
+  { isUnlimited = false, isNeverEarly = false, ...outbox }: Outbox,
   { on, onHooks }: Harness,
 ): void {
   const make = async (ledger: Ledger, calls: Call[]) => {
@@ -149,7 +150,7 @@ function casesOf(
       const dead = await claim(ledger, NOW + DAY_MS, 1)
       assert.ok(dead.length > 0)
       const other = await another()
-      assert.deepEqual(idsOf(await claim(other, NOW)), isAnyWait ? [] : ['A', 'B'])
+      assert.deepEqual(idsOf(await claim(other, NOW)), isNeverEarly ? [] : ['A', 'B'])
       assert.deepEqual(await claim(ledger, NOW), [])
     },
   )

@@ -45,14 +45,6 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual(await other.pendingScans(), { count: 3, hidden: 1, oldest: NOW - 5 })
   })
 
-  on('takes no wait for one that lasts because a clock was a day ahead', async (ledger) => {
-    await ledger.recordScan(scan('A', { at: NOW + 86_400_000, isHidden: true }))
-    await ledger.recordScan(scan('B', { at: NOW, isHidden: true }))
-    assert.deepEqual(await ledger.overdueScans(NOW - 1, 10), ['A'])
-    assert.notEqual(await ledger.claimOverdueScan('A', NOW - 1, NOW, LEASE_MS), null)
-    assert.equal(await ledger.claimOverdueScan('B', NOW - 1, NOW, LEASE_MS), null)
-  })
-
   on('puts off what could not be scanned, and counts how often', async (ledger) => {
     await ledger.recordScan(scan('A'))
     const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
