@@ -10,7 +10,7 @@ import { hostileImages } from '../support/images/hostile.ts'
 import { picture } from '../support/images/pictures.ts'
 import { counted } from './subject.ts'
 
-const SIZE = extent(3_000_000, 300_000)
+const SIZE = extent(3_000_000, 150_000)
 const MOST_SEGMENTS = 4096
 /** Looks at the first window, at signatures, and at the place where two windows meet. */
 const CONSTANT = 2 * PIECE_BYTES

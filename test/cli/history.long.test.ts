@@ -1,0 +1,129 @@
+/** What the command remembers, takes from folders, and says to who no longer reads. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { ID_LENGTH, type Problem } from '../../src/protocol.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { listening } from '../support/listen.ts'
+import { breakLedger } from '../support/processes/broken-ledger.ts'
+import { startServer } from '../support/processes/server.ts'
+import { person } from './command.ts'
+import { uploads } from './uploader.ts'
+
+const site = uploads()
+
+test('a file whose link leads nowhere any more is uploaded again', async () => {
+  const me = await site.uploader()
+  const first = JSON.parse((await me.run(['--json', 'small.gif'])).stdout)
+  assert.equal((await me.run(['small.gif'])).stdout.trim(), first.link)
+  assert.equal((await fetch(first.delete, { method: 'DELETE' })).status, 200)
+  const link = (await me.run(['small.gif'])).stdout.trim()
+  assert.ok(Buffer.isBuffer(await site.bytesOf(link)), link)
+  assert.equal((await me.run(['small.gif'])).stdout.trim(), link)
+})
+
+test('-r takes the pictures of a folder that is above, or hidden itself, and none of hidden folders in it', async () => {
+  const me = await site.uploader()
+  await mkdir(join(me.folder, '.shots/.trash'), { recursive: true })
+  for (const name of ['.shots/a.gif', '.shots/.trash/b.gif']) await writeFile(join(me.folder, name), gif())
+  const cases = [`${me.folder}/.shots`, './.shots', `../${basename(me.folder)}/.shots`]
+  for (const word of cases) {
+    const { lines, stderr } = await me.run(['upload', '--again', '-r', word])
+    assert.deepEqual([lines.length, stderr], [1, ''], word)
+  }
+})
+
+test('a folder that can’t be read is told of, and keeps no other picture back', async () => {
+  const me = await site.uploader()
+  await mkdir(join(me.folder, 'trip'))
+  await writeFile(join(me.folder, 'trip/a.gif'), gif())
+  // Root may read everything but what lies deeper than a path is long.
+  const script = `for (let n = 0; n < 20; n++) { fs.mkdirSync('d'.repeat(250)); process.chdir('d'.repeat(250)) }`
+  const cwd = join(me.folder, 'trip')
+  execFileSync(process.execPath, ['-e', script], { cwd })
+  try {
+    const { code, lines, stderr } = await me.run(['upload', '-r', 'trip'])
+    assert.deepEqual([code, lines.length], [3, 1])
+    assert.match(stderr, /can't be read \(ENAMETOOLONG\)/)
+  } finally {
+    // Node's own way would need the path.
+    execFileSync('rm', ['-rf', cwd])
+  }
+})
+
+test('a reader that has seen enough stops no upload', async () => {
+  const me = await site.uploader()
+  const names = ['a.gif', 'b.gif', 'c.gif']
+  for (const name of names) await writeFile(join(me.folder, name), gif())
+  const { code } = await me.run(['upload', '-j', '1', ...names], {
+    onStart: ({ stdout }) => stdout!.once('data', () => stdout!.destroy()),
+  })
+  assert.equal(code, 0)
+  assert.equal((await readdir(join(me.dataHome, 'pinhole/uploads'))).length, 3)
+})
+
+test('list --prune forgets only what the service itself says is gone', async () => {
+  const me = await site.uploader()
+  await me.run(['upload', 'photo.jpg'])
+  let [type, error] = ['text/html', 'not-found']
+  const other = await listening((_, response) => {
+    response.writeHead(404, { 'Content-Type': type }).end(JSON.stringify({ error }))
+  })
+  const folder = join(me.dataHome, 'pinhole/uploads')
+  const file = join(folder, (await readdir(folder))[0]!)
+  const entry = await readFile(file, 'utf8')
+  await writeFile(file, entry.replaceAll(site.server.baseUrl, other.url))
+  const pruned = async () => (await me.run(['list', '--prune'])).stdout
+
+  assert.equal(await pruned(), '')
+  type = 'application/problem+json; charset=utf-8'
+  error = 'held'
+  assert.equal(await pruned(), '')
+  error = 'not-found'
+  assert.match(await pruned(), /^forgot http/)
+})
+
+test('list --prune keeps the key of a held image while the ledger is away, which tells what is held', async () => {
+  const server = await startServer()
+  try {
+    const me = await person({ PINHOLE_SERVER: server.url })
+    await writeFile(join(me.folder, 'a.gif'), gif())
+    const link = (await me.run(['a.gif'])).stdout.trim()
+    const id = link.slice(-ID_LENGTH)
+    const problemOf = async (id: string) => {
+      const answer = await fetch(`${server.url}/raw/${id}`)
+      return [answer.status, ((await answer.json()) as Problem).error]
+    }
+    assert.equal((await server.operator(['hold', id, '--reason', 'a report'])).code, 0)
+    await breakLedger(server.dataDir)
+    assert.equal((await fetch(`${server.url}/readyz`)).status, 503)
+
+    assert.equal((await me.run(['list', '--prune'])).stdout, '')
+    assert.match((await me.run(['list'])).stdout, new RegExp(link))
+    assert.deepEqual(await problemOf(id), [403, 'held'])
+    assert.deepEqual(await problemOf('k'.repeat(ID_LENGTH)), [404, 'not-found'])
+  } finally {
+    await server.stop()
+  }
+})
+
+test('JSON holds nothing that a terminal obeys', async () => {
+  const me = await site.uploader()
+  const name = 'a\u202e\u009b\u007fb.gif'
+  const bad = `no picture ${name}`
+  await writeFile(join(me.folder, name), gif())
+  await writeFile(join(me.folder, bad), 'text')
+  for (const words of [
+    ['upload', '--json', name],
+    ['compress', '--json', '-o', 'b.gif', name],
+    ['list', '--json'],
+    ['upload', '--json', bad],
+  ]) {
+    const line = (await me.run(words)).stdout
+    const { file, name: listed } = JSON.parse(line)
+    assert.equal(file ?? listed, words.at(-1) === bad ? bad : name)
+    assert.match(line, /^[\x20-\x7e]+\n$/)
+  }
+})
