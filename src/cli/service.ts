@@ -64,15 +64,10 @@ export async function reach(server: string, policy: RetryPolicy): Promise<void> 
   await withRetries(attempt, policy, clock)
 }
 
-/** Whether what was uploaded is there no more, as its service says. Rejects if that does not answer. */
-export async function isDeparted({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
+/** Whether its service says that an upload is gone. Rejects if the service does not answer within 30 seconds. */
+export function isUploadGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
   const raw = link.slice(0, -viewPath(id).length) + rawPath(id)
-  try {
-    return await isGone(raw, AbortSignal.any([signal, AbortSignal.timeout(30_000)]))
-  } catch (cause) {
-    signal.throwIfAborted()
-    throw new Error('Its service cannot be reached now, so it stays in the list.', { cause })
-  }
+  return isGone(raw, AbortSignal.any([signal, AbortSignal.timeout(30_000)]))
 }
 
 export function settingsPath(): string {

@@ -167,7 +167,7 @@ export interface Ledger
 
   /** Takes the move of an image for this process alone until `now + leaseMs`. `null` if there is none left to make. */
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
-  /** Wants the image where the last act wants it, once more: something else may have moved it. */
+  /** Queues the move that the last act on the image asked for once more: something else may have moved it since. */
   moveAgain(id: string): Promise<void>
   /** The same for up to `limit` moves of any image that nobody makes: their process died. */
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
@@ -226,8 +226,8 @@ export interface Ledger
   time(): Promise<number | null>
   /**
    * Takes `turns` tokens, one by default and `burst` at most, from the bucket `name`, which all servers share: `burst` at once, one every
-   * `intervalMs` on average. Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds; what
-   * a clock took that was hours ahead counts no more once it is right.
+   * `intervalMs` on average. Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds.
+   * Tokens that were taken while a clock was hours ahead do not count once it is right.
    */
   takeTurn(name: string, now: number, rate: Rate, turns?: number): Promise<number>
   /** The bucket gives no token before `until` (epoch milliseconds). */

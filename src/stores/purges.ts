@@ -29,7 +29,7 @@ export interface PurgeLedger {
   claimPurges(limit: number, now: number, leaseMs: number): Promise<Purge[]>
   /**
    * The provider said success to a request that was sent at `now`: forgets the purges whose fill had ended by then,
-   * puts the others off until it has, for `longestFillMs` at most: longer is by a clock that was ahead.
+   * puts the others off until it has, for `longestFillMs` at most: a later end was written while a clock was ahead.
    */
   settlePurges(purges: Purge[], now: number, longestFillMs?: number): Promise<void>
   /** The provider did not say success: due again at `retryAt`, with one more attempt. */

@@ -1,9 +1,7 @@
 /** Requests and answers as workerd has them. */
-import type { Answer } from '../http/answer.ts'
-import { commonHeaders, NO_STORE } from '../http/headers/common.ts'
+import { type Answer, problemAnswer } from '../http/answer.ts'
+import { commonHeaders } from '../http/headers/common.ts'
 import { problem } from '../http/problem.ts'
-import { PROBLEM_TYPE } from '../problems.ts'
-import { REQUEST_ID_HEADER } from '../protocol.ts'
 
 /**
  * Cloudflare puts codings of its own into `Accept-Encoding`, and says elsewhere which the client takes. Without the body,
@@ -20,14 +18,13 @@ export function headerOf(request: Request): (name: string) => string | undefined
   return (name) => request.headers.get(name) ?? undefined
 }
 
-/** For a request that comes no further. */
-export function unavailable(baseUrl: string, detail: string, requestId = crypto.randomUUID()): Response {
-  const told = problem('unavailable', detail)
-  const headers = new Headers(commonHeaders(baseUrl))
-  headers.set('Content-Type', PROBLEM_TYPE)
-  headers.set('Cache-Control', NO_STORE)
-  headers.set(REQUEST_ID_HEADER, requestId)
-  return new Response(JSON.stringify(told), { status: told.status, headers })
+/** 503 for a request that can't be handled. */
+export function unavailable(
+  baseUrl: string,
+  detail: string,
+  requestId: string = crypto.randomUUID(),
+): Response {
+  return responseOf(problemAnswer(problem('unavailable', detail), requestId, commonHeaders(baseUrl).flat()))
 }
 
 /** Cloudflare Workers runtime APIs, "Streams": the way to a Content-Length for a stream. */

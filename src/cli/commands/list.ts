@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { CommandError, EXIT, interruptSignal, reportError } from '../exit.ts'
 import { type Entry, forgetEntry, HISTORY, isNamedBy, type KeptEntry, readHistory } from '../history.ts'
-import { isDeparted } from '../service.ts'
+import { isUploadGone } from '../service.ts'
 import { bytesText, jsonText, localTime, printable } from '../terminal/text.ts'
 
 interface ListFlags {
@@ -53,7 +53,11 @@ async function forgetGone(): Promise<void> {
   const signal = interruptSignal()
   for (const entry of await readHistory()) {
     try {
-      if (await isDeparted(entry, signal)) await forgetAll([entry])
+      const isGone = await isUploadGone(entry, signal).catch((cause) => {
+        signal.throwIfAborted()
+        throw new Error('Its service cannot be reached now, so it stays in the list.', { cause })
+      })
+      if (isGone) await forgetAll([entry])
     } catch (error) {
       const code = reportError(error, entry.link)
       process.exitCode ||= code

@@ -49,7 +49,7 @@ export async function expandInputs(args: string[], recursive = false): Promise<I
   return inputs
 }
 
-/** Nothing hidden below it; it may be hidden itself. A folder that can't be read is an input that can't be. */
+/** Pictures in a folder and below, but for hidden ones. A folder that can't be read is an input whose `read` rejects. */
 async function picturesIn(folder: string): Promise<Input[]> {
   let entries: Dirent[]
   try {

@@ -5,7 +5,7 @@ import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
 import type { Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
-import { isDeparted } from '../service.ts'
+import { isUploadGone } from '../service.ts'
 import type { Bars } from '../terminal/bars.ts'
 import { type Outcome, remember } from './outcome.ts'
 
@@ -52,8 +52,8 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
         const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
         const sha256 = toHex(new Uint8Array(digest))
         const known = uploaded.get(`${mode} ${sha256}`)
-        // It may have been deleted from elsewhere: a link to nothing would be no upload.
-        if (known && !(await isDeparted(known, working).catch(() => false))) return { name, known }
+        // It may have been deleted elsewhere since: then it is uploaded again.
+        if (known && !(await isUploadGone(known, working).catch(() => false))) return { name, known }
         const compressed = await compress(file, { mode, convert, signal: working, onProgress })
         working.throwIfAborted()
         const sent = await send(compressed.blob, {
@@ -65,7 +65,7 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
           ...(compressed.preview && { preview: compressed.preview }),
         })
         const linked = { name, compressed, sent, source: { sha256, mode, server } }
-        // At once: its link is told after those of the files before it, and the command may be ended by then.
+        // Not when its link is printed: that is after those of the files before it, and the command may have ended by then.
         if (flags.history) await remember(linked, bars)
         return linked
       } catch (error) {

@@ -103,10 +103,17 @@ function openFolder({ dataDir, hotSetBytes }: Config): Promise<FilesystemStore> 
   return openFilesystemStore({ folder: join(dataDir, 'images'), hotSetBytes })
 }
 
+/** The data folder that `file:` and a path name; without a path, the configuration's. `null` for `s3://…`. */
+export function dataFolderOf(url: string, { dataDir }: Config): string | null {
+  return url.startsWith('file:') ? url.slice('file:'.length) || dataDir : null
+}
+
 /** Where images are, for a command: `file:` and a data folder, or `s3://…`. */
 export async function openImages(url: string, config: Config): Promise<ObjectStore> {
-  if (!url.startsWith('file:')) return openBucket(config, url, 'command')
-  return openFolder({ ...config, dataDir: url.slice('file:'.length) || config.dataDir, hotSetBytes: 0 })
+  const dataDir = dataFolderOf(url, config)
+  return dataDir === null
+    ? openBucket(config, url, 'command')
+    : openFolder({ ...config, dataDir, hotSetBytes: 0 })
 }
 
 async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {

@@ -57,7 +57,7 @@ export function createPurges(parts: {
   /** The provider is not asked before. */
   let quietUntil = 0
 
-  /** Further ahead than any provider asks for is the time of a clock that has been put right. */
+  /** A wait that is longer than a provider may ask for was set while the clock was ahead. */
   function isQuiet(): boolean {
     const leftMs = quietUntil - now()
     return leftMs > 0 && leftMs <= MOST_ASKED_MS

@@ -5,18 +5,39 @@ import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/
 /** `withheld`: its uploader deleted it while it was held, and the operator has not decided about its bytes. */
 export type ImageState = 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
 
-/** Its record, visible or held, also if it is released meanwhile. `null` if it is in neither place. */
-export async function recordAnywhere(
+/** Its record and where it is, visible or held, also if it is released meanwhile. `null` if it is in neither place. */
+async function findAnywhere(
   { head, headHeld }: Pick<ObjectStore, 'head' | 'headHeld'>,
   id: string,
+): Promise<{ record: ImageRecord; state: 'visible' | 'held' } | null> {
+  let record = await head(id)
+  if (record !== null) return { record, state: 'visible' }
+  record = await headHeld(id)
+  if (record !== null) return { record, state: 'held' }
+  record = await head(id)
+  return record && { record, state: 'visible' }
+}
+
+/** The record of an image, visible or held. */
+export async function recordAnywhere(
+  objects: Pick<ObjectStore, 'head' | 'headHeld'>,
+  id: string,
 ): Promise<ImageRecord | null> {
-  return (await head(id)) ?? (await headHeld(id)) ?? head(id)
+  return (await findAnywhere(objects, id))?.record ?? null
 }
 
 /** An image that can't be read has no record, and is there all the same. */
 export function damagedIsThere(error: unknown): 'damaged' {
   if (error instanceof DamagedObject) return 'damaged'
   throw error
+}
+
+/** By the ledger or the store: the hold may not be carried out yet, or its image may be gone. */
+export async function isHeld(
+  { objects, ledger }: { objects: Pick<ObjectStore, 'headHeld'>; ledger: Pick<Ledger, 'holdOf'> },
+  id: string,
+): Promise<boolean> {
+  return (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(damagedIsThere)) !== null
 }
 
 export interface ImageStatus {
@@ -31,15 +52,10 @@ export async function findImage(
   id: string,
 ): Promise<ImageStatus> {
   try {
-    const visible = await objects.head(id)
-    const held = visible === null ? await objects.headHeld(id) : null
-    // Once more: it may be released between the two.
-    const found = visible ?? held ?? (await objects.head(id))
-    if (found === null) {
-      return { state: await stateOfAbsent(ledger, id), record: null }
-    }
-    const { keySha256: _, ...record } = found
-    return { state: held === null ? 'visible' : 'held', record }
+    const found = await findAnywhere(objects, id)
+    if (found === null) return { state: await stateOfAbsent(ledger, id), record: null }
+    const { keySha256: _, ...record } = found.record
+    return { state: found.state, record }
   } catch (error) {
     if (error instanceof DamagedObject) return { state: 'damaged', record: null }
     throw error

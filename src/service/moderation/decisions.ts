@@ -7,7 +7,7 @@ import { createIntervalJob, forEachAtOnce, type Rounds } from '../../async.ts'
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
-import { damagedIsThere } from '../images/status.ts'
+import { damagedIsThere, isHeld } from '../images/status.ts'
 import type { Moves } from './moves.ts'
 import type { Takedown } from './takedown.ts'
 
@@ -65,7 +65,7 @@ export function createDecisions(parts: {
     const found = await ledger.caseOf(id)
     if (act === 'keep') return found !== null && found.state !== 'removed'
     if (visible || found !== null) return true
-    return (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(damagedIsThere)) !== null
+    return isHeld(parts, id)
   }
 
   async function carryOut(decision: Decision): Promise<void> {

@@ -94,7 +94,7 @@ export function createNotices(parts: {
   roundMs?: number
 }): Notices {
   const { ledger, notifiers, link, now, onFailure } = parts
-  /** Of a notice that not all receivers have yet: those that have it, of how many events it told them, and when. */
+  /** Notices that some receivers still lack: who has it, how many events it covered, and when it was first delivered. */
   const told = new Map<string, { done: Set<Notifier>; count: number; at: number }>()
 
   async function tell(pending: PendingNotice): Promise<void> {
@@ -102,7 +102,7 @@ export function createNotices(parts: {
     const quietMs = wording.quietMs ?? QUIET_MS
     const known = told.get(pending.id)
     if (known !== undefined && pending.count > known.count && now() - known.at >= quietMs) {
-      // Else one dead receiver would keep from all others what happens next. All is told, as another notice.
+      // Otherwise one receiver that is down would keep later events from the others. They get a new notice of all events.
       told.delete(pending.id)
       return ledger.settleNotice({ ...pending, count: 0 }, now(), now())
     }

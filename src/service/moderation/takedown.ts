@@ -3,7 +3,7 @@ import type { Decision } from '../../stores/decisions.ts'
 import type { Digests } from '../../stores/holds.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ImageRecord, ObjectStore } from '../../stores/object-store.ts'
-import { damagedIsThere, recordAnywhere } from '../images/status.ts'
+import { damagedIsThere, isHeld, recordAnywhere } from '../images/status.ts'
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
@@ -70,11 +70,6 @@ export function createTakedown(parts: {
     return objects.headHeld(id).catch(damagedIsThere)
   }
 
-  /** The hold may not be carried out yet, or the image may be gone. */
-  async function isHeld(id: string): Promise<boolean> {
-    return (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(damagedIsThere)) !== null
-  }
-
   /** Before anything of the image goes. If that fails it is out of sight, and the removal can be tried again. */
   async function seal(id: string, reason: string, by: Actor | undefined): Promise<void> {
     if (evidence === null || by?.rule !== SEALED_RULE) return
@@ -115,7 +110,7 @@ export function createTakedown(parts: {
       return { removed: found !== null, blocked }
     },
     async release(id, reason, by) {
-      if (!(await isHeld(id)) || !(await ledger.recordRelease(id, reason, at(), by))) return false
+      if (!(await isHeld(parts, id)) || !(await ledger.recordRelease(id, reason, at(), by))) return false
       await moves.carryOut(id)
       return true
     },
@@ -124,7 +119,7 @@ export function createTakedown(parts: {
         const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
         if (state === 'removed') return false
         // First: a process that dies in between leaves an open case, not a kept image that nobody sees.
-        if (await isHeld(id)) {
+        if (await isHeld(parts, id)) {
           if (!(await ledger.recordRelease(id, reason, at(), by))) return false
           await moves.carryOut(id)
         }
@@ -132,7 +127,7 @@ export function createTakedown(parts: {
         const sha256 = found === 'damaged' ? undefined : found?.sha256
         if (await ledger.recordKeep(id, reason, at(), by, sha256)) return true
         // Somebody has held it again, or removed it.
-      } while (await isHeld(id))
+      } while (await isHeld(parts, id))
       return false
     },
     async putRight(id) {

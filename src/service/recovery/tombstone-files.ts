@@ -188,7 +188,7 @@ function nameOf(now: number): string {
  */
 export function lastOf(tombstones: readonly Tombstone[]): Tombstone[] {
   const last = new Map<string, Tombstone>()
-  /** Without what is final. */
+  /** The last change that is not final. */
   const decided = new Map<string, Tombstone>()
   for (const tombstone of tombstones) {
     putIfLater(last, tombstone)

@@ -6,7 +6,7 @@ import { ALWAYS, list, type Part, part, sql } from './statement.ts'
 /** Each is a parameter so many times in the statement that looks for it. */
 const TIMES_NAMED = 3
 
-/** No later act ends the hold, whose move is still to be made. */
+/** No later act has ended the hold, with its move still pending. */
 export const IS_NOT_ENDING = part`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
 
 /** The operator holds the image, or is about to. */

@@ -45,7 +45,7 @@ export function instanceLedger(database: SqlDatabase) {
     async takeTurn(name, now, { intervalMs, burst }, turns = 1) {
       // The generic cell rate algorithm (ITU-T I.371): one time says it all, the one at which a full burst is free.
       const [all, ahead] = [turns * intervalMs, (burst - turns) * intervalMs]
-      // By a clock that was ahead, and has been put right: no wait is that long.
+      // Written while a clock was ahead: no wait is that long.
       const isFalse = part`turns.full_at_ms > ${now + burst * intervalMs + MOST_ASKED_MS}`
       const [taken] = await database.write([
         sql`insert into turns (name, full_at_ms) values (${name}, ${now + all})

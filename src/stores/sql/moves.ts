@@ -68,7 +68,7 @@ export function movesLedger(database: SqlDatabase) {
       const isMine =
         decision === undefined ? part`id = ${id}` : part`id = ${id} and claim = ${decision.claim}`
       const isSo = decision === undefined ? ALWAYS : part`exists (select 1 from decisions where ${isMine})`
-      // From here on: what ended the decision meanwhile left none.
+      // True once the removal is recorded, which it is not if a later act has ended the decision.
       const isRemoved = part`exists (select 1 from removals where id = ${id})`
       const [, removed] = await database.write([
         // Locks the row: nobody records another act until the end.

@@ -2,7 +2,7 @@
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { list, type Part, part, rawSql, sql } from './statement.ts'
 
-/** What is due later was put off by a clock that was ahead: no work waits longer. Unit: milliseconds. */
+/** Work is never put off for longer. A `due_at_ms` beyond that was written by a clock that was ahead. Unit: milliseconds. */
 export const LONGEST_WAIT_MS = 3 * 3_600_000
 
 interface OutboxOptions<Found> {
@@ -12,7 +12,10 @@ interface OutboxOptions<Found> {
   isDue?: string
   /** SQL. Default: the one that is due longest. */
   order?: string
-  /** A row is due when it says, however far that is: by a clock that is behind, others would be done early. */
+  /**
+   * Rows are never claimed before their `due_at_ms`. Those of other outboxes are, if it is beyond `LONGEST_WAIT_MS`; where the clock
+   * is behind, that is too early.
+   */
   isNeverEarly?: boolean
   /** The column with the time since when a row waits. */
   since?: string
@@ -23,7 +26,7 @@ interface OutboxOptions<Found> {
 export interface Outbox<Found> {
   /**
    * Claims up to `limit` rows that are due at `now`: no two processes claim the same one. A claim lasts `leaseMs`, should
-   * its process die. What a clock put off that was ahead is due once it is right.
+   * its process die. Rows that were put off by a clock that was ahead are due as soon as the clock is right.
    */
   claim(limit: number, now: number, leaseMs: number, claim?: number): Promise<Found[]>
   /** Whether `claim` finds a row. Mostly there is none, and a read writes nothing. */

@@ -29,7 +29,7 @@ export function purgesLedger(database: SqlDatabase): PurgeLedger {
 
     settlePurges: (purges, now, longestFillMs = LONGEST_WAIT_MS) =>
       outbox.changeHeld(purges, (isHeld) => [
-        // By a clock that was ahead.
+        // Written while a clock was ahead.
         sql`update purges set fill_ends_at_ms = ${now + longestFillMs}
           where ${isHeld} and fill_ends_at_ms > ${now + longestFillMs}`,
         sql`delete from purges where ${isHeld} and fill_ends_at_ms <= ${now}`,

@@ -6,7 +6,7 @@ import { type Config, parseConfig } from '../../../config.ts'
 import { pruneImages, transferImages, unexpired } from '../../../service/recovery/transfer.ts'
 import type { ObjectStore } from '../../../stores/object-store.ts'
 import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
-import { openImages } from '../../open/stores.ts'
+import { dataFolderOf, openImages } from '../../open/stores.ts'
 import { rateOption, readPlace } from '../arguments.ts'
 import { giveToOwner } from '../ownership.ts'
 import { bytesOf, createProgress, print } from '../print.ts'
@@ -59,16 +59,16 @@ export const copyCommand = new Command('copy')
     } finally {
       await to.close()
       await from.close()
-      if (target.startsWith('file:')) {
-        giveToOwner(target.slice('file:'.length) || config.dataDir, { images: true })
-      }
+      const folder = dataFolderOf(target, config)
+      if (folder !== null) giveToOwner(folder, { images: true })
     }
   })
 
-/** A misspelt one would be made, and be a source without images. */
-function assertFolder(source: string, { dataDir }: Config): void {
-  if (!source.startsWith('file:')) return
-  const images = join(source.slice('file:'.length) || dataDir, 'images')
+/** To open a folder that does not exist would create it, empty. */
+function assertFolder(source: string, config: Config): void {
+  const folder = dataFolderOf(source, config)
+  if (folder === null) return
+  const images = join(folder, 'images')
   if (!existsSync(images)) throw new Error(`--from is no data folder: there is no ${images}`)
 }
 

@@ -105,8 +105,8 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
     event.preventDefault()
     cancelling()
   }
-  // Chromium lets no page hold a dialog against Escape, or Android's back, again and again. What was drawn stays, and so
-  // does the question.
+  // Chromium closes a dialog whose `cancel` was prevented when Escape, or Android's back, is pressed again. It is opened again,
+  // with the question, so that no drawing is lost.
   dialog.onclose = () => {
     if (!dialog.isConnected) return
     leave.close()

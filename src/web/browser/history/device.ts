@@ -40,7 +40,7 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     if (!part) return say(words.unreachable)
     const pictures = await part.readHistory(chosen).catch(() => null)
     if (pictures === null) return say(words.notImported)
-    // What is known stays as it is: a file that anybody may have made takes nobody's keys.
+    // Existing entries are not overwritten: anybody may have made the file, with wrong keys.
     const known = new Set((await history.all()).map(({ id }) => id))
     const added = pictures.filter(({ id }) => !known.has(id))
     const isKept = await history.put(added).then(
