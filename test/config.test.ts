@@ -186,7 +186,7 @@ describe('configuration', { concurrency: 4 }, () => {
       const names = await Promise.all(
         threads.map((thread) => readFile(`/proc/${server.pid}/task/${thread}/comm`, 'utf8')),
       )
-      assert.equal(names.filter((name) => name.startsWith('libuv-worker')).length, 16)
+      assert.equal(names.filter((name) => name.startsWith('libuv-worker')).length, 8)
     })
   })
 
