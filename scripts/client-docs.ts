@@ -23,21 +23,22 @@ npm ci && npm run packages                                      # in a checkout 
 npm install /path/to/checkout/dist/release/pinhole-[0-9]*.tgz   # in your project
 \`\`\`
 
-HEIC and JPEG XL become JPEG, or lossless WebP where they have transparency. Their decoders are fetched with the first such
-file: 500 kB of libheif (LGPL-3.0, in a file of its own) where the browser decodes no HEIC by itself.
-
-Every upload is named (\`Idempotency-Key\`), so that a try after a lost answer stores nothing twice.
-
-Vite (\`worker: { format: 'es' }\`) and webpack find the compression worker by themselves. For esbuild and Rollup, serve the
-folder \`worker\` of the package as it is and tell \`configure\` where.
+Decoders of HEIC and JPEG XL are fetched with the first such file: 500 kB of libheif (LGPL-3.0, in a file of its own) where the
+browser decodes no HEIC by itself.
 
 Recompressing takes up to 32 bytes of memory a pixel: 1.4 GB for a JPEG of 50 megapixels. In Node a picture that half of the
 free memory does not hold is only rid of its metadata, and the result says \`too-many-pixels\`.
+
+Functions reject with a \`TypeError\` for arguments that are not valid, and with a signal's reason. A service's
+\`/openapi.json\` has \`Problem\` and \`Challenge\`, its \`/api\` each \`RefusalCode\` and what to do about it.
 
 ## Examples
 
 Beside Node's: [browsers](../examples/browser/main.js), [Deno](../examples/deno/upload.ts), [Bun](../examples/bun/upload.ts).
 `
+
+/** Types that the service's own reference has. */
+export const OF_THE_SERVICE = ['Challenge', 'Problem', 'RefusalCode']
 
 /** What types are derived from: whoever reads the page does not see it. */
 const DERIVED: Record<string, readonly string[]> = {
@@ -81,7 +82,7 @@ function declarationsOf(entry: string): Declaration[] {
     const [signature = '', ...rest] = block.trimEnd().split('\n')
     const [, kind = '', name] = /^(?:async )?(\w+) (\w+)/.exec(signature) ?? []
     const section = SECTIONS[kind]
-    if (name === undefined || section === undefined) return []
+    if (name === undefined || section === undefined || OF_THE_SERVICE.includes(name)) return []
     const lines = rest.map((line) => line.slice(2))
     const from = kind === 'interface' || kind === 'class' ? lines.findIndex((line) => MEMBER.test(line)) : -1
     const said = (from < 0 ? lines : lines.slice(0, from)).join('\n').trim()
@@ -103,13 +104,16 @@ function shown(signature: string): string {
 
 const MEMBER = /^(?:readonly |get )?\w+\??[:(]/
 
-/** Members, each with what is said of it above as a comment: `deno doc` has that below, deeper in. */
+/**
+ * Members, each with what is said of it above as a comment: `deno doc` has that below, deeper in. Constructors are left out:
+ * nobody else makes errors.
+ */
 function membersOf(lines: string[]): string[] {
   const members: string[] = []
   let place = 0
   for (const line of lines) {
     if (line.startsWith('  ')) members.splice(place++, 0, `  // ${line.trim()}`)
-    else place = members.push(`  ${line}`.trimEnd()) - 1
+    else if (!line.startsWith('constructor(')) place = members.push(`  ${line}`.trimEnd()) - 1
   }
   return members
 }

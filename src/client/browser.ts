@@ -25,7 +25,7 @@ function theEngine(): Engine {
   return engine
 }
 
-/** Call it before the first file. Vite and webpack find the worker without it; esbuild and Rollup need a `workerUrl`. */
+/** As in Node, where it changes nothing. */
 export function configure(wished: BrowserSettings): void {
   settings = wished
   engine = undefined

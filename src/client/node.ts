@@ -25,15 +25,14 @@ function theEngine(): Engine {
 }
 
 /**
- * Call it before the first file. Vite and webpack find the worker without it; esbuild and Rollup need a `workerUrl`. Outside
- * of browsers it changes nothing.
+ * Call it before the first file, in browsers only. Vite (`worker: { format: 'es' }`) and webpack find the compression worker
+ * without it; for esbuild and Rollup serve the folder `worker` of the package as it is, and name its `worker.js`.
  */
 export function configure(_settings: BrowserSettings): void {}
 
 /**
- * Makes an image smaller and takes out what is private. Rejects with a `Refusal` (`unsupported-type`, `damaged-image`)
- * for a file that the service would refuse, with a `TypeError` for arguments that are not valid, with the signal's
- * reason, or with an `Error` if the file can't be read.
+ * Makes an image smaller and takes out what is private. Rejects with a `Refusal` for a file that the service would refuse,
+ * or with an `Error` if it can't be read.
  */
 export function compress(file: Blob, options?: CompressOptions): Promise<Compressed> {
   return theEngine().compress(file, options)
@@ -44,7 +43,7 @@ export function prepare(options?: PrepareOptions): void {
   theEngine().prepare(options)
 }
 
-/** Compresses a file and uploads it. `baseUrl` is required. Rejects as `compress` and `send` do. */
+/** Compresses a file and uploads it. Rejects as `compress` and `send` do. */
 export function upload(file: Blob, options?: UploadOptions): Promise<UploadResult> {
   return uploadWith(compress, file, options ?? {})
 }

@@ -30,11 +30,10 @@ export interface PrepareOptions {
   codecs?: boolean
 }
 
-/** What the result waits for. */
+/** The line that an upload will take. */
 export interface Line {
-  /** That an upload will have. */
   bytesPerSecond: number
-  /** Other pictures wait for the processor: then the line must be kept busy, and nobody looks at one picture. */
+  /** Other pictures wait for the processor. */
   isBusy: boolean
 }
 
@@ -42,18 +41,18 @@ export interface CompressOptions {
   /** Default: `auto`. */
   mode?: Mode
   /**
-   * Whether HEIC, JPEG XL and, in Safari, TIFF become JPEG, or WebP if they have transparency. If not, or in the modes
+   * HEIC, JPEG XL and, in Safari, TIFF become JPEG, or lossless WebP if they have transparency. If not, or in the modes
    * `lossless` and `original`, they are a `Refusal` (`unsupported-type`). Default: true.
    */
   convert?: boolean
   /**
-   * What the result waits for. In browsers, where a photograph's best encoding would make its link come later than it need,
-   * a quicker one is taken: up to a quarter more bytes. Default: the best, however long it takes.
+   * In browsers, where a photograph's best encoding would make its link come later, a quicker one is taken: up to a quarter
+   * more bytes. Default: the best, however long it takes.
    */
   line?: Line
-  /** Cancels: the promise rejects with the signal's reason, and the worker is ended. */
+  /** Cancels: the promise rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Called as the stage or its step changes. It must not throw. */
+  /** It must not throw. */
   onProgress?: (progress: Progress) => void
 }
 
@@ -78,14 +77,11 @@ export interface Compressed {
   hasLocation: boolean
   /** The type that came in; differs from `type` after PNG → WebP, PNG → JPEG, HEIC → JPEG. */
   typeIn: ImageType | ForeignType
-  /** The input also has brightness beyond white (a gain map in HEIC), and the result does not. */
+  /** The input has brightness beyond white (a gain map in HEIC), and the result does not. */
   losesHdr?: true
   /** Set if recompression was planned and did not happen. */
   fallback?: Fallback
-  /**
-   * A small picture of the result, for `send`: what galleries and chats show. Absent if the result is small itself, is a GIF
-   * or animated, or could not be decoded here.
-   */
+  /** For `send`: what galleries and chats show. Absent if the result is small, a GIF or animated, or can't be decoded here. */
   preview?: Blob
 }
 
@@ -118,26 +114,20 @@ export interface SendOptions {
   /** Where the service lives, e.g. `https://pinhole.example`. Default: the page's own origin; required in Node. */
   baseUrl?: string
   /**
-   * How long the image stays: one of these, or seconds from 60 to 31,536,000. An older service does not know of it: then the
-   * result has no `expires`, and the image stays. Default: as the service says, which is until it is deleted.
+   * How long the image stays; seconds from 60 to 31,536,000. If the result has no `expires`, the service is too old to know of
+   * it. Default: as the service says, which is until it is deleted.
    */
   expires?: Lifetime | number
   signal?: AbortSignal
   onProgress?: (progress: Progress) => void
-  /**
-   * Attempts after the first one. Default: 3. Once a whole image has left and no answer came, it is tried again for 60
-   * seconds and no longer.
-   */
+  /** Attempts after the first one; none 60 seconds after a whole image left and had no answer. Default: 3. */
   retries?: number
   /**
-   * Names the upload: 22 to 255 visible characters, at least 128 random bits. The service stores an image under one name
-   * once, however often it is sent. A secret: it leads to the deletion key. Default: a new one for each call.
+   * Names the upload, which is stored once however often it is sent: 22 to 255 visible characters, at least 128 random bits.
+   * A secret: it leads to the deletion key. Default: a new one for each call.
    */
   idempotencyKey?: string
-  /**
-   * A small picture of the image, as `compress` gives: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. It is sent in the
-   * same file, behind the image's end; a service that knows no previews drops it.
-   */
+  /** As `compress` gives it: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. */
   preview?: Blob
   /** The service's own limit, checked before anything is sent. Default: 26,214,400. Unit: bytes. */
   maxBytes?: number
@@ -162,11 +152,11 @@ export interface UploadResult extends Sent {
 }
 
 export interface BrowserSettings {
-  /** Address of `worker.js` from the package's `worker` folder, for bundlers that find no workers. On the page's origin. */
+  /** Address of `worker.js`, on the page's origin. */
   workerUrl?: string | URL
   /**
-   * If no worker starts: `reject` makes `compress` reject with an error that says what to do; `scrub` removes metadata
-   * without compressing, and the result says `no-worker`. Default: `reject`.
+   * If no worker starts: `compress` rejects with an error that says what to do, or (`scrub`) only removes metadata, and the
+   * result says `no-worker`. Default: `reject`.
    */
   withoutWorker?: 'reject' | 'scrub'
 }

@@ -7,15 +7,15 @@ import { withRetries } from './retry.ts'
 export type RemoveOptions = Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'>
 
 /**
- * Deletes an image for good. Takes its key, or the delete address that came with it. Resolves once it is gone.
- * Rejects with a `TypeError` if that is not a key, `ServerRefusal`, `Unreachable`, or the signal's reason.
+ * Deletes an image for good. Takes its key, or the delete address that came with it. Resolves once it is gone. Rejects with a
+ * `ServerRefusal`, or with `Unreachable`.
  */
-export async function remove(key: string, options: RemoveOptions = {}): Promise<void> {
+export async function remove(key: string, options?: RemoveOptions): Promise<void> {
   const address = URL.canParse(key) ? new URL(key) : null
   const bareKey = address?.searchParams.get('key') ?? key
   if (!KEY_PATTERN.test(bareKey)) throw new TypeError('this is neither a deletion key nor a delete address')
   const service = address === null ? undefined : address.origin + address.pathname.replace(DELETE_PATH, '')
-  return removeFrom(bareKey, options, endpointOf(options.baseUrl ?? service))
+  return removeFrom(bareKey, options ?? {}, endpointOf(options?.baseUrl ?? service))
 }
 
 export async function removeFrom(

@@ -26,11 +26,11 @@ const MOST_CHALLENGES = 2
 let challenges: typeof import('./challenge.ts') | undefined
 
 /**
- * Uploads bytes as they are. Rejects with a `TypeError` for arguments that are not valid, `Refusal('file-too-large')`
- * before anything is sent, `ServerRefusal`, `Unreachable`, or the signal's reason.
+ * Uploads bytes as they are. Rejects with `Refusal('file-too-large')` before anything is sent, with a `ServerRefusal`, or
+ * with `Unreachable`.
  *
- * A network fault is retried under the same name, so that the service stores the image once even if only its answer was
- * lost. Where a service wants proof of work, it is done before it answers: a second or two.
+ * A network fault is retried under the same name, so that nothing is stored twice. Where a service wants proof of work, it is
+ * done here, in a second or two.
  */
 export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
   return sendTo(blob, options, endpointOf(options?.baseUrl))

@@ -204,7 +204,7 @@ test('what its data is not is refused after it was tried', async () => {
   assert.ok(result.type === 'image/jpeg' || result.code === 'unsupported-type')
 })
 
-/** Files that test/corpus/README.md names: the size, or why it is refused. Any other becomes a picture. */
+/** Files of exiv2 (test/corpus/README.md): the size, or why it is refused. Any other becomes a picture. */
 const EXPECTED: Record<string, [width: number, height: number] | RegExp> = {
   'Canon.HIF': /brighter than a JPEG/,
   'Sony.HIF': [8640, 5760],
