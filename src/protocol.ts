@@ -128,7 +128,7 @@ export function previewPath(id: string): string {
   return `/preview/${id}`
 }
 
-/** The answer to an upload: these four members, and a fifth for an image that expires. */
+/** The answer to an upload. */
 export interface UploadAnswer {
   id: string
   /** Address of the viewer page. */
@@ -137,7 +137,7 @@ export interface UploadAnswer {
   key: string
   /** Ready deletion address: a page that asks on GET, the deletion itself on DELETE. */
   delete: string
-  /** From then on the image is gone (RFC 3339, UTC, whole seconds). */
+  /** Of an image that expires: when (RFC 3339, UTC, whole seconds). */
   expires?: string
 }
 

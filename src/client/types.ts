@@ -56,7 +56,7 @@ export interface CompressOptions {
   onProgress?: (progress: Progress) => void
 }
 
-/** Types that the service does not take, and that the client makes JPEG or WebP of. */
+/** The service does not take them; the client makes JPEG or WebP of them. */
 export type ForeignType = 'image/heic' | 'image/jxl' | 'image/tiff'
 
 export interface Compressed {
@@ -64,16 +64,13 @@ export interface Compressed {
   blob: Blob
   type: ImageType
   action: Action
-  /** Unit: bytes. */
   bytesIn: number
-  /** Unit: bytes. */
   bytesOut: number
-  /** As displayed. Unit: pixels. */
+  /** In pixels, as displayed. */
   width: number
-  /** As displayed. Unit: pixels. */
   height: number
   animated: boolean
-  /** The INPUT carries a position. Only mode `original` (and a GIF) would send it: warn there. */
+  /** The input carries a position. Only mode `original` (and a GIF) would send it: warn there. */
   hasLocation: boolean
   /** The type that came in; differs from `type` after PNG → WebP, PNG → JPEG, HEIC → JPEG. */
   typeIn: ImageType | ForeignType
@@ -107,7 +104,6 @@ export type Progress =
   | { stage: 'waiting'; attempt: number; seconds: number; cause: Error }
   | { stage: 'done' }
 
-/** What the service calls the lifetimes that are asked for most. */
 export type Lifetime = keyof typeof LIFETIMES
 
 export interface SendOptions {
@@ -129,13 +125,12 @@ export interface SendOptions {
   idempotencyKey?: string
   /** As `compress` gives it: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. */
   preview?: Blob
-  /** The service's own limit, checked before anything is sent. Default: 26,214,400. Unit: bytes. */
+  /** The service's own limit. Default: 26,214,400. Unit: bytes. */
   maxBytes?: number
 }
 
 export interface UploadOptions extends CompressOptions, SendOptions {}
 
-/** The service's answer, and where the bytes are. */
 export interface Sent extends UploadAnswer {
   /** Address of the bytes themselves. */
   raw: string
