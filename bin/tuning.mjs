@@ -10,7 +10,7 @@ export const FLAGS = ['--max-semi-space-size=8']
 // wait behind flushes: where a flush takes 20 ms such a view takes 156 ms, and 55 with eight threads. More cost uploads an eighth
 // of their rate where a flush takes no time (docs/decisions/073).
 //
-// How glibc gives memory (docs/decisions/068).
+// How glibc gives memory (docs/decisions/036).
 // glibc gives each thread a heap of its own, and what one frees another can't use: 25 MB after a wave of downloads.
 // Without a threshold glibc moves it, by what was freed last. A buffer up to the first comes from the heap, where the next finds it;
 // a larger one has pages of its own. What is free at the heap's end is kept up to the second.

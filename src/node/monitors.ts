@@ -127,7 +127,7 @@ function trimHeap(): void {
 /**
  * Collects garbage: plainly when much of it may have come together, and thoroughly, so that memory goes back to the system,
  * when the process has grown: much, or a little while it `isAtRest` and nobody waits. Buffers of bodies lie outside V8's heap,
- * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/068). What they
+ * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/036). What they
  * leave in glibc's heap goes back at rest.
  */
 export function openMemoryMonitor(isAtRest: () => boolean): Monitor {

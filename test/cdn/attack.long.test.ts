@@ -1,6 +1,6 @@
 /**
  * What one client can do to a server that stands behind a cache: nginx and Varnish as they are shipped. Nothing here is
- * timed: what the server holds, reads and answers is (docs/decisions/017).
+ * timed: what the server holds, reads and answers is (docs/decisions/014).
  */
 import assert from 'node:assert/strict'
 import http from 'node:http'

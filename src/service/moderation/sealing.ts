@@ -1,6 +1,6 @@
 /**
- * Sealed boxes for evidence: anybody with the public key seals, only the private key opens (docs/decisions/085). Web Crypto alone, so
- * that every host seals, and the operator's command opens.
+ * Sealed boxes for evidence: anybody with the public key seals, only the private key opens. Web Crypto alone, so that every host
+ * seals, and the operator's command opens.
  *
  * A box: `MAGIC`, an ephemeral public key on P-256 (65 bytes), then pieces of AES-256-GCM with their tags. The key is HKDF-SHA-256 of the
  * shared secret, salted with both public keys; the nonce of a piece is its number and whether it is the last, so that none can be left

@@ -1,5 +1,5 @@
 /**
- * The line in which uploads wait, unread, for their turn to be read (docs/decisions/068). It bounds what is read at once,
+ * The line in which uploads wait, unread, for their turn to be read (docs/decisions/036). It bounds what is read at once,
  * of an address and of all: addresses take turns round robin, the uploads of each in the order of arrival. In memory, of this
  * process alone.
  */

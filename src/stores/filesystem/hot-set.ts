@@ -64,7 +64,7 @@ const ENTRY_BYTES = 1024
 
 /**
  * With this view an image is taken in. Most are viewed less often, would push out others, and memory for one costs several
- * times what it costs to send its file (docs/decisions/087).
+ * times what it costs to send its file (docs/decisions/009).
  */
 const VIEWS_TO_ADMIT = 4
 

@@ -1,6 +1,6 @@
 /**
  * Where the ledger keeps what is derived from addresses: apart from all that is copied or kept, and no longer than the day
- * that it is for (docs/decisions/064). One implementation a technology.
+ * that it is for (docs/decisions/037). One implementation a technology.
  */
 import { toHex } from '../../bytes.ts'
 import type { SqlDatabase, Statement } from './database.ts'
