@@ -16,7 +16,7 @@ function missing() {
   const installed = packagesOf('node_modules/.package-lock.json')
   return Object.entries(packagesOf('package-lock.json')).some(([path, { version, optional }]) => {
     if (path === '') return false
-    // Of those for several platforms, one is installed.
+    // Where there is one for each platform, one is installed.
     if (!installed[path]) return !optional
     return installed[path].version !== version || !existsSync(join(root, path))
   })

@@ -51,7 +51,7 @@ export async function buildExecutable(
       assets: await pages(),
     }),
   )
-  // Of the same version; it holds nothing of the platform that it is made on.
+  // The same version as the target's; what it makes holds nothing of the platform that it ran on.
   const { file: maker } = await nodeBinary(`linux-${process.arch}` as Platform)
   await run(maker, ['--experimental-sea-config', 'sea.json'], { cwd: folder })
   await writeFile(file, stripped(await readFile(node.file)))

@@ -24,11 +24,11 @@ import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)
 
-/** Of this machine alone: an engine that lacks the image fetches none of that name from elsewhere. */
+/** A name of this machine alone: an engine that lacks the image fetches none of that name from elsewhere. */
 const NAME = 'localhost/pinhole'
 
 const DEBIAN = 'bookworm'
-/** Of the system: what Node is linked with, and nothing else of these packages. */
+/** Libraries of the system that Node is linked with; nothing else of these packages comes along. */
 const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
 const LIBRARY_FILES = '{libc,libm,libdl,libpthread,libresolv,libgcc_s,libstdc++}.so.[0-9]'
 
@@ -42,7 +42,7 @@ const LINKERS: Record<Platform, string> = {
   'linux-arm64': 'lib/ld-linux-aarch64.so.1',
 }
 
-/** Whoever runs `buildah`: CI has storage of its own. */
+/** Runs `buildah`: CI gives it storage of its own. */
 type Buildah = (...words: string[]) => Promise<unknown>
 
 /** Makes the image `tag`. */
@@ -87,7 +87,7 @@ export async function addLibraries(platform: Platform, root: string): Promise<Co
   const folder = join('lib', TRIPLES[platform])
   await mkdir(join(root, folder), { recursive: true })
   for await (const path of glob(`{usr/,}${folder}/${LIBRARY_FILES}`, { cwd: debian })) {
-    // Of a link, what it leads to.
+    // What a link leads to.
     await copyFile(join(debian, path), join(root, folder, basename(path)))
   }
   const linker = join(root, LINKERS[platform])

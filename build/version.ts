@@ -14,7 +14,7 @@ export const FILES = [
   'deploy/unraid/pinhole.xml',
 ]
 
-/** Of npm's two files, of the chart, and of the image where it is named. */
+/** The version in npm's two files, in the chart, and where the image is named. */
 const NAMED = /(?<="name": "pinhole",\s+"version": "|^(?:version|appVersion): |\/pinhole:)\d+\.\d+\.\d+/gm
 
 /** The newest version that `changelog` has a section for. Throws if what is above it is not a version yet. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ROOT } from './test/files.ts'
 
 export interface Suite {
-  /** Of the row. */
+  /** The row's name. */
   name: string
   file: string
   /** How the name of the suite begins in the file, and so those of its cases. */

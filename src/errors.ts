@@ -44,7 +44,7 @@ export class Refusal extends Error {
   readonly rule: string
   /** When it is worth another try, where that is known. Unit: whole seconds. */
   readonly retryAfterSeconds: number | undefined
-  /** Of `challenge-required`: what to solve. */
+  /** What to solve. With `challenge-required` only. */
   readonly challenge: Challenge | undefined
 
   constructor(

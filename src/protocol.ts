@@ -137,7 +137,7 @@ export interface UploadAnswer {
   key: string
   /** Ready deletion address: a page that asks on GET, the deletion itself on DELETE. */
   delete: string
-  /** Of an image that expires: when (RFC 3339, UTC, whole seconds). */
+  /** When the image expires, if it does (RFC 3339, UTC, whole seconds). */
   expires?: string
 }
 
@@ -177,7 +177,7 @@ export interface Problem {
   error: string
   /** When it is worth another try, where that is known. Unit: seconds. */
   retryAfter?: number
-  /** Of `challenge-required`: what to solve. */
+  /** What to solve. With `challenge-required` only. */
   challenge?: Challenge
   /** Present on answers of the delete endpoint only. */
   success?: false

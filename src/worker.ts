@@ -30,7 +30,7 @@ async function start(env: Env): Promise<Host> {
   const objects = openR2Store({ bucket: env.IMAGES })
   const files = openR2Files(env.IMAGES, '.evidence/')
 
-  // Of several requests that come first each starts one: none may wait for another's.
+  // Each of the first requests starts one: none may wait for another's.
   host ??= createHost({
     config,
     objects,

@@ -115,7 +115,7 @@ interface Known {
 
 class Killed extends Error {}
 
-/** Of a process that dies at its `count`th call: that and all that follow fail. */
+/** The port as a process has it that dies at its `count`th call: that and all that follow fail. */
 function dying<T extends object>(port: T, left: { calls: number }): T {
   return Object.fromEntries(
     Object.entries(port).map(([name, member]) => [

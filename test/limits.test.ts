@@ -41,7 +41,7 @@ async function figuresInCode(): Promise<Map<string, number[]>> {
 
 const CONSTANT = /^(?:export )?const ([A-Z_]+) = ([\d_]+(?: \*{1,2} [\d_]+)*)$/gm
 
-/** Of `4 * 1024` or `2 ** 18`. */
+/** The value of `4 * 1024` or `2 ** 18`. */
 function productOf(text: string): number {
   return text
     .replaceAll('_', '')
@@ -50,7 +50,7 @@ function productOf(text: string): number {
     .reduce((product, [base, exponent = 1]) => product * base! ** exponent, 1)
 }
 
-/** Of `25 MiB` or `15 s`. */
+/** The value of `25 MiB` or `15 s`. */
 function unitless(figure: string): number {
   const [count, unit = ''] = figure.split(' ')
   const factors: Record<string, number> = { '': 1, ms: 1, s: 1000, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }

@@ -19,7 +19,7 @@ import { plainRequests } from './support/s3/under-test.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, type Stored, store } from './support/upload.ts'
 
-/** Of the page's commands, those for what a test machine has not. */
+/** Commands of the page for what a test machine has not. */
 const ELSEWHERE = /^(?:apt-get install caddy|cp Caddyfile |journalctl )/
 
 const skip = await whyNoBareRoot()

@@ -70,7 +70,7 @@ async function costOf(file: string, atOnce: number): Promise<Cost> {
   }
 }
 
-/** Of about that size, in five formats. */
+/** About as large, in five formats. */
 async function honestImages(): Promise<Record<string, () => Promise<Uint8Array>>> {
   const side = Math.floor(Math.sqrt(size / 3.1))
   return {

@@ -77,7 +77,7 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
     // Connections that ended meanwhile are noticed.
     await sleep(1000)
     await warmUp()
-    // Of other challenges: a wrong answer may be right by chance, and use one up.
+    // For other challenges: a wrong answer may be right by chance, and use one up.
     const others = await flood(on, 403)
     const forged = await flood(on, 403, (nth) => ({ 'Challenge-Solution': forge(others.answers[nth]!) }))
     const warmingUp = solutions.splice(0, SOLVED_FOR_WARM_UP)

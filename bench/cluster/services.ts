@@ -11,7 +11,7 @@ export interface ClusterServices {
   service: S3Service
   /** Keys of images with this prefix. */
   list(prefix: string): Promise<string[]>
-  /** Of servers whose images are under `prefix` and whose ledger is a new one. */
+  /** For servers whose images are under `prefix` and whose ledger is new. */
   env(prefix: string): Promise<Record<string, string>>
   countImages(prefix: string): Promise<number>
   empty(prefix: string): Promise<void>

@@ -5,7 +5,7 @@ import { converse } from '../../test/support/socket.ts'
 import { BOUNDARY, bodyOf } from '../load/multipart.ts'
 
 export interface Sender {
-  /** Of the server. */
+  /** The server's address. */
   url: string
   /** The address that the connection comes from. */
   from: string

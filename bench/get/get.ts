@@ -43,7 +43,7 @@ interface Reads {
   >
   /** Contestants that run a second time, with a core for each of server and load generator. */
   withCoreEach: string[]
-  /** Of whom the processor time is told. */
+  /** Whose processor time is reported. */
   costsOf: string[]
   atLeast(reference: string, read: Case, isPinned: boolean): number | undefined
 }

@@ -2,7 +2,7 @@
 import { DRAWING, type Name, PHOTOGRAPHS, SCREENSHOT, TWENTY } from './pictures.ts'
 
 export const ENGINES = ['chromium', 'firefox'] as const
-/** Of the line. */
+/** Rates of the line. */
 export const MEGABITS = [1, 10, 50] as const
 /** On the fastest line whoever compresses first and sends then is measured: the others take so much longer as their bytes do. */
 export const FASTEST = 50
@@ -11,7 +11,7 @@ export const USUAL = 10
 export const SHARES = { whole: 1, quarter: 0.25 } as const
 /** `best`: our page, told that no picture is waited for. */
 export const CONTESTANTS = ['pinhole', 'best', 'as it is', 'compressorjs', 'Squoosh'] as const
-/** Of one photograph by our page: the middle one counts. */
+/** Rounds of one photograph by our page: the middle one counts. */
 const ROUNDS = 5
 
 export type Engine = (typeof ENGINES)[number]
@@ -29,9 +29,9 @@ export interface Cell {
 
 export interface Measured extends Cell {
   seconds: number
-  /** Of the pictures as they left. */
+  /** The pictures as they left. */
   bytes: number
-  /** Of the page's own thread; only where the browser tells. Unit: milliseconds. */
+  /** The longest task of the page's own thread, where the browser tells. Unit: milliseconds. */
   longestTaskMs: number | null
 }
 

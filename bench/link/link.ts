@@ -195,7 +195,7 @@ function waitForNothing(): void {
   }
 }
 
-/** Of pictures with what the server knows of them. */
+/** Pictures and what the server keeps with them. */
 async function bytesStored({ dataDir }: RunningServer): Promise<number> {
   const entries = await readdir(join(dataDir, 'images'), { withFileTypes: true, recursive: true })
   const files = entries.filter((entry) => entry.isFile())

@@ -27,7 +27,7 @@ const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, upl
 const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_|share\/wallpapers|backgrounds\/mate/
 /** What phones take. A smaller one takes less time, and its preview takes the same. */
 const LARGE_PIXELS = 10e6
-/** Of each kind, in a round. */
+/** How many of each kind a round has. */
 const BATCHES = 6
 
 export async function benchPreviews({ dir, rounds }: BenchOptions): Promise<Figures> {

@@ -11,7 +11,7 @@ export function summarize(values: number[]): Summary {
   return { min: sorted[0]!, median: percentile(sorted, 0.5), max: sorted.at(-1)! }
 }
 
-/** Of values in ascending order; between two neighbours it is their mean weighted by nearness. `share`: 0 to 1. */
+/** `sorted`: ascending. Between two neighbours it is their mean weighted by nearness. `share`: 0 to 1. */
 export function percentile(sorted: number[], share: number): number {
   if (sorted.length === 0) throw new Error('no values')
   const at = (sorted.length - 1) * share

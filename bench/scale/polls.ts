@@ -49,7 +49,7 @@ export async function measurePolls(): Promise<Measure[]> {
   return measures
 }
 
-/** As many at once as a server has connections. */
+/** Polls, as many at once as a server has connections. */
 async function poll(ledger: Ledger, ask: (ledger: Ledger) => Promise<unknown>, times: number): Promise<void> {
   let left = times
   await Promise.all(

@@ -8,7 +8,7 @@ import { type BenchOptions, comparisonOf, type Figures } from '../report/figures
 import { fillStore } from './fill-store.ts'
 
 const CONNECTIONS = 32
-/** As many as a hot set holds with ease. */
+/** Few enough for the hot set. */
 const FEW = 100
 
 export async function benchStore({ dir, rounds, seconds, images }: BenchOptions): Promise<Figures> {

@@ -90,7 +90,7 @@ function swapped(text: string, pairs: [from: string, to: string][]): string {
   return text
 }
 
-/** Of a file that is read once, by its address: `readFileSync(new URL('../package.json', import.meta.url), 'utf8')`. */
+/** A file read by its address: `readFileSync(new URL('../package.json', import.meta.url), 'utf8')`. */
 const READ =
   /readFileSync\(new URL\('([^']+)', (?:import\.meta\.url|import\.meta\.resolve\('([^']+)'\))\)(, 'utf8')?\)/g
 

@@ -1,6 +1,6 @@
 /** Programs without what debuggers alone read: of Node's, a seventh of its bytes. As strip(1) does, for any processor. */
 
-/** Of a 64-bit ELF file (elf(5)). */
+/** Offsets and sizes in a 64-bit ELF file (elf(5)). */
 const SECTION_BYTES = 64
 const NOBITS = 8
 const ALLOC = 2n

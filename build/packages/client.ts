@@ -10,7 +10,7 @@ import { copyParts } from './parts.ts'
 import { manifest } from './places.ts'
 import { buildWorker } from './worker.ts'
 
-/** Of imports, exports, dynamic imports, workers, and types in declarations. */
+/** Specifiers of imports, exports, dynamic imports, workers, and types in declarations. */
 const REFERENCE =
   /(?:\bfrom\s*|(?<![.\w])import\s*\(?\s*|new URL\(\s*|import\.meta\.resolve\(\s*|loadWasm\(\s*)['"]([@\w./-]+)['"]/g
 

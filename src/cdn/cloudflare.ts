@@ -12,10 +12,10 @@ import { jsonObject } from '../json.ts'
 import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, purgeName } from './cdn.ts'
 import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
 
-/** Of the account, by tag: 5 calls a minute, 25 at once. */
+/** The account's limit on purges by tag: 5 calls a minute, 25 at once. */
 const BY_TAG = { aMinute: 5, burst: 25, ids: 100 }
 
-/** Of the account: 800 addresses a second, 100 in a call. */
+/** The account's limit on purges by address: 800 addresses a second, 100 in a call. */
 const ADDRESSES = { aSecond: 800, inCall: 100 }
 
 /** Addresses of an image. Its type is known but for damaged ones. */

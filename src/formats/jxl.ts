@@ -57,7 +57,7 @@ async function readContainer(source: ByteSource): Promise<{ codestreamAt: number
 /** Widths in terms of heights, by number (table D.2). */
 const RATIOS = [0, 1, 12 / 10, 4 / 3, 3 / 2, 16 / 9, 5 / 4, 2]
 
-/** Of H.273, as ColourEncoding names them. */
+/** Transfer functions by their numbers in H.273, as ColourEncoding has them. */
 const PQ = 16
 const HLG = 18
 const SRGB = 13

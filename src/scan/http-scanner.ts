@@ -12,7 +12,7 @@ const BLOCKING = [406, 422, 451]
 /** Longest answer that is read. Unit: bytes. */
 const ANSWER_MOST_BYTES = 64 * 1024
 
-/** Of Workers: a body of a known length. */
+/** A class of Workers: a body of a known length. */
 type FixedLength = new (bytes: number) => TransformStream<Uint8Array, Uint8Array>
 
 /** `url`: may have a user and a password, for `Authorization: Basic`. */

@@ -34,9 +34,9 @@ export function createAdminSessions(parts: {
   ledger: Pick<Ledger, 'putToken' | 'takeToken' | 'renewToken'>
   hashes: Pick<Hashes, 'sha256'>
   now: () => number
-  /** Of programs. `null`: none. */
+  /** What programs send. `null`: none may come. */
   programToken: string | null
-  /** Of scanners. `null`: none of their own. */
+  /** What scanners send. `null`: they have none of their own. */
   scannerToken?: string | null
 }): AdminSessions {
   const { ledger, hashes, now, programToken, scannerToken = null } = parts

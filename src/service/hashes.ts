@@ -8,6 +8,6 @@ export interface Hashes {
   hmacSha256(key: Uint8Array, text: string): string
   /** Where it is faster than Web Crypto's. */
   pbkdf2?: Pbkdf2
-  /** Of bytes that come one by one. `digest`: base64. Named as RFC 9530 does. */
+  /** Digests bytes that come in pieces. `digest`: base64. Named as RFC 9530 does. */
   running(algorithm: 'sha-256' | 'sha-512'): { update(bytes: Uint8Array): void; digest(): string }
 }

@@ -16,7 +16,7 @@ export function secondsToNextDay(epochMs: number): number {
   return Math.max(1, Math.ceil((DAY_MS - (epochMs % DAY_MS)) / 1000))
 }
 
-/** Of whole seconds (RFC 3339, UTC). */
+/** In whole seconds (RFC 3339, UTC). */
 export function timeOf(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('.000Z', 'Z')
 }

@@ -127,7 +127,7 @@ export function digestsOf({
   return [sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])]
 }
 
-/** Lets go of an image that is not sent. Of a stream: once it has given up what it reads from. */
+/** Lets go of an image that is not sent. For a stream it resolves when what it reads from is given up. */
 export async function dispose({
   body,
   release,

@@ -12,7 +12,7 @@ const LOOK_MS = 20
 const LONGEST_MS = 2000
 
 export function createBackground(): Background {
-  // Of numbers: no request may wait for another's promise, and one that is cut off settles none.
+  // Holds times, not promises: a request that is cut off settles none, and whoever waited for it would wait for ever.
   const underWay = new Set<{ beganAt: number }>()
 
   function counted(call: unknown): unknown {

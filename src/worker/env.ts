@@ -8,7 +8,7 @@ import type { AssetFetcher } from './assets.ts'
 export interface Env {
   IMAGES: R2Bucket
   LEDGER: D1Binding
-  /** Of salts alone: what is deleted there is gone. */
+  /** For salts alone: what is deleted there is gone. */
   PRIVATE: R2Bucket
   ASSETS: AssetFetcher
   /** Variables and secrets of the configuration. */

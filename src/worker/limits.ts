@@ -1,7 +1,7 @@
 /** What a client may be, where the platform has no limit of its own. */
 
 export const LIMITS = {
-  /** Of drafts in the memory of an isolate: it has 128 MB, for its code and all else. Unit: bytes. */
+  /** Most memory for drafts in an isolate, which has 128 MB for its code and all else. Unit: bytes. */
   draftBytes: 64 * 1024 * 1024,
   /** How long an upload waits unread for its turn. */
   waitMs: 20_000,

@@ -22,7 +22,7 @@ interface Place {
 export interface Places {
   /** The line as one upload sees it. `bytes`: that its body says it has, or may have. */
   lineFor(bytes: number): Line & { touch(): void }
-  /** Of drafts that are received or stored now. */
+  /** Memory of drafts that are received or stored now. */
   heldBytes(): number
   /** The most that it ever was. */
   mostBytes(): number

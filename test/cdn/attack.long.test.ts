@@ -121,7 +121,7 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       return readMegabytes(server.pid) - before
     }
 
-    /** Of images and drafts everything; of connections all but those that the cache keeps for the next request. */
+    /** All of images and drafts, and all connections but those that the cache keeps for the next request. */
     const lets = () =>
       until('the server lets go', () => {
         return openFiles(server.pid, /\/(objects|incoming)\//) === 0 && descriptors(server.pid) <= idle + 70

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 export interface PulledHost {
   url: string
-  /** Of the admin server. */
+  /** The admin server's address. */
   door: string
   /** Makes what is done at an interval happen, where it does not by itself. */
   round?(): Promise<void>

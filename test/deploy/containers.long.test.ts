@@ -34,7 +34,7 @@ const OPTIONS = [
   ...['--network', 'single'],
 ]
 
-/** Of compose.yaml: the servers, and the ends of the addresses that it gives them. Asked beside nginx, which goes round them. */
+/** The servers of compose.yaml, and the ends of the addresses that it gives them. Asked beside nginx, which goes round them. */
 const SERVERS = { server1: 11, server2: 12, server3: 13 }
 
 // Containers look at it with another account.

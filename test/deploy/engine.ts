@@ -17,7 +17,7 @@ const LONGEST_MS = 20 * 60_000
 
 export interface Engine {
   folder: string
-  /** Of the environment of its programs. */
+  /** What its programs have in their environment. */
   variables: Record<string, string>
   /** What it prints. Rejects, with what it said, if the program fails. */
   podman(...words: string[]): Promise<string>

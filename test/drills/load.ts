@@ -10,7 +10,7 @@ interface Image {
   id: string
   key: string
   sha256: string
-  /** Of the preview that was sent with it. */
+  /** The digest of the preview that was sent with it. */
   previewSha256?: string
   state: 'stored' | 'being deleted' | 'deleted'
 }

@@ -140,7 +140,7 @@ it('reads a refused body for as long as it comes, so that a client on a slow lin
   }
 })
 
-/** Of this process, which is all clients and servers of this file: cases that run beside are over by then. */
+/** Sockets of this process, which is all clients and servers of this file: cases that run beside are over by then. */
 function openSockets(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
 }

@@ -16,7 +16,7 @@ import { fetchRaw, post, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
 
-/** Of no account on this machine. */
+/** A user id of no account on this machine. */
 const OWNER = 54_321
 
 describe('the operator command', () => {

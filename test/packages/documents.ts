@@ -29,7 +29,7 @@ export function documents(installed: Record<'client' | 'server', () => Installed
       test(`${kind}: no dead link`, async () => {
         let links = 0
         for (const file of globSync('{,docs/}*.md', { cwd: home() })) {
-          // Of their own projects.
+          // Texts of other projects.
           if (file.startsWith('THIRD-PARTY')) continue
           for (const [, target = ''] of (await readFile(join(home(), file), 'utf8')).matchAll(LINK)) {
             if (/^(?:https?:|#)/.test(target)) continue

@@ -17,7 +17,7 @@ import { fetchRaw, post, remove } from './upload.ts'
 interface Known {
   key: string
   sha256: string
-  /** Of the preview that was sent with it. */
+  /** The digest of the preview that was sent with it. */
   previewSha256?: string | undefined
   state: 'stored' | 'asked' | 'deleted'
   /** It changed since it was last looked at. */

@@ -7,7 +7,7 @@ export interface Trace {
   text: string
 }
 
-/** Of so many the bytes are looked for too: each costs a pass over all files. */
+/** How many are searched for as bytes too: each costs a pass over all files. */
 const AS_BYTES = 20
 
 /** Files below `folder` that hold any of these words of hex: all as text, and the first also as the bytes. */

@@ -5,7 +5,7 @@ import { jsonObject } from '../../json.ts'
  * address, e.g. a proxy or what stands there while the service is moved. Rejects if none answers.
  */
 export async function isGone(raw: string, signal?: AbortSignal): Promise<boolean> {
-  // HEAD would tell the status alone. Of a picture that is there one byte comes.
+  // HEAD would tell the status alone. If the picture is there, one byte comes.
   const headers = { Accept: 'application/problem+json', Range: 'bytes=0-0' }
   const answer = await fetch(raw, { headers, redirect: 'manual', cache: 'no-store', signal: signal ?? null })
   const isProblem = answer.headers.get('Content-Type')?.startsWith(headers.Accept)

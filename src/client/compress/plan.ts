@@ -133,7 +133,7 @@ export function looksLikePhoto(webpBytes: number, pixels: number): boolean {
 
 /** Above this, a sample is asked first: lossless coding takes most of a second a megapixel. Unit: pixels. */
 const QUICK_WEBP_PIXELS = 2_000_000
-/** Of 36 photographs, samples take from 0.92 to 1.14 of the bits that the whole takes. */
+/** Samples of 36 photographs took from 0.92 to 1.14 of the bits that the whole takes. */
 const SURE = 1.25
 
 /** Whether the lossless coding of a sample is worth trying before that of the whole. Unit: pixels. */
@@ -190,7 +190,7 @@ export function estimateOfRepackingPays(pixels: number): boolean {
   return pixels > LARGE_PNG_PIXELS
 }
 
-/** Of the first rows: whether the whole will become smaller by enough to spend seconds on. Unit: bytes. */
+/** Whether the first rows promise that the whole becomes smaller by enough to spend seconds on. Unit: bytes. */
 export function worthRepacking(repackedBytes: number, bytes: number): boolean {
   return repackedBytes <= WORTH_REPACKING * bytes
 }

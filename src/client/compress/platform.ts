@@ -75,7 +75,7 @@ export interface Drawn {
 }
 
 export interface Drawing {
-  /** As often as wanted. */
+  /** May be called many times. */
   encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
   close(): void
 }

@@ -10,7 +10,7 @@ const BYTES_PER_PIXEL = 32
 export function createNodeHost(): EngineHost {
   return {
     maxWorkers: Math.max(1, Math.min(2, availableParallelism() - 1)),
-    // Of what is free, a half: two workers may be at it.
+    // Half of what is free: two workers may be at it.
     maxPixels: () => Math.min(MAX_PIXELS, Math.floor(process.availableMemory() / 2 / BYTES_PER_PIXEL)),
     async sendable(blob) {
       try {

@@ -191,7 +191,7 @@ function previewsFor(
   return {
     picture,
     preview: (made: MadePreview) => offer(made).catch(() => {}),
-    /** Of what is not decoded for anything else. */
+    /** For a file that is not decoded for anything else. */
     async ofFile(facts: Facts, profile: Uint8Array | null): Promise<void> {
       if (blob.size <= PREVIEW_MAX_BYTES || facts.animated || facts.type === 'image/gif') return
       const { decodedForPreview } = await import('../compress/preview-pixels.ts')

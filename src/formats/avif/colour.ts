@@ -15,7 +15,7 @@ export function isHdrTransfer(transfer: number): boolean {
   return transfer === 16 || transfer === 18
 }
 
-/** Of the picture, else of its first tile: encoders write it to either. An ICC profile counts more (MIAF, 7.3.6.4). */
+/** The picture's colour, or its first tile's: encoders write it to either. An ICC profile counts more (MIAF, 7.3.6.4). */
 export function colourOf(primary: Item, tile: Item = primary): Colour {
   const colour: Colour = { profile: null, primaries: 2, transfer: 2 }
   for (const item of [tile, primary]) {

@@ -26,7 +26,7 @@ interface Obu {
   type: number
   /** Length of the header. Unit: bytes. */
   body: number
-  /** Of what follows it. Unit: bytes. */
+  /** Size of what follows the header. Unit: bytes. */
   size: number
 }
 

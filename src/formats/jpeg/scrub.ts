@@ -69,7 +69,7 @@ function withoutThumbnail(jfif: Uint8Array | undefined): Uint8Array | undefined 
   return jfif?.with(12, 0).with(13, 0)
 }
 
-/** Of Adobe's segment decoders go by the last byte alone: which transform the colours went through (Adobe TN 5116). */
+/** Decoders read only the last byte of Adobe's segment: which transform the colours went through (Adobe TN 5116). */
 function plainAdobe(adobe: Uint8Array | undefined): Uint8Array | undefined {
   return adobe && joined(ADOBE_START, adobe.subarray(ADOBE_START.length))
 }

@@ -62,7 +62,7 @@ const MAX_TABLES = 4096
 
 const NOTHING = new Uint8Array(0)
 
-/** Of these kinds the first segment counts; a scrubbed file has one at most. */
+/** Kinds whose first segment counts; a scrubbed file has one at most. */
 const SINGLE: ReadonlySet<JpegKind> = new Set(['exif', 'xmp', 'mpf', 'gain-map'])
 
 /** Reads the JPEG that starts at `start`. Throws `Refusal('damaged-image')`. */

@@ -167,7 +167,7 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
   return { ...canvas, frames: isAnimated ? frames : 1, hasLocation, segments: all.segments }
 }
 
-/** Of the whole file: each of many frames could hold as many as one may. */
+/** Counts the chunks of the whole file: each of many frames could hold as many as one may. */
 function chunkCounter(): () => void {
   let chunks = 0
   return () => {

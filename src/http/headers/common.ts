@@ -34,7 +34,7 @@ function policy(inline = '', resizer = ''): string {
   ].join('; ')
 }
 
-/** Of pages with previews. `script`: one that is inline, by its SHA-256 in base64. `resizer`: where previews may lead to. */
+/** The policy of pages with previews. `script`: an inline one, by its SHA-256 in base64. `resizer`: where previews may lead to. */
 export function policyWith({ script, resizer }: { script?: string; resizer?: string | undefined }): string {
   return policy(script && ` 'sha256-${script}'`, resizer && ` ${resizer}`)
 }

@@ -16,7 +16,7 @@ import { actOnImages, changeSetting, factsOf, holdMany } from './forms.ts'
 import { sendPicture } from './picture.ts'
 import { addScans } from './scans.ts'
 
-/** Of Prometheus' text format. */
+/** Prometheus' text format. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'

@@ -44,7 +44,7 @@ export function readBody(
   // From the start: what comes before it is asked for is joined like all that follows.
   const chunks = chunksOf(incoming)
 
-  // Of waiting for the client.
+  // How long the client was waited for.
   let seconds = 0
   let byteSeconds = 0
   let piece: Buffer<ArrayBuffer> | null = null

@@ -28,7 +28,7 @@ class ClientSignal implements Signal {
 
 /** Answers what is an image's address, and hands everything else to `next`. For GET and HEAD. */
 export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
-  // Of its own: requests are not to wait for the pieces of all images.
+  // Apart from that of requests, which must not wait for the pieces of all images.
   const scheduler = createScheduler()
 
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {

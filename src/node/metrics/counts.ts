@@ -70,7 +70,7 @@ export function createCounting(): Counting {
   }
 }
 
-/** Of several processes. */
+/** Adds up the counts of several processes. */
 export function sumOf(all: Counts[]): Counts {
   const total = noCounts()
   for (const counts of all) {

@@ -15,7 +15,7 @@ export interface Repair {
   objects: ObjectStore
   ledger: Ledger
   takedown: Takedown
-  /** Of images, if they are in one. */
+  /** Where the images are, if they are in a folder. */
   folder: string | null
   /** Has sound copies of what is damaged. */
   backup: ObjectStore | null

@@ -48,7 +48,7 @@ const AT_ONCE = 8
 export interface Scan {
   objects: ObjectStore
   ledger: Ledger
-  /** Of images, if they are in one. */
+  /** Where the images are, if they are in a folder. */
   folder: string | null
   after: string
   /** Also reads what is held. */

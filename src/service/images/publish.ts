@@ -111,7 +111,7 @@ export function createPublishing(parts: {
     return underWay.run(identity.id, () => storeOnce(draft, identity, storing))
   }
 
-  /** Of many requests of one identity one stores the image, in all processes. */
+  /** Among all requests of one identity, in all processes, one stores the image. */
   async function storeOnce(draft: Draft, identity: Identity, storing: Storing): Promise<Published> {
     const digest = await sentDigest(draft)
     const earlier = await stored(identity, digest).catch(discarding(draft))

@@ -49,7 +49,7 @@ const MERGED_BYTES = 8 * 1024 * 1024
 const MERGE_AGE_MS = 60 * 60_000
 
 export interface FoundTombstones {
-  /** Of the place. `null` if it has none. */
+  /** The place's id. `null` if it has none. */
   id: string | null
   tombstones: Tombstone[]
   /** Every change before it is among them. `null` if that is not known. Epoch milliseconds. */

@@ -35,7 +35,7 @@ export interface Memory {
   release: () => void
 }
 
-/** Of memory for `acquireSized`: few sizes, so that what one leaves fits the next. The largest holds a small file. Unit: bytes. */
+/** What `acquireSized` gives: few sizes, so that what one leaves fits the next. The largest holds a small file. Unit: bytes. */
 const SIZES = [16, 64, 128, 256, 320].map((kilobytes) => kilobytes * 1024)
 
 /** The size of blocks that hold `bytes`. */

@@ -71,7 +71,7 @@ export interface Digester {
   digests(): Uint8Array
 }
 
-/** Of this process: two spools of it may share a folder. */
+/** Counts for the whole process: two of its spools may share a folder. */
 let serial = 0
 
 export interface SpoolOptions {

@@ -137,7 +137,7 @@ async function writeLayout(folder: string, older: Layout | null): Promise<Layout
     await handle.sync()
   }
   if (older === null) {
-    // Of several that write it at once, the first one's holds.
+    // If several write it at once, the first one's holds.
     await link(temporary, path).catch((error) => {
       if (!isCode(error, 'EEXIST')) throw error
     })

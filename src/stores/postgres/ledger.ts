@@ -17,7 +17,7 @@ import { postgresPrivate } from './private.ts'
 export interface PostgresLedgerOptions {
   /** `postgres://user:password@host:port/database`, and libpq's parameters such as `sslmode`. */
   url: string
-  /** Of this process. */
+  /** Connections of this process. */
   maxConnections?: number
   /** How long to wait for a connection, and for a statement. */
   timeoutMs?: number

@@ -48,7 +48,7 @@ export function saltFiles(folder: string): SaltFiles {
       await handle.close()
     }
     try {
-      // Of several that come first, one makes the name.
+      // If several come first, one makes the name.
       await link(draft, pathOf(key))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

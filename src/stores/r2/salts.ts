@@ -30,7 +30,7 @@ export function r2Salts(binding: R2Bucket, prefix = '') {
     for (;;) {
       const there = await read(name)
       if (there !== null) return there
-      // Of several that come first, one makes it.
+      // If several come first, one makes it.
       await bucket.put({
         key: name,
         send: (put) => put(new TextEncoder().encode(salt)),

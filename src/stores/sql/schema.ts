@@ -253,7 +253,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   '013-digests': {
     statements: [
       // What was decided of an image is decided of its bytes. Digests are lower-case hex; empty where an older server wrote the row.
-      // Of what is held: of the stored and of the sent bytes. `gone`: 1 when the image is deleted and the case still open.
+      // Digests of what is held, as stored and as sent. `gone`: 1 when the image is deleted and the case still open.
       "alter table holds add column sha256 text not null default ''",
       "alter table holds add column sent_sha256 text not null default ''",
       'alter table holds add column gone bigint not null default 0',

@@ -40,7 +40,7 @@ export function rawSql(text: string): RawSql {
   return new RawSql(text)
 }
 
-/** Of templates with nothing but values in them, which are the same each time. One for each place in the source. */
+/** Texts of templates with nothing but values in them, which are the same each time. One for each place in the source. */
 const fixedTexts = new Map<TemplateStringsArray, string>()
 
 /** Each value becomes a `?`. Throws `TypeError` for a value that the databases do not take alike. */

@@ -38,7 +38,7 @@ export function uploaderTagsLedger(
       let from = await timeOf(database, Number.MIN_SAFE_INTEGER, 0)
       while (from !== null) {
         const next = await timeOf(database, from, PAGE_ROWS)
-        // As many rows may be of one time.
+        // All rows of a page may have the same time.
         const to: number = next === null ? Number.MAX_SAFE_INTEGER : Math.max(next, from + 1)
         yield { database, from, to }
         from = next === null ? null : to

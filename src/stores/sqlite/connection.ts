@@ -29,7 +29,7 @@ export function rowsOf<Row>(connection: Connection, sql: string, ...parameters: 
   return connection.prepare(sql).all(...parameters) as Row[]
 }
 
-/** Of errors, by SQLite's extended result code. */
+/** Tells a kind of error by SQLite's extended result code. */
 type Kind = (code: number) => boolean
 
 // https://www.sqlite.org/rescode.html: the low byte is the kind, the rest says more.

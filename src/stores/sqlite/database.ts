@@ -49,7 +49,7 @@ export async function openWaiting<T>(open: () => T, timeoutMs: number, mends = (
       return open()
     } catch (error) {
       if (mends()) continue
-      // Of several that open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
+      // When several open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
       if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
       await sleep(OPEN_PAUSE_MS)
     }

@@ -209,7 +209,7 @@ export const english = {
     textHint: 'Type your text',
     textDone: 'Done',
     send: 'Send',
-    /** Of one that is online: that one stays there. */
+    /** For a picture that is online: that one stays there. */
     sendNew: 'Upload as new',
     asItIs: 'Send without edits',
     cancel: 'Don’t send',
@@ -385,7 +385,7 @@ export const english = {
     lead: 'We review every report. Reporting doesn’t remove a picture by itself.',
     image: 'Link of the picture',
     category: 'What’s wrong?',
-    /** Of one that was sent. */
+    /** Label of a report that was sent. */
     reason: 'Reason',
     categories: {
       'child-abuse': 'Child sexual abuse',

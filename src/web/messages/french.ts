@@ -231,7 +231,7 @@ export const french: Messages = {
     textDone: 'OK',
     send: 'Envoyer',
     asItIs: 'Envoyer sans modification',
-    /** Of one that is online: that one stays there. */
+    /** For a picture that is online: that one stays there. */
     sendNew: 'Envoyer à part',
     cancel: 'Ne pas envoyer',
     close: 'Fermer sans modifier',

@@ -223,7 +223,7 @@ export const german: Messages = {
     textHint: 'Text eingeben',
     textDone: 'Fertig',
     send: 'Senden',
-    /** Of one that is online: that one stays there. */
+    /** For a picture that is online: that one stays there. */
     sendNew: 'Neu hochladen',
     asItIs: 'Unbearbeitet senden',
     cancel: 'Nicht senden',

@@ -39,7 +39,7 @@ test('with others waiting, the best is taken as long as it keeps up with the lin
 })
 
 test('a browser is asked for more where texture would suffer, and for less of what is large', () => {
-  /** Of a picture with such a score. */
+  /** The loss of a picture with such a score. */
   const lossOf = (score: number): TextureLoss => ({
     worst: Math.exp((75.4 - score) / 2.66),
     faded: 0,

@@ -57,7 +57,7 @@ export function expiryCases(world: World): void {
       ['1d', png(6, 6)],
     ] as const) {
       const stored = await store(me, `?expires=${asked}`, bytes)
-      // Of the earliest answer, which caches repeat.
+      // As in the earliest answer, which caches repeat.
       const mostSeconds = secondsLeft(stored) + 1
       const { etag } = Object.fromEntries((await me.get(`/raw/${stored.id}`)).headers) as { etag: string }
       for (const [status, headers, method = 'GET', path = `/raw/${stored.id}`] of [

@@ -46,7 +46,7 @@ export function capacityCases({ on, onHooks }: Harness): void {
         Array.from({ length: 30 }, (_, nth) => handles[nth % 3]!.takeCapacity('challenge a', DAY, 1, 1)),
       )
       assert.equal(takes.filter(Boolean).length, 1)
-      // Of a day that is yet to come, as of a pass that expires tomorrow.
+      // A day that is yet to come, as of a pass that expires tomorrow.
       assert.equal(await ledger.takeCapacity('pass a', '2026-08-01', 1, 100), true)
       await ledger.forgetDaysBefore('2026-07-31', '2026-08-01')
       assert.equal(await handles[1]!.takeCapacity('challenge a', DAY, 1, 1), false)

@@ -22,7 +22,7 @@ const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
 const LARGE_HEADERS = `${`a:${'b'.repeat(80)}\r\n`.repeat(LIMITS.headers - 28)}X-Filler: ${'a'.repeat(5000)}\r\n`
 const MANY_HEADERS = `${'a:b\r\n'.repeat(1900)}X-Filler: ${'a'.repeat(4000)}\r\n`
 
-/** As many as an address may have, but for the one that others need. */
+/** All that an address may have, but for the one that others need. */
 const CONNECTIONS = 120
 
 /** One is answered, and as many as may wait on a connection wait. */

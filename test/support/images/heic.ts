@@ -46,11 +46,11 @@ export const profiled = (profile: Uint8Array): Property => ({ box: box('colr', '
 const auxiliary = (type: string): Property => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
 
 export interface HeicPlan {
-  /** Of the picture. */
+  /** The picture's own. */
   properties?: Property[]
   /** Rows of tiles; each makes 64 by 32 pixels of a column alone, and is cropped to that only in the last row. */
   columns?: number
-  /** Of another type than a grid, with the same input. */
+  /** Another type than a grid, with the same input. */
   kind?: string
   transparent?: boolean
   /** Auxiliary images, by type. */

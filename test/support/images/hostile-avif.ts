@@ -10,7 +10,7 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
   const filler = new Uint8Array(Buffer.alloc(size - (size % 4), '\x32\x02\0\0', 'latin1'))
   const fill = [new Uint8Array(size)]
   const many = (count: number, piece: Uint8Array) => new Uint8Array(Buffer.alloc(count * piece.length, piece))
-  /** As many as fit. */
+  /** Fills `size` with copies of the piece. */
   const full = (piece: Uint8Array) => many(Math.floor(size / piece.length), piece)
 
   /** A track whose samples are `sampleBytes` long and start at `places`. `first`: where the picture is, before them. */

@@ -12,7 +12,7 @@ import { ROOT } from './process.ts'
 
 export interface Cache {
   url: string
-  /** Of its own files, among them its logs. */
+  /** Where its own files are, among them its logs. */
   folder: string
   stop(): Promise<void>
 }

@@ -78,7 +78,7 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-/** As many servers as there are `options`, all with the same settings. Each has a data folder of its own. */
+/** A server for each of `options`, all with the same settings. Each has a data folder of its own. */
 export async function startCluster(
   env: Env,
   options: StartOptions[] = Array.from({ length: PROCESSES }, () => ({})),

@@ -6,11 +6,11 @@ type Call = (...words: unknown[]) => unknown
 type Calls = Record<string, Call>
 
 export interface DiskCalls {
-  /** Of open files. */
+  /** Methods of open files. */
   handles: string[]
-  /** Of `fs.promises`. */
+  /** Functions of `fs.promises`. */
   promises: string[]
-  /** Of `fs`, with a callback: each with the name that `before` gets. */
+  /** Functions of `fs` with a callback: each with the name that `before` gets. */
   callbacks?: Record<string, string>
 }
 

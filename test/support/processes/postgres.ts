@@ -88,7 +88,7 @@ async function run(
 
   async function start(): Promise<void> {
     try {
-      // Of its own word that it is ready a busy machine may see the half: then it answers all the same.
+      // On a busy machine half of its word that it is ready may be read: it answers all the same.
       await ended('PostgreSQL starts', server.start(), () => query('select 1').then(Boolean, () => false))
     } catch (cause) {
       throw new Error(`PostgreSQL does not start:\n${log.join('')}`, { cause })

@@ -7,7 +7,7 @@ import type { R2Bucket } from '../../../src/stores/r2/binding.ts'
 export interface Bindings {
   bucket: R2Bucket
   database: D1Binding
-  /** Of salts alone. */
+  /** For salts alone. */
   salts: R2Bucket
   close(): Promise<void>
 }

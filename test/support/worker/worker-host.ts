@@ -15,7 +15,7 @@ export interface WorkerHost {
   baseUrl: string
   database: D1Binding
   bucket: R2Bucket
-  /** Of salts alone. */
+  /** For salts alone. */
   salts: R2Bucket
   logs(): string
   stop(): Promise<void>
@@ -23,7 +23,7 @@ export interface WorkerHost {
   cron(): Promise<void>
 }
 
-/** Of the same flags as deploy/cloudflare/wrangler.jsonc. */
+/** The same flags as in deploy/cloudflare/wrangler.jsonc. */
 const COMPATIBILITY = { compatibilityDate: '2026-07-01', compatibilityFlags: ['enable_request_signal'] }
 
 /** Variables of other hosts that say nothing to this one. */

@@ -5,7 +5,7 @@ import { gif, photo } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import { cardIn, choose } from '../support/steps.ts'
 
-/** Of scripts and styles, compressed. */
+/** Scripts and styles, compressed. */
 const FIRST_LOAD_BYTES = 15_000
 
 export function loadingSuite(site: () => Site): void {

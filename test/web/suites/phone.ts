@@ -105,7 +105,7 @@ export function phoneSuite(site: () => Site): void {
   test('clips nothing where text is twice as large', {
     ...PHONE,
     locale: 'fr-FR',
-    // As many letters as fit on 390 pixels then.
+    // As wide as 390 pixels are then.
     viewport: { width: 195, height: 422 },
   }, async ({ page }) => {
     const fits = (selector: string) =>

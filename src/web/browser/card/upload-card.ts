@@ -5,7 +5,7 @@ import { inWords, words } from '../upload/facts.ts'
 import type { Item, State } from '../upload/queue.ts'
 import type { CardView } from './card.ts'
 
-/** Of a refusal; empty for any other error. */
+/** The code of a refusal; empty for any other error. */
 export function codeOf(error: unknown): string {
   return (error as { code?: string }).code ?? ''
 }

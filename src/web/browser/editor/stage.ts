@@ -138,7 +138,7 @@ interface View {
   y: number
 }
 
-/** Of a picture that is larger than the stage so much may be pulled in from its edges, for the handles there. Unit: CSS pixels. */
+/** How far the edges of a picture larger than the stage may be pulled in, to reach the handles there. Unit: CSS pixels. */
 const MARGIN = 56
 
 /** A picture whose shorter side would get less of the stage's than this is shown in part instead. */

@@ -9,7 +9,7 @@ export interface Linked {
 /** More than any list that people make by hand. */
 const MOST = 500
 
-/** Of one picture. Unit: characters. */
+/** For one picture. Unit: characters. */
 export const MOST_DESCRIPTION = 500
 
 /** Chats escape the commas of an address, and so are those of a description: what follows tells them apart. */

@@ -4,7 +4,7 @@ import { MOST_DESCRIPTION } from '../gallery/link.ts'
 import type { Remembered } from './history.ts'
 
 interface HistoryFile {
-  /** Of this format. */
+  /** The format's version. */
   pinhole: 1
   pictures: (Omit<Remembered, 'thumbnail'> & { thumbnail?: string })[]
 }

@@ -46,7 +46,7 @@ export function createLineMeter(now = () => performance.now()) {
 /** A script that fits fewer packets says nothing. Unit: bytes. */
 const ENOUGH_FETCHED = 5000
 
-/** Of the last file that the page fetched: what uploads was fetched a moment ago. */
+/** The rate of the last file that the page fetched: the code that uploads came a moment ago. */
 function downlink(): number {
   const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
   const last = files.findLast(({ transferSize }) => transferSize > ENOUGH_FETCHED)

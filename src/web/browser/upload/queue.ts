@@ -10,7 +10,7 @@ const UNDER_WAY = UPLOADS + 1
 /** Stages of a compression, as the client counts them: the first fetches what it needs. */
 const STEPS = 3
 
-/** Of one that failed: it goes on by itself once the service is back, or another try of the same file ends the same. */
+/** What becomes of a failed upload: it goes on by itself once the service is back, or the same file fails again. */
 export type Outlook = 'resumes' | 'hopeless'
 
 export type State =

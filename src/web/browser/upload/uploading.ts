@@ -10,7 +10,7 @@ export { createUnsent } from '../intake/unsent.ts'
 export { reasonOf } from './reasons.ts'
 export { isBack, whenBack } from './return.ts'
 
-/** Of all uploads of this visit. */
+/** Measured over all uploads of this visit. */
 export const line = createLineMeter()
 
 // Without workers a picture still goes up, and its card says that it was not made smaller.

@@ -21,7 +21,7 @@ export function u32(...values: number[]): Uint8Array {
   return u32s(values)
 }
 
-/** As many as there are: more than a call takes arguments. */
+/** Takes an array: there may be more than a call takes arguments. */
 export function u32s(values: number[]): Uint8Array {
   const out = new Uint8Array(4 * values.length)
   const view = new DataView(out.buffer)
