@@ -1,10 +1,8 @@
-/** Writes `docs/client.md`: what the SDK exports, as `deno doc` has it, and the examples. `npm run docs`. */
+/** Writes `docs/client.md`: what the SDK exports, as `deno doc` has it. `npm run docs`. */
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MODES } from '../src/client/types.ts'
-import { LIFETIMES } from '../src/lifetimes.ts'
-import { EXTENSIONS } from '../src/protocol.ts'
 import { denoBinary } from './runtimes.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -13,8 +11,18 @@ export const DOCUMENT = join(ROOT, 'docs/client.md')
 
 const HEAD = `# The client
 
-\`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. This page is made from its source and from
-[examples/](../examples) by \`npm run docs\`.
+\`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. \`npm run docs\` makes this page from its source.
+
+\`\`\`js
+import { remove, upload } from 'pinhole/client'
+
+const baseUrl = 'https://pics.example' // file: a Blob
+const { link, key } = await upload(file, { baseUrl })
+await remove(key, { baseUrl })
+\`\`\`
+
+Whole programs: [Node](../examples/node/upload.mjs), [Deno](../examples/deno/upload.ts),
+[Bun](../examples/bun/upload.ts), [browsers](../examples/browser/main.js).
 
 A checkout makes the package, with the command \`pinhole\`; no registry has it:
 
@@ -31,21 +39,13 @@ free memory does not hold is only rid of its metadata, and the result says \`too
 
 Functions reject with a \`TypeError\` for arguments that are not valid, and with a signal's reason. A service's
 \`/openapi.json\` has \`Problem\` and \`Challenge\`, its \`/api\` each \`RefusalCode\` and what to do about it.
-
-## Examples
-
-Beside Node's: [browsers](../examples/browser/main.js), [Deno](../examples/deno/upload.ts), [Bun](../examples/bun/upload.ts).
 `
 
-/** Types that the service's own reference has. */
-export const OF_THE_SERVICE = ['Challenge', 'Problem', 'RefusalCode']
-
-/** What types are derived from: whoever reads the page does not see it. */
-const DERIVED: Record<string, readonly string[]> = {
-  'keyof typeof EXTENSIONS': Object.keys(EXTENSIONS),
-  'keyof typeof LIFETIMES': Object.keys(LIFETIMES),
-  '(typeof MODES)[number]': MODES,
-}
+/** What the service's own reference has, and what is said where it is named. */
+export const ELSEWHERE = [
+  ...['Challenge', 'Problem', 'RefusalCode', 'ImageType'],
+  ...['ForeignType', 'Lifetime', 'MODES', 'PrepareOptions', 'RemoveOptions', 'UploadOptions'],
+]
 
 /** By the first word of a declaration. */
 const SECTIONS: Record<string, string> = {
@@ -53,11 +53,10 @@ const SECTIONS: Record<string, string> = {
   class: 'Errors',
   interface: 'Shapes',
   type: 'Shapes',
-  const: 'Shapes',
 }
 
 export function clientDocs(): string {
-  const parts = [HEAD, fenced(readFileSync(join(ROOT, 'examples/node/upload.mjs'), 'utf8'), 'js')]
+  const parts = [HEAD]
   const node = declarationsOf('src/client/node.ts')
   for (const title of new Set(Object.values(SECTIONS))) {
     parts.push(`## ${title}\n`, ...node.filter(({ section }) => section === title).map(({ text }) => text))
@@ -65,7 +64,7 @@ export function clientDocs(): string {
   return parts.join('\n')
 }
 
-const fenced = (code: string, language = 'ts') => `\`\`\`${language}\n${code.trimEnd()}\n\`\`\`\n`
+const fenced = (code: string) => `\`\`\`ts\n${code.trimEnd()}\n\`\`\`\n`
 
 interface Declaration {
   name: string
@@ -82,7 +81,7 @@ function declarationsOf(entry: string): Declaration[] {
     const [signature = '', ...rest] = block.trimEnd().split('\n')
     const [, kind = '', name] = /^(?:async )?(\w+) (\w+)/.exec(signature) ?? []
     const section = SECTIONS[kind]
-    if (name === undefined || section === undefined || OF_THE_SERVICE.includes(name)) return []
+    if (name === undefined || section === undefined || ELSEWHERE.includes(name)) return []
     const lines = rest.map((line) => line.slice(2))
     const from = kind === 'interface' || kind === 'class' ? lines.findIndex((line) => MEMBER.test(line)) : -1
     const said = (from < 0 ? lines : lines.slice(0, from)).join('\n').trim()
@@ -93,13 +92,12 @@ function declarationsOf(entry: string): Declaration[] {
   })
 }
 
-/** As a caller needs it: types by their values, parameters without underscores, no `async`, which the promise says. */
+/** As a caller needs it: `MODES` by its values, parameters without underscores, no `async`, which the promise says. */
 function shown(signature: string): string {
-  const plain = signature.replace(/^async /, '').replaceAll(/(?<=[(, ])_(?=\w+\??: )/g, '')
-  return Object.entries(DERIVED).reduce(
-    (text, [type, values]) => text.replace(type, values.map((value) => `"${value}"`).join(' | ')),
-    plain,
-  )
+  return signature
+    .replace(/^async /, '')
+    .replaceAll(/(?<=[(, ])_(?=\w+\??: )/g, '')
+    .replace('(typeof MODES)[number]', MODES.map((mode) => `"${mode}"`).join(' | '))
 }
 
 const MEMBER = /^(?:readonly |get )?\w+\??[:(]/

@@ -37,12 +37,12 @@ export type RefusalCode =
   | 'held'
   | 'method-not-allowed'
 
-/** A request that is refused. `detail` is public: one plain sentence or two, no paths, no addresses, no keys. */
+/** A request that is refused. `detail` is public: a plain sentence or two, no paths, no addresses, no keys. */
 export class Refusal extends Error {
   readonly code: RefusalCode
   /** The rule that an image broke, for people; empty if none was named. */
   readonly rule: string
-  /** When it is worth another try, where that is known. Unit: whole seconds. */
+  /** When it is worth another try, where that is known. */
   readonly retryAfterSeconds: number | undefined
   /** What to solve. With `challenge-required` only. */
   readonly challenge: Challenge | undefined

@@ -13,7 +13,6 @@ export class ServerRefusal extends Refusal {
   readonly status: number
   /** The problem details as sent (RFC 9457), or `null` if the answer was something else, e.g. from a proxy. */
   readonly problem: Problem | null
-  /** When trying again makes sense, if the service said so. Unit: seconds. */
   override readonly retryAfterSeconds: number | undefined
 
   constructor(detail: string, status: number, problem: Problem | null, retryAfterSeconds?: number) {

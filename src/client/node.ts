@@ -43,7 +43,7 @@ export function prepare(options?: PrepareOptions): void {
   theEngine().prepare(options)
 }
 
-/** Compresses a file and uploads it. Rejects as `compress` and `send` do. */
+/** Compresses a file and uploads it. Takes the options of `compress` and `send`, and rejects as they do. */
 export function upload(file: Blob, options?: UploadOptions): Promise<UploadResult> {
   return uploadWith(compress, file, options ?? {})
 }

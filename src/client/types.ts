@@ -3,7 +3,7 @@ import type { LIFETIMES } from '../lifetimes.ts'
 import type { ImageType, UploadAnswer } from '../protocol.ts'
 
 /**
- * How much may change before the upload. GIF is never touched in any mode.
+ * How much may change before the upload; `MODES` has all. GIF is never touched in any mode.
  * - `auto`: best size. JPEG is recompressed, PNG takes its smallest exact form, a photograph in a PNG becomes JPEG.
  * - `keep-format`: as `auto`, but the type stays.
  * - `lossless`: no pixel changes. PNG may become lossless WebP.
@@ -50,7 +50,6 @@ export interface CompressOptions {
    * more bytes. Default: the best, however long it takes.
    */
   line?: Line
-  /** Cancels: the promise rejects with the signal's reason. */
   signal?: AbortSignal
   /** It must not throw. */
   onProgress?: (progress: Progress) => void
@@ -107,11 +106,11 @@ export type Progress =
 export type Lifetime = keyof typeof LIFETIMES
 
 export interface SendOptions {
-  /** Where the service lives, e.g. `https://pinhole.example`. Default: the page's own origin; required in Node. */
+  /** Default: the page's own origin; required in Node. */
   baseUrl?: string
   /**
-   * How long the image stays; seconds from 60 to 31,536,000. If the result has no `expires`, the service is too old to know of
-   * it. Default: as the service says, which is until it is deleted.
+   * How long the image stays: `1h`, `1d`, `7d`, `30d`, or seconds from 60 to 31,536,000. Default: as the service says. If the
+   * result has no `expires`, it stays until it is deleted.
    */
   expires?: Lifetime | number
   signal?: AbortSignal
@@ -138,13 +137,9 @@ export interface Sent extends UploadAnswer {
   remaining?: number
 }
 
-export interface UploadResult extends Sent {
-  bytesIn: number
-  bytesOut: number
-  type: ImageType
-  action: Action
-  hasLocation: boolean
-}
+export interface UploadResult
+  extends Sent,
+    Pick<Compressed, 'bytesIn' | 'bytesOut' | 'type' | 'action' | 'hasLocation'> {}
 
 export interface BrowserSettings {
   /** Address of `worker.js`, on the page's origin. */

@@ -18,7 +18,7 @@ export const LIMITS = {
   lostMs: 120_000,
   /** Without a byte of a body that is waited for. */
   idleMs: 30_000,
-  /** As on Node: docs/limits.md. */
+  /** As on Node: src/node/http/limits.ts. */
   bodyByteSeconds: 48 * 1024 * 1024,
   bodyBytes: 256 * 1024,
   leastBytesPerSecond: 8 * 1024,

@@ -7,8 +7,8 @@ import { withRetries } from './retry.ts'
 export type RemoveOptions = Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'>
 
 /**
- * Deletes an image for good. Takes its key, or the delete address that came with it. Resolves once it is gone. Rejects with a
- * `ServerRefusal`, or with `Unreachable`.
+ * Deletes an image for good. Takes its key, or the delete address that came with it, and of the options of `send` `baseUrl`,
+ * `signal` and `retries`. Resolves once it is gone. Rejects with a `ServerRefusal`, or with `Unreachable`.
  */
 export async function remove(key: string, options?: RemoveOptions): Promise<void> {
   const address = URL.canParse(key) ? new URL(key) : null

@@ -1,4 +1,4 @@
-/** What a client may cost below the web layer. docs/limits.md has them too. Tests shorten them. */
+/** What a client may cost below the web layer. docs/limits.md has those that clients notice. Tests shorten them. */
 export const LIMITS = {
   /** Headers of a request. Browsers send 20, and a few proxies as many more. Apache takes 100. */
   headers: 128,
