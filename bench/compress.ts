@@ -11,19 +11,10 @@ import { parseArgs } from 'node:util'
 import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../test/support/browser.ts'
 import { serveEnginePage } from '../test/support/engine-page.ts'
-import {
-  detailTable,
-  type Gate,
-  gateTable,
-  photoGates,
-  STOCK,
-  screenGates,
-  summaryTable,
-} from './compress/figures.ts'
+import { type Gate, gateTable, photoGates, STOCK, screenGates, summaryTable } from './compress/figures.ts'
 import { type Input, inputOf, photographs } from './compress/photographs.ts'
 import { type Result, runContestant } from './compress/run.ts'
 import { screens } from './compress/screens.ts'
-import { machine } from './report/machine.ts'
 import { saveFigures } from './report/readme.ts'
 
 const { values } = parseArgs({
@@ -34,7 +25,6 @@ const folder = temporary.path
 const site = await serveEnginePage(join(import.meta.dirname, 'compress/contestants.ts'))
 const browser = await launchBrowser()
 try {
-  const started = machine()
   const all = await photographs('judge', '4:2:0')
   const photos = all.slice(0, Number(values.photos))
   const shots = await screenshots(browser, all)
@@ -43,16 +33,13 @@ try {
   const again = await secondRuns([...photoResults, ...screenResults])
   const gates = [...photoGates(photoResults, again), ...screenGates(screenResults)]
   const figures = [
-    started,
     gateTable(gates),
-    `### ${photos.length} photographs of the judging half, saved as JPEG 96 4:2:0`,
+    `${photos.length} photographs of the judging half, saved as JPEG 96 4:2:0:`,
     summaryTable(photoResults),
-    `### ${shots.length} screenshots of fixed pages, as Chromium's PNG`,
+    `${shots.length} screenshots of fixed pages, as Chromium's PNG:`,
     summaryTable(screenResults),
   ].join('\n\n')
-  // File by file: size in terms of the input, type, butteraugli.
-  const details = [detailTable(photoResults), detailTable(screenResults)].join('\n\n')
-  process.stdout.write(`\n${figures}\n\n${details}\n`)
+  process.stdout.write(`\n${figures}\n`)
   if (values.save) await saveFigures('compress', figures, 'bench/compress.md')
   process.exitCode = gates.every(({ passed }: Gate) => passed) ? 0 : 1
 } finally {

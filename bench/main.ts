@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { isInstalled } from '../test/support/processes/caches.ts'
 import type { BenchOptions, Figures } from './report/figures.ts'
 import { tablesOf } from './report/figures.ts'
-import { machine } from './report/machine.ts'
+import { machine, thisRun } from './report/machine.ts'
 import { saveFigures } from './report/readme.ts'
 
 const benches: Record<
@@ -79,7 +79,7 @@ for (const tool of new Set(picked.flatMap((name) => benches[name]!.needs)))
   if (!(await isInstalled(tool))) absent.push(tool)
 if (absent.length > 0) throw new Error(`install these first, e.g. with apt-get: ${absent.join(' ')}`)
 
-console.error(machine())
+console.error(`${thisRun()}\n${machine()}`)
 for (const name of picked) {
   console.error(`\n${name}`)
   await mkdir(flags.dir, { recursive: true })
@@ -97,8 +97,7 @@ for (const name of picked) {
     }),
   )
   console.log(`\n${tables}\n`)
-  if (flags.save)
-    await saveFigures(name, `${machine()}\n\n${tables}`, benches[name]!.page ?? 'bench/README.md')
+  if (flags.save) await saveFigures(name, tables, benches[name]!.page ?? 'bench/README.md')
 }
 
 /** wrk takes whole seconds only. */

@@ -10,7 +10,7 @@ import { WAYS } from '../../test/support/attack/ways.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { store } from '../../test/support/upload.ts'
 import { startPinhole } from '../contestants/contestants.ts'
-import { machine } from '../report/machine.ts'
+import { table } from '../report/figures.ts'
 import { saveFigures } from '../report/readme.ts'
 import type { Order } from './attacker.ts'
 import { type Costs, costsOf, nothing, startAttacker } from './measure.ts'
@@ -31,20 +31,11 @@ const TIMES_FOR_MEGABYTES = 3
 
 const LARGE_BYTES = 26_000_000
 
-const HEAD =
-  '| route | way | p99 of others, ms (idle) | resident, MB | descriptors left | received, MB | connections | processor, s | s/MB | |'
-const RULE = '|---|---|---:|---:|---:|---:|---:|---:|---:|---|'
-
-interface Attack {
+interface Attack extends Costs {
   route: string
   way: string
-  p99: number
-  resident: number
-  left: number
   perMegabyte: number | null
   isMissed: boolean
-  /** Row of the whole table. */
-  row: string
 }
 
 const { values: flags, positionals } = parseArgs({
@@ -91,22 +82,16 @@ try {
       seconds: movesMegabytes(target) ? seconds * TIMES_FOR_MEGABYTES : seconds,
     })
     const attack = () => costsOf(server.pid, probedUrl, () => attacker.attack(order()))
-    const costs = await measured(attack)
-    const judged = judge(title, way, costs, rest)
-    done.push(judged)
-    console.error(judged.row)
+    done.push(judge(title, way, await measured(attack), rest))
   }
   const minutes = Math.round((performance.now() - startedAt) / 60_000)
   const missed = done.filter(({ isMissed }) => isMissed)
-  const sum = `${done.length} attacks on one server, ${missed.length} missed, in ${minutes} minutes.`
-  const tableOf = (attacks: Attack[]) => [HEAD, RULE, ...attacks.map(({ row }) => row)].join('\n')
-  console.log(`${tableOf(done)}\n\n${sum}`)
-  if (flags.save) {
-    const place = pattern === '' ? 'attack' : 'attack again'
-    const worst = worstByWay(done)
-    const figures = missed.length > 0 ? `${worst}\n\n${tableOf(missed)}` : worst
-    await saveFigures(place, `${machine()}\n\n${sum}\n\n${figures}`, 'bench/attack.md')
-  }
+  const left = done.reduce((sum, { left }) => sum + left, 0)
+  const figures =
+    `${done.length} attacks on one server in ${minutes} minutes, ${missed.length} missed, ${left} descriptors left.` +
+    `\n\n${worstByWay(done)}`
+  console.log(figures)
+  if (flags.save) await saveFigures(pattern === '' ? 'attack' : 'attack again', figures, 'bench/attack.md')
   if (missed.length > 0) process.exitCode = 1
 } finally {
   attacker.stop()
@@ -128,26 +113,21 @@ async function measured(attack: () => Promise<Costs>): Promise<Costs> {
 /** The most that any route cost, by way. */
 function worstByWay(attacks: Attack[]): string {
   const rows = [...Map.groupBy(attacks, ({ way }) => way)].map(([way, all]) => {
-    const slowest = all.reduce((a, b) => (b.p99 > a.p99 ? b : a))
-    const resident = Math.max(...all.map(({ resident }) => resident))
-    const left = all.reduce((sum, { left }) => sum + left, 0)
-    const costly = Math.max(...all.map(({ perMegabyte }) => perMegabyte ?? 0))
-    const cells = [
+    const most = (of: (attack: Attack) => number) => Math.max(...all.map(of))
+    const perMegabyte = most(({ perMegabyte }) => perMegabyte ?? 0)
+    const missed = all.filter(({ isMissed }) => isMissed).map(({ route }) => `\`${route}\``)
+    return [
       way,
-      all.length,
-      slowest.p99.toFixed(0),
-      slowest.route,
-      resident.toFixed(0),
-      left,
-      costly > 0 ? costly.toFixed(3) : '',
+      most(({ p99 }) => p99).toFixed(0),
+      most(({ resident }) => resident).toFixed(0),
+      perMegabyte > 0 ? perMegabyte.toFixed(3) : '',
+      missed.join('; '),
     ]
-    return `| ${cells.join(' | ')} |`
   })
-  const head =
-    '| way | routes | worst p99 of others, ms | on | resident, MB | descriptors left | worst s/MB |'
-  return [head, '|---|---:|---:|---|---:|---:|---:|', ...rows].join('\n')
+  return table(['way', 'p99 of others, ms', 'resident, MB', 's/MB', 'missed'], rows)
 }
 
+/** Prints what it finds. */
 function judge(route: string, way: (typeof WAYS)[number], costs: Costs, rest: Costs): Attack {
   const { p99, resident, left, sent } = costs
   const cpu = Math.max(0, costs.cpu - (rest.cpu / rest.took) * costs.took)
@@ -160,19 +140,12 @@ function judge(route: string, way: (typeof WAYS)[number], costs: Costs, rest: Co
     resident > MOST_RESIDENT ||
     left > 0 ||
     (perMegabyte !== null && perMegabyte > MOST_SECONDS_A_MEGABYTE)
-  const cells = [
-    route,
-    way.name,
-    `${p99.toFixed(0)} (${rest.p99.toFixed(0)})`,
-    resident.toFixed(0),
-    left,
-    received.toFixed(1),
-    sent.connections,
-    cpu.toFixed(2),
-    perMegabyte?.toFixed(3) ?? '',
-    isMissed ? '**missed**' : '',
-  ]
-  return { route, way: way.name, p99, resident, left, perMegabyte, isMissed, row: `| ${cells.join(' | ')} |` }
+  console.error(
+    `${route}, ${way.name}: p99 ${p99.toFixed(0)} ms (idle ${rest.p99.toFixed(0)}), ${resident.toFixed(0)} MB, ` +
+      `${left} descriptors left, ${received.toFixed(1)} MB received on ${sent.connections} connections, ` +
+      `${cpu.toFixed(2)} s of processor time${isMissed ? ': MISSED' : ''}`,
+  )
+  return { ...costs, route, way: way.name, perMegabyte, isMissed }
 }
 
 function titleOf({ method, path: address, headers, isAtAdmin }: Target): string {

@@ -20,8 +20,6 @@ export interface Input {
   bytes: Buffer
   width: number
   height: number
-  /** The first digits: two runs with the same ones had the same input. */
-  sha256: string
 }
 
 interface Source {
@@ -95,7 +93,7 @@ async function cameraFile(original: Buffer, chromaSubsampling: Sampling): Promis
 
 export async function inputOf(name: string, bytes: Buffer): Promise<Input> {
   const { width, height } = await sharp(bytes).metadata()
-  return { name, bytes, width, height, sha256: digestOf(bytes).slice(0, 8) }
+  return { name, bytes, width, height }
 }
 
 function digestOf(bytes: Uint8Array): string {

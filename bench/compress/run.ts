@@ -9,8 +9,6 @@ export interface Result {
   input: Input
   bytes: Buffer
   type: string
-  /** That a person waits. */
-  milliseconds: number
   /** That processors work for the page, its workers included: the same on a busy machine. */
   cpuMilliseconds: number
   /** `null` if it was scaled down. */
@@ -28,7 +26,7 @@ export async function runContestant(
 ): Promise<Result> {
   const { format } = await sharp(input.bytes).metadata()
   const before = await rendererSeconds(cdp)
-  const { base64, type, milliseconds } = await page.evaluate(
+  const { base64, type } = await page.evaluate(
     ({ contestant, base64, type }) => window.run(contestant, base64, type),
     { contestant, base64: input.bytes.toString('base64'), type: `image/${format}` },
   )
@@ -40,7 +38,6 @@ export async function runContestant(
     input,
     bytes,
     type,
-    milliseconds,
     cpuMilliseconds,
     score,
     exact: await isExact(input.bytes, bytes),

@@ -20,8 +20,7 @@ export interface Order {
 export interface Seen {
   /** People who saw a picture that was not whole. */
   broken: number
-  retried: number
-  slowestMs: number
+  /** What they got instead. */
   outcomes: string[]
 }
 
@@ -45,21 +44,14 @@ process.on('message', async ({ people, groups, pictures, retries, ...place }: Or
   }
   for (const { leave } of visits) leave()
   const seen: Seen = {
-    broken: visits.filter(({ broken }) => broken > 0).length,
-    retried: visits.reduce((sum, { retried }) => sum + retried, 0),
-    slowestMs: Math.max(...visits.map(({ tookMs }) => tookMs)),
+    broken: visits.filter(({ outcomes }) => outcomes.length > 0).length,
     outcomes: visits.flatMap(({ outcomes }) => outcomes),
   }
   process.send!(seen)
 })
 
 interface Visit {
-  /** Pictures that did not come, or not whole. */
-  broken: number
-  /** Requests that had to be sent again, because their connection was closed before the first byte (RFC 9112, 9.3.1). */
-  retried: number
-  /** Until the last picture. Unit: milliseconds. */
-  tookMs: number
+  /** What came of pictures that did not come, or not whole. */
   outcomes: string[]
   /** Closes the connections, which a browser keeps for a while. */
   leave(): void
@@ -77,25 +69,18 @@ async function visit(
   { retries }: { retries: boolean },
 ): Promise<Visit> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  const seen: Visit = { broken: 0, retried: 0, tookMs: 0, outcomes: [], leave: () => agent.destroy() }
-  const since = performance.now()
+  const outcomes: string[] = []
 
   async function show({ path, bytes }: Picture): Promise<void> {
     let outcome = await fetchOnce(url + path, from, agent)
-    // A connection of its own is closed by then: the next one is likely fresh.
-    for (let tries = 0; outcome === 'closed before an answer' && retries && tries < 2; tries++) {
-      seen.retried++
+    // RFC 9112, 9.3.1. A connection of its own is closed by then: the next one is likely fresh.
+    for (let tries = 0; outcome === 'closed before an answer' && retries && tries < 2; tries++)
       outcome = await fetchOnce(url + path, from, agent)
-    }
-    if (outcome !== bytes) {
-      seen.broken++
-      seen.outcomes.push(`${outcome}`)
-    }
+    if (outcome !== bytes) outcomes.push(`${outcome}`)
   }
 
   await Promise.all(pictures.map(show))
-  seen.tookMs = performance.now() - since
-  return seen
+  return { outcomes, leave: () => agent.destroy() }
 }
 
 /** The bytes that came, or why they did not. */

@@ -5,7 +5,7 @@ import { startPinhole } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
 import { LARGE, MEDIUM, noisePictures, SMALL } from '../load/pictures.ts'
 import { timedGet } from '../load/timed-get.ts'
-import type { BenchOptions, Figures, Measure } from '../report/figures.ts'
+import type { BenchOptions, Comparison, Figures } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const SIZES = [SMALL, MEDIUM, LARGE]
@@ -15,7 +15,7 @@ const MOST = 1.2
 export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Figures> {
   const server = await startPinhole(path.join(dir, 'pinhole'), { UPLOADS_PER_DAY: '1000000' })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const measures: Measure[] = []
+  const comparisons: Comparison[] = []
   try {
     for (const { name, bytes } of SIZES) {
       const pictures = await noisePictures(PICTURES, bytes)
@@ -34,14 +34,16 @@ export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Fig
           else hot.push(time)
         }
       }
-      const [one, other] = [summarize(first).median, summarize(hot).median]
-      measures.push(
-        { what: `first view of ${name} after its upload, p50`, values: [one], unit: 'ms' },
-        { what: `GET of a hot image of ${name} after an upload, p50`, values: [other], unit: 'ms' },
-        { what: `first / hot, ${name}`, values: [one / other], unit: '', atMost: MOST },
-      )
+      comparisons.push({
+        what: `first view of ${name}`,
+        reference: 'of a hot image',
+        subjectValues: [summarize(first).median],
+        referenceValues: [summarize(hot).median],
+        unit: 'ms',
+        atMost: MOST,
+      })
     }
-    return { measures }
+    return { comparisons }
   } finally {
     agent.destroy()
     await server.stop()

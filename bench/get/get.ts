@@ -15,13 +15,7 @@ import { upload } from '../load/multipart.ts'
 import { LARGE, largePictures, MEDIUM, noisePicture, SMALL } from '../load/pictures.ts'
 import { bind, GENERATOR_CORE, processorTime, SERVER_CORE } from '../load/processors.ts'
 import { wrk } from '../load/wrk.ts'
-import {
-  type BenchOptions,
-  type Comparison,
-  comparisonOf,
-  type Figures,
-  type Measure,
-} from '../report/figures.ts'
+import { type BenchOptions, type Comparison, comparisonOf, type Figures } from '../report/figures.ts'
 
 interface Case {
   name: string
@@ -43,8 +37,8 @@ interface Reads {
   >
   /** Contestants that run a second time, with a core for each of server and load generator. */
   withCoreEach: string[]
-  /** Whose processor time is reported. */
-  costsOf: string[]
+  /** Whose processor time ours is compared with. */
+  costsOf?: string
   atLeast(reference: string, read: Case, isPinned: boolean): number | undefined
 }
 
@@ -64,7 +58,6 @@ export function benchGet(options: BenchOptions): Promise<Figures> {
       hono: (dir, files, _, headersPath) => startReference('hono-get', dir, [files, headersPath]),
     },
     withCoreEach: ['pinhole', 'nginx', 'node:http', 'hono'],
-    costsOf: [],
     atLeast(reference, read, isPinned) {
       if (reference === 'nginx') return isPinned ? undefined : read.atLeast
       return reference === 'node:http' ? 0.95 : undefined
@@ -95,7 +88,7 @@ export function benchCold(options: BenchOptions): Promise<Figures> {
       caddy: startCaddy,
     },
     withCoreEach: ['pinhole', 'node:http, whole', 'nginx'],
-    costsOf: ['pinhole', 'node:http, whole'],
+    costsOf: 'node:http, whole',
     atLeast: (reference) => (reference.startsWith('node:http') ? 0.9 : undefined),
   })
 }
@@ -124,7 +117,6 @@ async function benchReads({ dir, rounds, seconds }: BenchOptions, reads: Reads):
     }
 
     const comparisons: Comparison[] = []
-    const measures: Measure[] = []
     for (const isPinned of [false, true]) {
       const all = `0-${availableParallelism() - 1}`
       for (const { pid } of servers.values()) bind(pid, isPinned ? `${SERVER_CORE}` : all)
@@ -154,13 +146,13 @@ async function benchReads({ dir, rounds, seconds }: BenchOptions, reads: Reads):
           const atLeast = reads.atLeast(reference, read, isPinned)
           comparisons.push(comparisonOf(values, 'pinhole', reference, { what, unit: 'req/s', atLeast }))
         }
-        for (const name of reads.costsOf) {
-          const values = costs.get(name)!
-          measures.push({ what: `processor time of a ${what}, ${name}`, values, unit: 'µs' })
+        if (reads.costsOf !== undefined) {
+          const reference = `processor time, of ${reads.costsOf}`
+          comparisons.push(comparisonOf(costs, 'pinhole', reads.costsOf, { what, unit: 'µs', reference }))
         }
       }
     }
-    return { comparisons, measures }
+    return { comparisons }
   } finally {
     for (const server of servers.values()) await server.stop()
   }

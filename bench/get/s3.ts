@@ -9,7 +9,7 @@ import { LARGE, MEDIUM, noisePicture, SMALL } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
 import { timedGet } from '../load/timed-get.ts'
 import { wrk } from '../load/wrk.ts'
-import type { BenchOptions, Figures, Measure } from '../report/figures.ts'
+import type { BenchOptions, Comparison, Figures, Measure } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const PREFIX = 'reads'
@@ -42,8 +42,7 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
         unit: 'µs',
       })
     }
-    measures.push(...(await firstBytes(services, `${server.url}/raw/${large}`, large, rounds)))
-    return { measures }
+    return { comparisons: [await firstByte(services, `${server.url}/raw/${large}`, large, rounds)], measures }
   } finally {
     await server.stop()
     await services.empty(PREFIX)
@@ -52,12 +51,12 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
 }
 
 /** Alternately, one request at a time. */
-async function firstBytes(
+async function firstByte(
   services: ClusterServices,
   ours: string,
   id: string,
   rounds: number,
-): Promise<Measure[]> {
+): Promise<Comparison> {
   const { accessKeyId, secretAccessKey, endpoint, bucket } = services.service
   const key = (await services.list(PREFIX)).find((each) => each.endsWith(id))
   if (key === undefined) throw new Error(`no object of ${id}`)
@@ -77,10 +76,12 @@ async function firstBytes(
   } finally {
     agent.destroy()
   }
-  const ratio = summarize(us).median / summarize(gateway).median
-  return [
-    { what: 'first byte of 2 MB, ours', values: us, unit: 'ms' },
-    { what: `first byte of 2 MB, ${services.storeName}`, values: gateway, unit: 'ms' },
-    { what: 'first byte, ours / the gateway’s, medians', values: [ratio], unit: '', atMost: MOST_TIMES },
-  ]
+  return {
+    what: 'first byte of 2 MB',
+    reference: services.storeName,
+    subjectValues: [summarize(us).median],
+    referenceValues: [summarize(gateway).median],
+    unit: 'ms',
+    atMost: MOST_TIMES,
+  }
 }

@@ -10,14 +10,7 @@ import { upload } from '../load/multipart.ts'
 import { MEDIUM, noisePicture, noisePictures, SMALL } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
 import { uploadsOf, type WrkRun, wrk } from '../load/wrk.ts'
-import {
-  type BenchOptions,
-  type Comparison,
-  comparisonOf,
-  type Figures,
-  type Measure,
-} from '../report/figures.ts'
-import { ratios, summarize } from '../report/statistics.ts'
+import { type BenchOptions, type Comparison, comparisonOf, type Figures } from '../report/figures.ts'
 
 const GET_CONNECTIONS = 32
 const UPLOAD_CONNECTIONS = 64
@@ -38,7 +31,6 @@ export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Pro
   const script = await uploadsOf(path.join(dir, 'bodies'), await noisePictures(PICTURES, MEDIUM.bytes))
   const servers = new Map<Name, Child>()
   const comparisons: Comparison[] = []
-  const measures: Measure[] = []
   try {
     for (const name of NAMES) {
       const env = { ...UNLIMITED, ...SERVERS[name] }
@@ -62,23 +54,12 @@ export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Pro
         },
       }))
       const rates = await interleaved(contestants, Math.max(1, Math.round((rounds * seconds) / TURN_SECONDS)))
-      for (const name of ['on', 'off, again'] as const) {
-        const isOurs = name === 'on'
-        comparisons.push({
-          ...comparisonOf(rates, name, 'off', {
-            what: isOurs ? what : `${what}, features off both times`,
-            unit,
-            atLeast: isOurs ? AT_LEAST : undefined,
-          }),
-          reference: 'features off',
-        })
-        measures.push({
-          what: `processor time of ${what}: features ${name} / features off`,
-          values: [summarize(ratios(costs.get(name)!, costs.get('off')!)).median],
-          unit: '',
-          ...(isOurs && { atMost: AT_MOST }),
-        })
-      }
+      comparisons.push(
+        comparisonOf(rates, 'on', 'off', { what, unit, reference: 'features off', atLeast: AT_LEAST }),
+        comparisonOf(rates, 'off, again', 'off', { what, unit, reference: 'off / off' }),
+        comparisonOf(costs, 'on', 'off', { what, unit, reference: 'processor time', atMost: AT_MOST }),
+        comparisonOf(costs, 'off, again', 'off', { what, unit, reference: 'processor time, off / off' }),
+      )
     }
     for (const { name, bytes } of [SMALL, MEDIUM]) {
       const picture = await noisePicture(bytes)
@@ -92,7 +73,7 @@ export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Pro
       connections: UPLOAD_CONNECTIONS,
       script,
     }))
-    return { comparisons, measures }
+    return { comparisons }
   } finally {
     for (const server of servers.values()) await server.stop()
   }

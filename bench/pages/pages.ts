@@ -7,7 +7,7 @@ import { onDisk } from '../../test/web/support/pictures.ts'
 import { openSite, type Site } from '../../test/web/support/site.ts'
 import { cardsIn } from '../../test/web/support/steps.ts'
 import type { BenchOptions, Figures } from '../report/figures.ts'
-import { pageTasks } from './tasks.ts'
+import { longestTask } from './tasks.ts'
 
 const COUNT = 100
 const WIDTH = 1200
@@ -29,8 +29,8 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
   const folder = await onDisk(files)
   const paths = files.map(({ name }) => join(folder, name))
   const site = await openSite({ UPLOADS_PER_DAY: '1000000', REFUSALS_PER_DAY: '1000000' })
-  const ours: Held[] = []
-  const bare: Held[] = []
+  const ours: number[] = []
+  const bare: number[] = []
   try {
     for (let round = 0; round < Math.min(rounds, MOST_ROUNDS); round++) {
       ours.push(await held(site, (page) => uploadAll(page, paths)))
@@ -45,50 +45,28 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
     measures: [
       {
         what: `${what}: longest task, by the clock`,
-        values: ours.map(({ wall }) => wall),
+        values: ours,
         unit: 'ms',
         atMost: LONGEST_MS,
       },
-      { what: 'the same, time of the processor', values: ours.map(({ processor }) => processor), unit: 'ms' },
-      { what: 'tasks that PerformanceObserver calls long', values: ours.map(({ long }) => long), unit: '' },
       {
         what: 'a bare page that sends the same files: longest task, by the clock',
-        values: bare.map(({ wall }) => wall),
+        values: bare,
         unit: 'ms',
       },
     ],
   }
 }
 
-interface Held {
-  wall: number
-  processor: number
-  long: number
-}
-
-async function held(site: Site, work: (page: Page) => Promise<void>): Promise<Held> {
-  const { page, end } = await site.visit({ beforeScripts: countLongTasks })
+/** Unit: milliseconds. */
+async function held(site: Site, work: (page: Page) => Promise<void>): Promise<number> {
+  const { page, end } = await site.visit()
   page.setDefaultTimeout(900_000)
   await site.browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] })
   await work(page)
-  const tasks = pageTasks(await site.browser.stopTracing())
-  const long = await page.evaluate(() => Number(document.documentElement.dataset.longTasks ?? 0))
+  const longest = longestTask(await site.browser.stopTracing())
   await end()
-  for (const { wall, parts } of tasks.slice(0, 3)) console.error(`  ${wall.toFixed(0)} ms: ${parts}`)
-  return {
-    wall: tasks[0]?.wall ?? 0,
-    processor: Math.max(...tasks.map(({ processor }) => processor)),
-    long,
-  }
-}
-
-/** Runs in the page. */
-function countLongTasks(): void {
-  let count = 0
-  new PerformanceObserver((list) => {
-    count += list.getEntries().length
-    document.documentElement.dataset.longTasks = `${count}`
-  }).observe({ type: 'longtask', buffered: true })
+  return longest
 }
 
 async function uploadAll(page: Page, paths: string[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** What a bench is told, what it finds, and how that is printed. */
-import { ratios, type Summary, summarize } from './statistics.ts'
+import { ratios, summarize } from './statistics.ts'
 
 export interface BenchOptions {
   /** A folder of its own, removed afterwards. */
@@ -15,15 +15,19 @@ export interface BenchOptions {
   save: boolean
 }
 
-/** Two contestants, measured alternately. */
-export interface Comparison {
+/** Without one the figure is there for information. */
+interface Demand {
+  atLeast?: number | undefined
+  atMost?: number | undefined
+}
+
+/** Two contestants, measured alternately. Demanded is the median of their ratios. Those of the same `what` share a row. */
+export interface Comparison extends Demand {
   what: string
   reference: string
   subjectValues: number[]
   referenceValues: number[]
   unit: string
-  /** The ratio of medians of turns that is demanded. Without it the row is there for information. */
-  atLeast?: number | undefined
 }
 
 /** `values`: of contestants that took turns. */
@@ -31,7 +35,7 @@ export function comparisonOf(
   values: Map<string, number[]>,
   subject: string,
   reference: string,
-  more: Pick<Comparison, 'what' | 'unit' | 'atLeast'>,
+  more: Pick<Comparison, 'what' | 'unit'> & Partial<Comparison>,
 ): Comparison {
   return {
     reference,
@@ -42,13 +46,11 @@ export function comparisonOf(
 }
 
 /** One figure of ours. */
-export interface Measure {
+export interface Measure extends Demand {
   what: string
+  /** Demanded is every value, or the median where they are ratios of two contestants' turns, which a busy machine scatters. */
   values: number[]
   unit: string
-  /** Demanded of every value, or of the median where they are ratios of two contestants' turns, which a busy machine scatters. */
-  atMost?: number
-  atLeast?: number
   areRatios?: boolean
 }
 
@@ -63,47 +65,42 @@ export interface Figures {
 export function tablesOf({ comparisons = [], measures = [], table: own }: Figures): string {
   if (own !== undefined) return own
   const tables: string[] = []
-  if (comparisons.length > 0) {
-    tables.push(
-      table(
-        ['ours', 'against', 'ours, median', 'reference, median', 'ratio min', 'median', 'max', 'demanded'],
-        comparisons.map(comparisonRow),
-      ),
-    )
-  }
-  if (measures.length > 0) {
-    tables.push(table(['figure', 'min', 'median', 'max', 'unit', 'demanded'], measures.map(measureRow)))
-  }
+  if (comparisons.length > 0) tables.push(comparisonTable(comparisons))
+  if (measures.length > 0) tables.push(table(['figure', 'median'], measures.map(measureRow)))
   return tables.join('\n\n')
 }
 
-function comparisonRow(row: Comparison): string[] {
-  const ratio = summarize(ratios(row.subjectValues, row.referenceValues))
-  return [
-    row.what,
-    row.reference,
-    `${rounded(summarize(row.subjectValues).median)} ${row.unit}`,
-    `${rounded(summarize(row.referenceValues).median)} ${row.unit}`,
-    ratio.min.toFixed(2),
-    ratio.median.toFixed(2),
-    ratio.max.toFixed(2),
-    row.atLeast === undefined ? '' : `≥ ${row.atLeast}: ${verdict(ratio.median >= row.atLeast)}`,
-  ]
+/** A column for each reference has the ratio to it. */
+function comparisonTable(comparisons: Comparison[]): string {
+  const references = [...new Set(comparisons.map(({ reference }) => reference))]
+  const rows = [...Map.groupBy(comparisons, ({ what }) => what)].map(([what, all]) => [
+    what,
+    `${rounded(summarize(all[0]!.subjectValues).median)} ${all[0]!.unit}`,
+    ...references.map((name) => {
+      const found = all.find(({ reference }) => reference === name)
+      if (!found) return ''
+      const ratio = summarize(ratios(found.subjectValues, found.referenceValues)).median
+      return `${ratio.toFixed(2)}${demandOn(ratio, found)}`
+    }),
+  ])
+  return table(['', 'ours', ...references], rows)
 }
 
-function measureRow(row: Measure): string[] {
-  const found = summarize(row.values)
-  const { min, median, max } = found
-  return [row.what, rounded(min), rounded(median), rounded(max), row.unit, demandOn(row, found)]
+function measureRow({ what, values, unit, areRatios, ...demand }: Measure): string[] {
+  const { min, median, max } = summarize(values)
+  const [worst, name] = demand.atLeast === undefined ? [max, 'max'] : [min, 'min']
+  const judged = areRatios ? median : worst
+  const told = rounded(judged) === rounded(median) ? '' : `${name} ${rounded(judged)}, `
+  return [what, `${rounded(median)} ${unit}`.trim() + demandOn(judged, demand, told)]
 }
 
-function demandOn({ atMost, atLeast, areRatios }: Measure, { min, median, max }: Summary): string {
-  if (atLeast !== undefined) return `≥ ${atLeast}: ${verdict((areRatios ? median : min) >= atLeast)}`
-  return atMost === undefined ? '' : `< ${atMost}: ${verdict((areRatios ? median : max) < atMost)}`
+function demandOn(value: number, { atLeast, atMost }: Demand, told = ''): string {
+  if (atLeast !== undefined) return ` (${told}≥ ${atLeast}: ${verdict(value >= atLeast)})`
+  return atMost === undefined ? '' : ` (${told}< ${atMost}: ${verdict(value < atMost)})`
 }
 
-function verdict(met: boolean): string {
-  return met ? 'met' : 'MISSED'
+export function verdict(isMet: boolean): string {
+  return isMet ? 'met' : '**MISSED**'
 }
 
 function rounded(value: number): string {

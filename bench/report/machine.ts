@@ -1,22 +1,28 @@
-/** What a figure was measured on. */
+/** What figures were measured on. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 
-/** One line. The load says how busy the machine was with other things. */
+/** When this process began: how busy the machine was with other things. */
+const load = loadavg()[0]!.toFixed(1)
+
+/** What changes from run to run. */
+export function thisRun(): string {
+  const day = new Date().toISOString().slice(0, 10)
+  return `${day}, commit ${commit()}, Node ${process.versions.node}, load ${load}`
+}
+
+/** What stays the same. */
 export function machine(): string {
   const processors = cpus()
   return [
-    new Date().toISOString().slice(0, 16).replace('T', ' '),
-    `commit ${commit()}`,
     `${processors.length} × ${processors[0]!.model.trim()}`,
     `${Math.round(totalmem() / 2 ** 30)} GB`,
-    `Linux ${release()}`,
-    `Node ${process.versions.node}`,
-    ...[versionOf('nginx', /nginx\/[\d.]+/), versionOf('wrk', /wrk \S+ ?[\d.]*/)].filter(
-      (text) => text !== '',
-    ),
-    `load ${loadavg()[0]!.toFixed(1)}`,
-  ].join(', ')
+    `Linux ${release().split('-')[0]}`,
+    versionOf('nginx', /nginx\/[\d.]+/),
+    versionOf('wrk', /wrk \S+/),
+  ]
+    .filter((text) => text !== '')
+    .join(', ')
 }
 
 /** Short. */

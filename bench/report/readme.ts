@@ -1,26 +1,20 @@
 /**
  * The figures that are kept in pages: each bench's between two markers of its own, and single ones in sentences, each behind
- * a comment that names the bench, the first cells of its row and the column:
- * `<!-- get | GET 10 KB | nginx | median -->0.84`.
+ * a comment that names the bench, the first cells of its row and the column: `<!-- get | GET 10 KB | nginx -->0.84`.
  */
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { machine, thisRun } from './machine.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
 export const SAVED = /<!-- figures: (.+?) -->\n([\s\S]*?)<!-- end: \1 -->/g
 export const MARKED = /<!-- ([^>]+ \| [^>]+) -->([\d,.]*\d)/g
 
-/** `page`: its path in the repository. Marked figures in all pages follow. */
+/** `page`: its path in the repository. The machine and marked figures in all pages follow. */
 export async function saveFigures(bench: string, figures: string, page: string): Promise<void> {
-  const file = path.join(root, page)
-  const text = await readFile(file, 'utf8')
-  const begin = `<!-- figures: ${bench} -->`
-  const end = `<!-- end: ${bench} -->`
-  const from = text.indexOf(begin)
-  const to = text.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`${page} has no place for ${bench}`)
-  await writeFile(file, `${text.slice(0, from + begin.length)}\n${figures}\n${text.slice(to)}`)
+  await replace(page, bench, `${thisRun()}\n\n${figures}`)
+  await replace('bench/README.md', 'machine', machine())
   const pages = await readPages()
   const figureOf = createLookup(pages.values())
   for (const [name, text] of pages) {
@@ -30,6 +24,16 @@ export async function saveFigures(bench: string, figures: string, page: string):
     })
     if (told !== text) await writeFile(path.join(root, name), told)
   }
+}
+
+async function replace(page: string, place: string, figures: string): Promise<void> {
+  const file = path.join(root, page)
+  const text = await readFile(file, 'utf8')
+  const begin = `<!-- figures: ${place} -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(`<!-- end: ${place} -->`)
+  if (from < 0 || to < from) throw new Error(`${page} has no place for ${place}`)
+  await writeFile(file, `${text.slice(0, from + begin.length)}\n${figures}\n${text.slice(to)}`)
 }
 
 /** By path in the repository. */

@@ -53,24 +53,23 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
       rounds,
     )
     const stored = `${images.toLocaleString('en')} stored`
-    const get = (what: string, subject: string) => ({
-      ...comparisonOf(values, subject, 'any of few', { what, unit: 'req/s' }),
-      reference: 'GET 100 of 100 stored',
-    })
+    const reference = 'few stored'
+    const get = (what: string, subject: string) =>
+      comparisonOf(values, subject, 'any of few', { what, unit: 'req/s', reference })
     return {
       comparisons: [
-        get(`GET 100 of ${stored}`, 'few of many'),
+        get(`GET ${FEW} of ${stored}`, 'few of many'),
         get(`GET any of ${stored}`, 'any of many'),
         {
           what: `start with ${stored}`,
-          reference: 'start with none',
+          reference,
           subjectValues: startMs.many,
           referenceValues: startMs.empty,
           unit: 'ms',
         },
         {
           what: `memory with ${stored}`,
-          reference: 'memory with none',
+          reference,
           subjectValues: resident.many,
           referenceValues: resident.empty,
           unit: 'MB',

@@ -14,12 +14,15 @@ import { noisePictures } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
 import { uploadsOf, type WrkResult, type WrkRun, wrk } from '../load/wrk.ts'
 import { type BenchOptions, comparisonOf, type Figures } from '../report/figures.ts'
-import { ratios, summarize } from '../report/statistics.ts'
 
 const CONNECTIONS = 64
 const PICTURES = 256
 const PICTURE_BYTES = 204_800
 const WARM_UP_SECONDS = 2
+const WHAT: Record<string, string> = {
+  pinhole: 'upload 200 KB',
+  'pinhole, metadata': 'upload 200 KB, metadata to remove',
+}
 
 export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
   const pictures = await noisePictures(PICTURES, PICTURE_BYTES)
@@ -86,32 +89,29 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
     }
 
     const values = await interleaved(contestants, rounds)
-    const least = (sink: string) =>
-      costs
+    const compare = (subject: string, reference: string, atLeast?: number) =>
+      comparisonOf(values, subject, reference, { what: WHAT[subject]!, unit: 'uploads/s', atLeast })
+    const compareCosts = (subject: string, sink: string, atMost: number) => ({
+      what: WHAT[subject]!,
+      reference: `processor time, of ${sink} + SHA-256 + walk`,
+      subjectValues: costs.get(subject)!,
+      referenceValues: costs
         .get(sink)!
-        .map((cost, turn) => cost + costs.get('SHA-256')![turn]! + costs.get('walk of its structure')![turn]!)
-    const share = (what: string, subject: string, sink: string, atMost: number) => ({
-      what: `processor time of ${what} / (${sink} + SHA-256 + walk)`,
-      values: [summarize(ratios(costs.get(subject)!, least(sink))).median],
-      unit: '',
+        .map((cost, turn) => Object.keys(STEPS).reduce((sum, step) => sum + costs.get(step)![turn]!, cost)),
+      unit: 'µs',
       atMost,
     })
-    const compare = (what: string, subject: string, reference: string, atLeast?: number) =>
-      comparisonOf(values, subject, reference, { what: `upload 200 KB${what}`, unit: 'uploads/s', atLeast })
     return {
       comparisons: [
-        compare('', 'pinhole', 'sink, collect', 0.8),
-        compare('', 'pinhole', 'sink, stream', 0.8),
-        compare('', 'pinhole', 'sink, durable'),
-        compare('', 'pinhole', 'fastify', 0.7),
-        compare(', metadata to remove', 'pinhole, metadata', 'sink, collect'),
-      ],
-      measures: [
-        ...[...costs].map(([name, values]) => ({ what: `processor time, ${name}`, values, unit: 'µs' })),
-        share('an upload', 'pinhole', 'sink, collect', 1.25),
-        share('one with metadata', 'pinhole, metadata', 'sink, collect', 1.5),
-        share('an upload', 'pinhole', 'sink, durable', 1.25),
-        share('one with metadata', 'pinhole, metadata', 'sink, durable', 1.5),
+        compare('pinhole', 'sink, collect', 0.8),
+        compare('pinhole', 'sink, stream', 0.8),
+        compare('pinhole', 'sink, durable'),
+        compare('pinhole', 'fastify', 0.7),
+        compare('pinhole, metadata', 'sink, collect'),
+        ...['sink, collect', 'sink, durable'].flatMap((sink) => [
+          compareCosts('pinhole', sink, 1.25),
+          compareCosts('pinhole, metadata', sink, 1.5),
+        ]),
       ],
     }
   } finally {

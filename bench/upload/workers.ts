@@ -1,11 +1,6 @@
 /** What a Worker takes of memory while 30 uploads of 25 MB come at once: all of workerd, and the Worker's own isolate. */
 import { readFileSync } from 'node:fs'
-import {
-  childrenOf,
-  forgetPeak,
-  peakMegabytes,
-  residentMegabytes,
-} from '../../test/support/attack/process-costs.ts'
+import { childrenOf, forgetPeak, peakMegabytes } from '../../test/support/attack/process-costs.ts'
 import { request } from '../../test/support/http.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { formOf } from '../../test/support/multipart.ts'
@@ -22,11 +17,8 @@ const MOST_BUFFERS_MB = 80
 
 /** Memory in MB. */
 interface Seen {
-  idle: number
-  one: number
   all: number
-  buffersOfOne: number
-  buffersOfAll: number
+  buffers: number
   stored: number
 }
 
@@ -40,11 +32,8 @@ export async function benchWorkers({ rounds }: BenchOptions): Promise<Figures> {
     atMost,
   })
   const measures = [
-    row('memory of workerd, idle', 'idle', 'MB'),
-    row('memory of workerd, one upload', 'one', 'MB'),
     row(`memory of workerd, ${UPLOADS} uploads at once`, 'all', 'MB'),
-    row('buffers of the isolate, one upload', 'buffersOfOne', 'MB'),
-    row(`buffers of the isolate, ${UPLOADS} uploads at once`, 'buffersOfAll', 'MB', MOST_BUFFERS_MB),
+    row(`buffers of the isolate, ${UPLOADS} uploads at once`, 'buffers', 'MB', MOST_BUFFERS_MB),
     row(`of ${UPLOADS} stored, the others told that it is busy`, 'stored', 'uploads'),
   ]
   return { measures }
@@ -65,13 +54,11 @@ async function measure(): Promise<Seen> {
     // Code that is loaded at the first use is none of an upload's.
     await request(url, 'GET', '/')
     const pid = await untilSome('workerd runs', async () => workerd())
-    const idle = residentMegabytes(pid)
     await upload(UPLOADS)
-    const [one, buffersOfOne] = [peakMegabytes(pid), isolate.mostBuffers()]
     forgetPeak(pid)
     const statuses = await Promise.all(Array.from({ length: UPLOADS }, (_, nth) => upload(nth)))
     const stored = statuses.filter((status) => status === 201).length
-    return { idle, one, all: peakMegabytes(pid), buffersOfOne, buffersOfAll: isolate.mostBuffers(), stored }
+    return { all: peakMegabytes(pid), buffers: isolate.mostBuffers(), stored }
   } finally {
     await isolate.close()
     await stop()
