@@ -119,14 +119,10 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
     return {
       measures: [
         milliseconds('attacker: solving a challenge', solving),
-        milliseconds('server: refusing with a challenge', each(refused.cost)),
         milliseconds('server: refusing a forged solution', each(forged.cost)),
-        milliseconds('server: an upload with its solution', each(solved.cost)),
-        milliseconds('server: an upload without challenges', each(plain.cost)),
         times('attacker / server, for what challenges add', solving / challenged),
         times('attacker / server, for refusal and upload', solving / whole),
         milliseconds('attacker: an upload’s part of a pass', passing),
-        milliseconds('server: an upload with a pass', each(sum(shown))),
         times('attacker / server, for what a pass adds', passing / withPass),
       ],
     }

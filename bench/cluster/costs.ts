@@ -7,7 +7,7 @@ import { startStatementLog } from '../../test/support/statement-log.ts'
 import type { Child } from '../contestants/child.ts'
 import { startPinhole, UNLIMITED } from '../contestants/contestants.ts'
 import { upload } from '../load/multipart.ts'
-import { MEDIUM, noisePictures, SMALL } from '../load/pictures.ts'
+import { MEDIUM, noisePictures } from '../load/pictures.ts'
 import { processorTime } from '../load/processors.ts'
 import { readsOf, uploadsOf, type WrkRun, wrk } from '../load/wrk.ts'
 import type { Measure } from '../report/figures.ts'
@@ -15,7 +15,6 @@ import type { Measure } from '../report/figures.ts'
 const UPLOADS = 100
 const CONNECTIONS = 32
 const SECONDS = 3
-const SIZES = [SMALL, MEDIUM]
 
 export async function costs(dir: string): Promise<Measure[]> {
   const [fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
@@ -35,9 +34,7 @@ export async function costs(dir: string): Promise<Measure[]> {
     const each = (count: number) => [count / UPLOADS]
     return [
       { what: 'puts an upload (at most 1)', values: each(puts), unit: '' },
-      { what: 'other requests to the store an upload', values: each(fake.requests.length - puts), unit: '' },
       { what: 'statements an upload (at most 2)', values: each(ledger.statements.length), unit: '' },
-      { what: 'round trips to Postgres an upload', values: each(ledger.roundTrips()), unit: '' },
       ...(await processorTimes(server, dir)),
     ]
   } finally {
@@ -59,14 +56,12 @@ async function processorTimes(server: Child, dir: string): Promise<Measure[]> {
     }
     measures.push({ what: `processor time of the server, ${what}`, values: times, unit: 'ms' })
   }
-  for (const { name, bytes } of SIZES) {
-    const pictures = await noisePictures(32, bytes)
-    const uploads = await uploadsOf(path.join(dir, name), pictures)
-    await measure(`an upload of ${name}`, { url: `${server.url}/api/upload`, script: uploads })
-    const ids: string[] = []
-    for (const picture of pictures) ids.push(await upload(server.url, picture))
-    const reads = await readsOf(path.join(dir, `${name}.paths`), ids)
-    await measure(`a GET of ${name}`, { url: server.url, script: reads })
-  }
+  const pictures = await noisePictures(32, MEDIUM.bytes)
+  const uploads = await uploadsOf(path.join(dir, 'bodies'), pictures)
+  await measure(`an upload of ${MEDIUM.name}`, { url: `${server.url}/api/upload`, script: uploads })
+  const ids: string[] = []
+  for (const picture of pictures) ids.push(await upload(server.url, picture))
+  const reads = await readsOf(path.join(dir, 'ids.paths'), ids)
+  await measure(`a GET of ${MEDIUM.name}`, { url: server.url, script: reads })
   return measures
 }

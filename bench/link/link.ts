@@ -45,9 +45,7 @@ export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
     await world.close()
     await share.close()
   }
-  return {
-    table: `Shares of a core by ${share.means}.\n\n${tableOf(measured, all)}`,
-  }
+  return { table: tableOf(measured, all) }
 }
 
 function isWanted(cell: Cell): boolean {

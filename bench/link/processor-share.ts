@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 export interface ProcessorShare {
-  /** What holds it, for the report. */
-  means: string
   /** A shell line that puts the shell's own process into the group. */
   enter: string
   /** Share of a core. */
@@ -18,11 +16,10 @@ const ROOT = '/sys/fs/cgroup'
 
 export async function openProcessorShare(): Promise<ProcessorShare> {
   const name = `pinhole-link-${process.pid}`
-  const v2 = await open(join(ROOT, name), 'cpu.max', (quota) => `${quota} ${PERIOD}`, 'cgroup v2, cpu.max')
-  if (v2) return v2
-  const file = 'cpu.cfs_quota_us'
-  const v1 = await open(join(ROOT, 'cpu', name), file, (quota) => `${quota}`, `cgroup v1, ${file}`)
-  if (v1) return v1
+  const share =
+    (await open(join(ROOT, name), 'cpu.max', (quota) => `${quota} ${PERIOD}`)) ??
+    (await open(join(ROOT, 'cpu', name), 'cpu.cfs_quota_us', (quota) => `${quota}`))
+  if (share) return share
   throw new Error('a share of a core needs a cgroup with the cpu controller that this user may make')
 }
 
@@ -30,7 +27,6 @@ async function open(
   folder: string,
   file: string,
   line: (quota: number) => string,
-  means: string,
 ): Promise<ProcessorShare | null> {
   try {
     await mkdir(folder)
@@ -46,7 +42,6 @@ async function open(
     return null
   }
   return {
-    means,
     enter: `echo $$ > ${folder}/cgroup.procs`,
     set: (share) => writeFile(join(folder, file), line(share * PERIOD)),
     async close() {

@@ -1,55 +1,52 @@
-/** A row for each line, share of a core and picture; a column for each contestant. */
-import { table } from '../report/figures.ts'
+/** A row for each share of a core, line and picture; a column for each browser, with our page's seconds, and each peer. */
+import { table, verdict } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
-import { type Cell, CONTESTANTS, type Contestant, FASTEST, type Measured } from './cells.ts'
+import { type Cell, CONTESTANTS, type Contestant, ENGINES, FASTEST, type Measured } from './cells.ts'
 import { isPhotograph, type Subject, TWENTY } from './pictures.ts'
-
-interface Shown {
-  seconds: number
-  bytes: number
-  isComputed: boolean
-}
 
 /** Seconds that one round trip adds, at least, to what the line needs for the bytes. */
 const ROUND_TRIP = 0.04
 const SOON = 2
 const MARGIN = 1.1
 const MARGIN_OF_MANY = 1.2
-/** Unit: milliseconds. */
-const LONGEST_TASK = 50
+
+type Place = Pick<Cell, 'engine' | 'share' | 'megabits' | 'subject'>
 
 export function tableOf(measured: Measured[], subjects: Record<string, Subject>): string {
-  const keyOf = ({ engine, subject, megabits, share }: Cell) => `${engine}|${share}|${megabits}|${subject}`
   const ours = measured.filter(({ contestant }) => contestant === 'pinhole')
+  const keyOf = ({ subject, megabits, share }: Place) => `${share}|${megabits}|${subject}`
   const rows = [...new Set(ours.map(keyOf))].sort().map((key) => {
-    const rounds = ours.filter((one) => keyOf(one) === key)
-    const cell = rounds[0]!
-    const of = (contestant: Contestant) => shownOf(contestant, cell, measured, subjects)
-    const tasks = rounds.flatMap(({ longestTaskMs }) => longestTaskMs ?? [])
+    const own = ours.filter((one) => keyOf(one) === key)
+    const secondsOf = (contestant: Contestant) =>
+      shownOf(contestant, { ...own[0]!, engine: 'chromium' }, measured, subjects)?.seconds.toFixed(2) ?? ''
+    const tasks = own.flatMap(({ longestTaskMs }) => longestTaskMs ?? [])
     return [
-      cell.engine,
-      cell.share,
-      `${cell.megabits} Mbit/s`,
-      cell.subject,
-      ...CONTESTANTS.map((contestant) => inWords(of(contestant))),
-      demanded(cell, of),
-      tasks.length === 0 ? '' : `${Math.round(Math.max(...tasks))} ms`,
+      own[0]!.share,
+      `${own[0]!.megabits}`,
+      own[0]!.subject,
+      ...ENGINES.map((engine) =>
+        inWords({ ...own[0]!, engine }, (contestant) =>
+          shownOf(contestant, { ...own[0]!, engine }, measured, subjects),
+        ),
+      ),
+      ...CONTESTANTS.slice(1).map(secondsOf),
+      tasks.length === 0 ? '' : `${Math.round(Math.max(...tasks))}`,
     ]
   })
-  const head = ['browser', 'core', 'line', 'picture', ...CONTESTANTS, 'demanded']
-  return table([...head, `longest task of the page (≤ ${LONGEST_TASK} ms)`], rows)
+  return table(['core', 'Mbit/s', 'picture', ...ENGINES, ...CONTESTANTS.slice(1), 'task, ms'], rows)
 }
 
+/** What is not measured at this line, follows from its bytes. */
 function shownOf(
   contestant: Contestant,
-  { engine, share, subject, megabits }: Cell,
+  { engine, share, subject, megabits }: Place,
   measured: Measured[],
   subjects: Record<string, Subject>,
-): Shown | null {
+): { seconds: number; bytes: number } | null {
   const sending = (bytes: number, line = megabits) => (8 * bytes) / 1e6 / line
   if (contestant === 'as it is') {
     const { bytes } = subjects[subject]!
-    return { seconds: ROUND_TRIP + sending(bytes), bytes, isComputed: true }
+    return { seconds: ROUND_TRIP + sending(bytes), bytes }
   }
   const line = contestant === 'pinhole' ? megabits : FASTEST
   const found = measured.filter(
@@ -63,26 +60,26 @@ function shownOf(
   if (found.length === 0) return null
   const bytes = summarize(found.map((one) => one.bytes)).median
   const seconds = summarize(found.map((one) => one.seconds)).median
-  return {
-    seconds: seconds - sending(bytes, line) + sending(bytes),
-    bytes,
-    isComputed: line !== megabits,
-  }
+  return { seconds: seconds - sending(bytes, line) + sending(bytes), bytes }
 }
 
-function inWords(shown: Shown | null): string {
-  if (shown === null) return ''
-  const words = `${shown.seconds.toFixed(2)} s, ${(shown.bytes / 1e6).toFixed(2)} MB`
-  return shown.isComputed ? `*${words}*` : words
-}
-
-function demanded({ subject, share, megabits }: Cell, of: (contestant: Contestant) => Shown | null): string {
+function inWords(cell: Place, of: (contestant: Contestant) => ReturnType<typeof shownOf>): string {
   const ours = of('pinhole')
-  const best = of('best')
   if (ours === null) return ''
-  const verdict = (most: number) => `≤ ${most.toFixed(2)} s: ${ours.seconds <= most ? 'met' : '**MISSED**'}`
-  if (subject === TWENTY) return verdict((MARGIN_OF_MANY * 8 * ours.bytes) / 1e6 / megabits)
-  if (!isPhotograph(subject) || best === null) return ''
-  const soon = verdict(Math.max(SOON, MARGIN * Math.min(of('as it is')!.seconds, best.seconds)))
-  return share === 'quarter' && megabits === 10 ? `${soon}; half of best: ${verdict(best.seconds / 2)}` : soon
+  const most = allowed(cell, ours.bytes, of('best')?.seconds, of('as it is')!.seconds)
+  const seconds = ours.seconds.toFixed(2)
+  return most === null ? seconds : `${seconds} (≤ ${most.toFixed(2)}: ${verdict(ours.seconds <= most)})`
+}
+
+/** Seconds. */
+function allowed(
+  { subject, share, megabits }: Place,
+  bytes: number,
+  best: number | undefined,
+  asItIs: number,
+): number | null {
+  if (subject === TWENTY) return (MARGIN_OF_MANY * 8 * bytes) / 1e6 / megabits
+  if (!isPhotograph(subject) || best === undefined) return null
+  const soon = Math.max(SOON, MARGIN * Math.min(asItIs, best))
+  return share === 'quarter' && megabits === 10 ? Math.min(soon, best / 2) : soon
 }
