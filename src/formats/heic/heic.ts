@@ -2,6 +2,7 @@
  * HEIC: still pictures in HEVC (ISO/IEC 23008-12, annex B). The service does not take them; clients decode them. What a
  * decoder gets to see is a file of our own making, with nothing in it but the picture.
  */
+import { joined } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
 import { type Colour, colourOf } from '../avif/colour.ts'
 import {
@@ -93,7 +94,7 @@ async function read(source: ByteSource): Promise<Heic> {
         const items: StillItem[] = []
         const masks = alpha ? [alpha, ...alphaTiles] : []
         for (const item of new Set([primary, ...tiles, ...masks])) items.push(await stillItem(file, item))
-        return stillFile(items, primary.id, alpha?.id ?? null)
+        return stillFile(withoutLooseCrops(items), primary.id, alpha?.id ?? null)
       }),
   }
 }
@@ -170,6 +171,28 @@ async function stillItem(file: BoxFile, item: Item): Promise<StillItem> {
   })
   const data = await dataOf(file, item, file.source.size)
   return { id: item.id, type: item.type, inputs: item.inputs, properties, data }
+}
+
+/**
+ * A coded image that is cropped (`clap`) becomes the one tile of a grid that is cropped instead. libheif 1.23.2 allows a
+ * coded image no more pixels than its crop has, and some: it refuses whatever is cropped by more (strukturag/libheif#1856).
+ */
+function withoutLooseCrops(items: StillItem[]): StillItem[] {
+  const tiles = new Set(items.flatMap(({ inputs }) => inputs))
+  let lastId = Math.max(...items.map(({ id }) => id))
+  return items.flatMap((item) => {
+    const { id, type, properties, data } = item
+    const isCropped = properties.some((property) => property.type === 'clap')
+    if (type !== HEVC || tiles.has(id) || !isCropped) return [item]
+    const size = properties.find((property) => property.type === 'ispe')!
+    const ofCode = properties.filter((property) => property === size || property.type === 'hvcC')
+    // Code points are among these alone: with both, libheif widens a narrow range twice where a crop splits a colour sample.
+    const ofPicture = properties.filter((property) => property.type !== 'hvcC')
+    // One row, one column, and the size in 32 bits each, as `ispe` has it after its version and flags.
+    const layout = joined(Uint8Array.of(0, 1, 0, 0), size.body.subarray(4))
+    const tile: StillItem = { id: ++lastId, type, inputs: [], properties: ofCode, data }
+    return [{ id, type: 'grid', inputs: [tile.id], properties: ofPicture, data: layout }, tile]
+  })
 }
 
 async function dataOf(file: BoxFile, { extents }: Item, most: number): Promise<Uint8Array> {

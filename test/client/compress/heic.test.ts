@@ -9,9 +9,11 @@ import { type CompressOptions, compress } from '../../../src/client/node.ts'
 import { readHeic } from '../../../src/formats/heic/heic.ts'
 import { sourceOf } from '../../../src/formats/image.ts'
 import { corpus, DAMAGED } from '../../support/corpus.ts'
+import type { Property } from '../../support/images/avif/assembly.ts'
 import {
   BLUE,
   codePoints,
+  croppedTo,
   FOUR,
   GREEN,
   type HeicPlan,
@@ -59,6 +61,17 @@ test('the way up is in the pixels', async () => {
   const { blob, width, height } = await converted({ properties: [turned(1)] })
   assert.deepEqual([width, height], [32, 64])
   await shows(blob, [GREEN, YELLOW, RED, BLUE])
+})
+
+test('so is a crop, however much of the picture it leaves out', async () => {
+  const cropped = (...properties: Property[]) =>
+    converted({ more: [croppedTo(70, 128, 64, properties)], plan: { primary: 70 } })
+  const upright = await cropped()
+  assert.deepEqual([upright.width, upright.height], [128, 64])
+  await shows(upright.blob, [RED, GREEN, BLUE, YELLOW])
+  const onItsSide = await cropped(turned(1))
+  assert.deepEqual([onItsSide.width, onItsSide.height], [64, 128])
+  await shows(onItsSide.blob, [GREEN, YELLOW, RED, BLUE])
 })
 
 test('tiles are put side by side', async () => {
@@ -210,6 +223,7 @@ const EXPECTED: Record<string, [width: number, height: number] | RegExp> = {
   'Sony.HIF': [8640, 5760],
   'Stonehenge.heic': [300, 200],
   'heic.heic': [1280, 854],
+  'konqi.heic': [3072, 4096],
 }
 
 test('files of phones and cameras, from PINHOLE_CORPUS, become what is expected of each', async (t) => {

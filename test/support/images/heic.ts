@@ -14,6 +14,10 @@ const MASK_SETTINGS = base64(
   'AQQIAAAAAAAAAAAAHvAA/Pz4+AAADwMgAAEAF0ABDAH//wQIAAADAJ/4AAADAAAeugJAIQABACZCAQEECAAAAwCf+AAAAwAAHsCCBBZbq5Ka5sCAAAADAIAAAAMAhCIAAQAGRAHBc8CJ',
 )
 
+const LARGE_SETTINGS = base64(
+  'AQNwAAAAAAAAAAAAPPAA/P34+AAADwMgAAEAGEABDAH//wNwAAADAJAAAAMAAAMAPLoCQCEAAQAsQgEBA3AAAAMAkAAAAwAAAwA8oAgIBAWW6kkImubgQEDAgAAAAwCAAAADAIQiAAEAB0QBwXawYkA=',
+)
+
 /** Red and green above blue and yellow. */
 export const FOUR = base64(
   'AAAA7SgBrwY48Je97bfqJP//9DXeh/NIqJ+Vul+vu3I/oZN//6FqKWCvMbeN/hMbsNSFKjTR+u2i5G4dEvHwdPmc3LPyf5G+IRPMyXp9S/9fkf/3XrXlf7Mf1re//kyd17gtmkC/ArshaOp5UEpaRbR9e3V0Q3Ztaat3HwOM0KgAFK3etCpSc6KHn3uwzRkAAzxkgh5TigkTzN4Fnzl0Q2ABe+JZ9y9l7XDX44roxpAArzylXwfTWokckW1/Nq3/uBpwnzE381966OymQYn0sWSRw+bkHCp835vk6houWU0qP9f0SXFKSGYenBWwxb9Ufw==',
@@ -25,6 +29,10 @@ export const THREE = base64(
 /** Opaque, but for the lower right quarter. */
 const MASK = base64(
   'AAAA/ygBrgxwtQvLf+DlwaewIC/68Tt+Xn/EjlpuUjp8wJRuIWjel6ykr9f7EOUiuRxjlRBiMwbtOiJlLueuT/b/Nf4VmMYG0WawvhrwtRGAl/29SV1sRRo/MlfUEG66w0PG36QxLftpDR3WqBF3UwIj8ft3td3jK5I/9ihJLbq5Q5Nyh5HvmI8+Ieq9/1R+2AtI4kxWXu0cePWV33W06h/x6QMOnNSamTV77rdr7J1TmNP+NH9RU13XECYzdnLtIuOo0BJDK4/+iJjUJiCn0BJeNNonslfHALcr22mwSt0MCjd+WHOqOpPCcaadZZZWCH8lXfX3I+4js3Qr/P9/NBDzgA==',
+)
+/** Four quarters as in `FOUR`, of 128 by 128 pixels each. */
+const LARGE = base64(
+  'AAAA+CgBrxMhrdq45TPAn//l4o//awzw+4AOtUPRV3dJu78+Uq3rez/8xRf/nsgU5zJ+WiI+34WBKKLkeDcWDhFBKmTPqq+kGPX5XAAu6gU7cYezJjN9+k34XWSBMNBjM0fw/X9usdy4nnXP6AqADqiqcT/X//bqoR/M2i//BKsxgHDDwvS1v9E+4HUf6NNb+hXmOpc6+smiVQpHwIcAAFRvNg1qHuJ0R7rKiEg0OgBDjC6GhjyKx8CNoAA9fuEyY6/XZOmwoCeyACfr00CI2LFO8jlLLckwgAsKwpoFK5iIOBq2hg4AOA8+cGkEt5/hwsOgnEDhfzFp/gFH',
 )
 
 export const RED = [204, 51, 51]
@@ -44,6 +52,19 @@ export const codePoints = (primaries: number, transfer: number): Property => ({
 })
 export const profiled = (profile: Uint8Array): Property => ({ box: box('colr', 'prof', profile) })
 const auxiliary = (type: string): Property => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
+
+/** A picture of its own in no grid, 256 pixels wide and high, of which the middle is shown. */
+export const croppedTo = (id: number, width: number, height: number, more: Property[] = []): Part => ({
+  id,
+  type: 'hvc1',
+  data: LARGE,
+  properties: [
+    settings(LARGE_SETTINGS),
+    sized(256, 256),
+    { box: box('clap', u32(width, 1, height, 1, 0, 1, 0, 1)), essential: true },
+    ...more,
+  ],
+})
 
 export interface HeicPlan {
   /** The picture's own. */
