@@ -36,28 +36,28 @@ export function saltFiles(folder: string): SaltFiles {
   }
 
   async function keep(key: string, salt: string): Promise<string> {
-    const there = await read(key)
-    if (there !== null) return there
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const draft = `${pathOf(key)}.${crypto.randomUUID()}`
+    if ((await read(key)) === null) await make(pathOf(key), salt)
+    // Whoever made its name: a power cut must not take it while what was counted by it stays.
+    await flushFolder(folder)
+    return (await read(key)) ?? keep(key, salt)
+  }
+
+  async function make(path: string, salt: string): Promise<void> {
+    const draft = `${path}.${crypto.randomUUID()}`
     const handle = await open(draft, 'wx', 0o600)
     try {
       await handle.writeFile(salt)
       await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    try {
-      // If several come first, one makes the name.
-      await link(draft, pathOf(key))
+      // Of several that come first, one makes the name.
+      await link(draft, path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      await eraseFile(draft)
-      return (await read(key)) ?? keep(key, salt)
+    } finally {
+      await handle.close()
+      // Under this name nobody used it.
+      await unlink(draft)
     }
-    await unlink(draft)
-    await flushFolder(folder)
-    return salt
   }
 
   return {

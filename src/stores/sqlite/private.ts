@@ -56,9 +56,13 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
     const options = kind === 'usage' ? USAGE : TAGS
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const first = await openWaiting(() => openDatabase(path, timeoutMs, options), timeoutMs)
-    // A power cut must not take the name from a file whose changes were acknowledged.
-    await flushFolder(folder)
-    await flushFolder(dirname(folder))
+    try {
+      // A power cut must not take the name from a file whose changes were acknowledged.
+      for (const each of [folder, dirname(folder)]) await flushFolder(each)
+    } catch (error) {
+      await first.close()
+      throw error
+    }
     return reopening(first, () => openAgain(path, timeoutMs, options))
   }
 
