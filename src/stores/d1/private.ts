@@ -12,7 +12,7 @@ import {
   newSalt,
   type PrivateTables,
 } from '../sql/private.ts'
-import { part, rawSql, sql } from '../sql/statement.ts'
+import { rawSql, sql } from '../sql/statement.ts'
 
 /** Salts in hex, by keys that are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
 export interface Salts {
@@ -39,7 +39,7 @@ export function d1Private(database: SqlDatabase, salts: Salts): PrivateTables {
       // The salts first: without them the rest says nothing.
       await salts.forget((key) => isSaltOver(key, before, last))
       for (const name of DAY_TABLES.map(rawSql)) {
-        const isOver = part`day < ${before} or day > ${last}`
+        const isOver = sql`day < ${before} or day > ${last}`
         const some = sql`delete from ${name} where rowid in
           (select rowid from ${name} where ${isOver} limit ${FORGOTTEN_AT_ONCE})`
         await deleteAll(database, some, FORGOTTEN_AT_ONCE)

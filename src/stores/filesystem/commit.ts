@@ -12,7 +12,7 @@ import { acquireSized, type Blocks, createBlocks, type Memory } from '../drafts/
 import type { Spool, Spooled } from '../drafts/spool.ts'
 import { IdTaken, type ImageRecord, storedSize } from '../object-store.ts'
 import { blockDigestsOf, createBlockDigester } from './block-digests.ts'
-import { isCode, isThere } from './faults.ts'
+import { isCode, isThere, unlessAbsent } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
 import { type HotSet, identityOf } from './hot-set.ts'
 import type { Folders } from './layout.ts'
@@ -123,6 +123,10 @@ export function createCommitter(parts: {
     }
     // What is left of it is cleared away at the next start.
     await rm(path, { force: true }).catch(() => {})
+    // Held since: the name was free again.
+    if (!(await isThere(join(held, id)))) return
+    await rm(target, { force: true })
+    throw new IdTaken()
   }
 
   return {
@@ -146,19 +150,23 @@ export function createCommitter(parts: {
       if (!ID_PATTERN.test(id)) return null
       const isVisible = (await reader.identify(join(objects, id), id)) !== null
       if (!isVisible && (await reader.identify(join(held, id), id)) === null) return null
-      const folder = isVisible ? objects : held
-      const path = spool.path()
+      const path = spool.path() + draftSuffix(id)
       try {
         const { whole } = await writeImage(path, image, blocks)
         whole?.release()
-        await rename(path, join(folder, id))
+        if (await isThere(join(retired, id))) throw new IdTaken()
+        await rename(path, join(isVisible ? objects : held, id)).catch(takenAway)
       } catch (error) {
         await rm(path, { force: true })
+        if (error instanceof IdTaken) return null
         throw error
       }
       hotSet.evict(id)
-      await flushes.flush(folder)
-      return isVisible ? 'visible' : 'held'
+      const isHeld = !isVisible || (await isThere(join(held, id)))
+      // Held since it was looked for. One that was released is put right by who repairs it: a rename can't ask what it replaces.
+      if (isVisible && isHeld) await rename(join(objects, id), join(held, id)).catch(unlessAbsent(undefined))
+      await Promise.all([flushes.flush(objects), isHeld && flushes.flush(held)])
+      return isHeld ? 'held' : 'visible'
     },
 
     settled: async (id) => underWay.get(id),

@@ -17,7 +17,7 @@ import {
   newSalt,
   type PrivateTables,
 } from '../sql/private.ts'
-import { list, type Part, part, rawSql, sql } from '../sql/statement.ts'
+import { list, type Part, rawSql, sql } from '../sql/statement.ts'
 
 export interface PostgresPrivate extends PrivateTables {
   /** Restores salts that the database lost and this process knows. */
@@ -162,7 +162,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     async forgetDays(before, last) {
       for (const day of made.keys()) if (day < before || day > last) made.delete(day)
       await forgetSalts(
-        part`(day < ${before} and day not like '% links') or substr(day, 1, 10) > ${last}`,
+        sql`(day < ${before} and day not like '% links') or substr(day, 1, 10) > ${last}`,
         (key) => isSaltOver(key, before, last),
       )
       for (const other of DAY_TABLES.map((table) => rawSql(`${table}_other`))) {
@@ -175,7 +175,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     },
 
     async forgetTags(atMs, saltDay) {
-      await forgetSalts(part`day like '% links' and day < ${saltDay}`, (key) => isTagSaltOver(key, saltDay))
+      await forgetSalts(sql`day like '% links' and day < ${saltDay}`, (key) => isTagSaltOver(key, saltDay))
       await dropParts(['links'], (day) => Date.parse(day) + DAY_MS <= atMs)
     },
   }

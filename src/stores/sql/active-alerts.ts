@@ -3,7 +3,7 @@ import type { ActiveAlert, AlertLedger, Pause } from '../active-alerts.ts'
 import { record } from './audit-log.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
-import { list, type Part, part, sql } from './statement.ts'
+import { list, type Part, sql } from './statement.ts'
 
 /** Day of the row that serializes `recordReached`. It is later than any real one, so that it is never cleaned up. */
 const LOCKED_DAY = '9999-12-31'
@@ -11,7 +11,7 @@ const LOCKED_DAY = '9999-12-31'
 export function alertsLedger(database: SqlDatabase): AlertLedger {
   /** `isSo`: a condition, as SQL. */
   function pauseIf(isSo: Part, { reason, who, raises }: Pause, at: Date): Statement[] {
-    const isOn = part`${isSo} and not exists (select 1 from settings where name = 'uploads' and value = 'paused')`
+    const isOn = sql`${isSo} and not exists (select 1 from settings where name = 'uploads' and value = 'paused')`
     const act = { act: 'set', subject: 'uploads=paused', reason, at, by: { who } } as const
     return [
       raiseIf(raises, at.getTime(), isOn),
@@ -31,7 +31,7 @@ export function alertsLedger(database: SqlDatabase): AlertLedger {
 
     async raiseAlert(name, at, { raises, pause }) {
       const mark = crypto.randomUUID()
-      const isFirst = part`exists (select 1 from active_alerts where mark = ${mark})`
+      const isFirst = sql`exists (select 1 from active_alerts where mark = ${mark})`
       const [begun] = await database.write([
         sql`insert into active_alerts (name, since_ms, mark) values (${name}, ${at.getTime()}, ${mark})
           on conflict (name) do nothing`,
@@ -48,10 +48,10 @@ export function alertsLedger(database: SqlDatabase): AlertLedger {
 
     async recordReached(name, day, since, at, { raises, pause }) {
       const mark = crypto.randomUUID()
-      const isNew = part`exists (select 1 from caps_reached where mark = ${mark})`
-      const count = part`(select count(*) from caps_reached where name <> '')`
-      const isAgain = part`${isNew} and ${count} > 1`
-      const isFirst = part`${isNew} and ${count} = 1`
+      const isNew = sql`exists (select 1 from caps_reached where mark = ${mark})`
+      const count = sql`(select count(*) from caps_reached where name <> '')`
+      const isAgain = sql`${isNew} and ${count} > 1`
+      const isFirst = sql`${isNew} and ${count} = 1`
       const [, ...outcomes] = await database.write([
         // Locks: of two transactions for two caps, the second must see the first one's row.
         sql`insert into caps_reached (day, name) values (${LOCKED_DAY}, '')

@@ -5,7 +5,7 @@ import type { Row, SqlDatabase, Statement } from './database.ts'
 import { holdRow, isHeld } from './holds.ts'
 import { isNotRemoved, moveEach } from './moves.ts'
 import { outboxOf, randomToken } from './outbox.ts'
-import { ALWAYS, type Part, part, sql } from './statement.ts'
+import { ALWAYS, type Part, sql } from './statement.ts'
 import { leaveOfDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase): DecisionLedger {
@@ -16,7 +16,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
     const [wanted, state, decidedAt] =
       act === 'hold' ? (['held', 'held', at] as const) : (['visible', 'open', 0] as const)
     return [
-      moveEach(wanted, part`decisions where ${isOne}`),
+      moveEach(wanted, sql`decisions where ${isOne}`),
       sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
         select ${crypto.randomUUID()} || id, ${at}, ${tick()}, ${act}, id, ${entry} from decisions where ${isOne}`,
       sql`update cases set state = ${state}, decided_at_ms = ${decidedAt} where state <> 'removed'
@@ -41,11 +41,11 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
         ...sorted.map(({ id, digests = null }) =>
           holdRow(
             { id, at, rule, digests },
-            part`exists (select 1 from decisions where id = ${id} and batch = ${batch} and was_visible = 1)
+            sql`exists (select 1 from decisions where id = ${id} and batch = ${batch} and was_visible = 1)
               and ${isNotRemoved(id)}`,
           ),
         ),
-        ...move('hold', at, part`batch = ${batch} and was_visible = 1`, part`reason, who, rule`),
+        ...move('hold', at, sql`batch = ${batch} and was_visible = 1`, sql`reason, who, rule`),
       ])
       return sorted.filter((_, at) => added[at]!.changes > 0).map(({ id }) => id)
     },
@@ -66,8 +66,8 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
         ...move(
           'release',
           at.getTime(),
-          part`claim = ${claim} and was_visible = 1`,
-          part`${reason}, ${who}, ''`,
+          sql`claim = ${claim} and was_visible = 1`,
+          sql`${reason}, ${who}, ''`,
         ),
         sql`delete from decisions where claim = ${claim}`,
       ])

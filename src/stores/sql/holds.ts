@@ -1,17 +1,17 @@
 /** What the operator holds: the rows of `holds`, and the digests that uploads are compared with. */
 import type { Digests, HoldLedger, WhyAbsent } from '../holds.ts'
 import type { SqlDatabase, Statement } from './database.ts'
-import { ALWAYS, list, type Part, part, sql } from './statement.ts'
+import { ALWAYS, list, type Part, sql } from './statement.ts'
 
 /** Each is a parameter so many times in the statement that looks for it. */
 const TIMES_NAMED = 3
 
 /** No later act has ended the hold, with its move still pending. */
-export const IS_NOT_ENDING = part`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
+export const IS_NOT_ENDING = sql`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
 
 /** The operator holds the image, or is about to. */
 export function isHeld(id: string): Part {
-  return part`exists (select 1 from holds where id = ${id} and gone = 0 and ${IS_NOT_ENDING})`
+  return sql`exists (select 1 from holds where id = ${id} and gone = 0 and ${IS_NOT_ENDING})`
 }
 
 /** `isSo`: only if this holds. */

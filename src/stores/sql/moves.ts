@@ -7,7 +7,7 @@ import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow, isHeld } from './holds.ts'
 import { LONGEST_WAIT_MS, outboxOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
-import { ALWAYS, type Part, part, sql } from './statement.ts'
+import { ALWAYS, type Part, sql } from './statement.ts'
 import { leave } from './tombstones.ts'
 
 /**
@@ -16,7 +16,7 @@ import { leave } from './tombstones.ts'
  */
 export function moveEach(to: Move['to'], rows: Part): Statement {
   const mayMove =
-    to === 'removed' ? ALWAYS : part`not exists (select 1 from removals where removals.id = asked.id)`
+    to === 'removed' ? ALWAYS : sql`not exists (select 1 from removals where removals.id = asked.id)`
   // Twice: Postgres does not see the removal of a transaction that it waited for, but sees what that one wrote to this row.
   return sql`insert into moves (id, wanted, version, claim, due_at_ms)
     select asked.id, ${to}, ${randomToken()}, 0, 0 from (select id from ${rows}) as asked where ${mayMove}
@@ -26,7 +26,7 @@ export function moveEach(to: Move['to'], rows: Part): Statement {
 
 /** The operator did not remove it. */
 export function isNotRemoved(id: string): Part {
-  return part`not exists (select 1 from removals where id = ${id})`
+  return sql`not exists (select 1 from removals where id = ${id})`
 }
 
 export function movesLedger(database: SqlDatabase) {
@@ -53,7 +53,7 @@ export function movesLedger(database: SqlDatabase) {
       const before = first(id, at, rule)
       const outcomes = await database.write([
         ...before,
-        moveEach(to, part`(select ${id} as id) as given where ${ALWAYS}`),
+        moveEach(to, sql`(select ${id} as id) as given where ${ALWAYS}`),
         ...then(id, at, rule, digests),
         record({ act, subject: id, reason, at, by }, isNotRemoved(id)),
         decide(id, decided, at),
@@ -65,18 +65,17 @@ export function movesLedger(database: SqlDatabase) {
   return {
     async recordRemoval(id, reason, at, by, { blocked = [], decision } = {}) {
       const rule = by?.rule ?? ''
-      const isMine =
-        decision === undefined ? part`id = ${id}` : part`id = ${id} and claim = ${decision.claim}`
-      const isSo = decision === undefined ? ALWAYS : part`exists (select 1 from decisions where ${isMine})`
+      const isMine = decision === undefined ? sql`id = ${id}` : sql`id = ${id} and claim = ${decision.claim}`
+      const isSo = decision === undefined ? ALWAYS : sql`exists (select 1 from decisions where ${isMine})`
       // True once the removal is recorded, which it is not if a later act has ended the decision.
-      const isRemoved = part`exists (select 1 from removals where id = ${id})`
+      const isRemoved = sql`exists (select 1 from removals where id = ${id})`
       const [, removed] = await database.write([
         // Locks the row: nobody records another act until the end.
         sql`update decisions set claim = claim where ${isMine}`,
         sql`insert into removals (id, removed_at_ms, rule) select ${id}, ${at.getTime()}, ${rule} where ${isSo}
           on conflict (id) do update set rule = excluded.rule`,
         overrule(id, isRemoved),
-        moveEach('removed', part`(select ${id} as id) as given where ${isRemoved}`),
+        moveEach('removed', sql`(select ${id} as id) as given where ${isRemoved}`),
         ...blockEach(blocked, { reason, at, by }, isRemoved),
         record({ act: 'remove', subject: id, reason, at, by }, isRemoved),
         decide(id, 'removed', at, { isSo: isRemoved }),
@@ -93,11 +92,11 @@ export function movesLedger(database: SqlDatabase) {
       // The operator has seen it: no scanner keeps it out of sight any longer.
       sql`update scans set is_hidden = 0 where id = ${id}`,
       // A held image that is to be kept is released first.
-      overrule(id, part`act <> 'keep' and ${isNotRemoved(id)}`),
+      overrule(id, sql`act <> 'keep' and ${isNotRemoved(id)}`),
     ]),
 
     async recordKeep(id, reason, at, by, sha256 = '') {
-      const isFree = part`${isNotRemoved(id)} and not ${isHeld(id)}`
+      const isFree = sql`${isNotRemoved(id)} and not ${isHeld(id)}`
       const outcomes = await database.write([
         overrule(id, isFree),
         sql`delete from holds where id = ${id} and gone = 1`,
@@ -129,7 +128,7 @@ export function movesLedger(database: SqlDatabase) {
       const outcomes = await database.write([
         // Locks the row, if it is ours: nobody records another act until the end.
         sql`update moves set claim = ${claim} where id = ${id} and claim = ${claim}`,
-        again(id, 0, part`not ${isMine}`),
+        again(id, 0, sql`not ${isMine}`),
         ...(to === 'held' ? held : [sql`delete from holds where id = ${id} and ${isLast}`]),
         // Another act may have come since.
         sql`update moves set claim = 0, due_at_ms = 0 where id = ${id} and claim = ${claim} and version <> ${version}`,
@@ -140,7 +139,7 @@ export function movesLedger(database: SqlDatabase) {
 
     async deferMove({ id, claim }, retryAt) {
       await database.write([
-        again(id, retryAt, part`not ${isClaimed(id, claim)}`),
+        again(id, retryAt, sql`not ${isClaimed(id, claim)}`),
         sql`update moves set claim = 0, due_at_ms = ${retryAt} where id = ${id} and claim = ${claim}`,
       ])
     },
@@ -185,8 +184,8 @@ export function blocksLedger(database: SqlDatabase) {
 }
 
 function isClaimed(id: string, claim: number, version?: number): Part {
-  const isSame = version === undefined ? ALWAYS : part`version = ${version}`
-  return part`exists (select 1 from moves where id = ${id} and claim = ${claim} and ${isSame})`
+  const isSame = version === undefined ? ALWAYS : sql`version = ${version}`
+  return sql`exists (select 1 from moves where id = ${id} and claim = ${claim} and ${isSame})`
 }
 
 /**

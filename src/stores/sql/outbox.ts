@@ -1,6 +1,6 @@
 /** Work that several processes take from one table. Each of its rows has a `claim` and a `due_at_ms`. */
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { list, type Part, part, rawSql, sql } from './statement.ts'
+import { list, type Part, rawSql, sql } from './statement.ts'
 
 /** Work is never put off for longer. A `due_at_ms` beyond that was written by a clock that was ahead. Unit: milliseconds. */
 export const LONGEST_WAIT_MS = 3 * 3_600_000
@@ -90,7 +90,7 @@ export function outboxOf<Found>(
 
     async changeHeld(rows, change) {
       const statements = heldBy(database, rows).flatMap(({ claim, ids }) =>
-        change(part`claim = ${claim} and id in ${list(ids)}`),
+        change(sql`claim = ${claim} and id in ${list(ids)}`),
       )
       if (statements.length > 0) await database.write(statements)
     },

@@ -4,7 +4,7 @@ import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
 import type { UploaderTags } from '../uploader-tags.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { checkedDay, LAST_DAY, type PrivateTables } from './private.ts'
-import { joined, type RawSql, rawSql, sql } from './statement.ts'
+import { joined, type Part, rawSql, sql } from './statement.ts'
 
 const UNLIMITED: Refusals = { count: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER }
 
@@ -206,7 +206,7 @@ async function releaseWith(
   const isOne = database.dialect.changesInQueries
   // In the order of the reservation, whatever the plan: two that wait for each other's rows would wait for ever.
   const after = rawSql(isOne ? 'and (select count(*) from released) >= 0' : '')
-  const untag = (condition: RawSql) =>
+  const untag = (condition: Part) =>
     sql`delete from links where at_ms = ${Math.floor(tags!.atMs)} and number = ${tags!.number} ${condition}`
   const statements = [
     ...(network

@@ -11,7 +11,7 @@ import type { Row, SqlDatabase, Statement } from './database.ts'
 import { isHeld } from './holds.ts'
 import { raiseIf } from './notices.ts'
 import type { PrivateTables } from './private.ts'
-import { ALWAYS, list, type Part, part, rawSql, sql } from './statement.ts'
+import { ALWAYS, list, type Part, rawSql, sql } from './statement.ts'
 
 /** Rows that are read at once where all are wanted. */
 const PAGE_ROWS = 500
@@ -42,14 +42,14 @@ const RANK = rawSql('(case when image_gone_at_ms > 0 then 2 else crowded end)')
 /** Opens the case of an image or adds to it, where the condition holds. `ReportLedger.fileReport` says what names a case. */
 function addToCase(report: Report, number: string, isSo: Part): Statement {
   const { id, category, severity, day, at, dueAt, sha256 = '' } = report
-  const isRemoved = part`exists (select 1 from removals where id = ${id})`
+  const isRemoved = sql`exists (select 1 from removals where id = ${id})`
   const isHeldNow = isHeld(id)
   const isMoreTrusted = rawSql('excluded.crowded < cases.crowded')
   const isAsTrusted = rawSql('excluded.crowded = cases.crowded')
-  const names = part`(${isMoreTrusted} or (${isAsTrusted} and excluded.severity < cases.severity))`
+  const names = sql`(${isMoreTrusted} or (${isAsTrusted} and excluded.severity < cases.severity))`
   // What was kept is reopened only after a while, or if it is about other bytes.
-  const isOther = part`(cases.kept_sha256 <> '' and ${sha256} <> '' and cases.kept_sha256 <> ${sha256})`
-  const reopens = part`(cases.state = 'kept' and (cases.decided_at_ms < ${at - KEPT_MS} or ${isOther}))`
+  const isOther = sql`(cases.kept_sha256 <> '' and ${sha256} <> '' and cases.kept_sha256 <> ${sha256})`
+  const reopens = sql`(cases.state = 'kept' and (cases.decided_at_ms < ${at - KEPT_MS} or ${isOther}))`
   return sql`insert into cases (id, category, severity, state, reports, opened_at_ms, due_at_ms, decided_at_ms, month,
       crowded, named_by)
     select ${id}, ${category}, ${severity},
@@ -72,7 +72,7 @@ function addToCase(report: Report, number: string, isSo: Part): Statement {
 
 /** The report opened the case of an image, or made it more severe, and somebody should look at it. */
 function isNamedBy(number: string, id: string): Part {
-  return part`exists (select 1 from cases
+  return sql`exists (select 1 from cases
     where id = ${id} and named_by = ${number} and state = 'open' and crowded = 0)`
 }
 
@@ -85,7 +85,7 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
         const spend = sql`insert into report_budgets (day, bucket, used) select ${day}, ${bucket}, 1 where ${room}
           on conflict (day, bucket) do update set used = report_budgets.used + 1
           where report_budgets.used <= ${limit} returning used`
-        room = part`${room} and
+        room = sql`${room} and
           (select used from report_budgets where day = ${day} and bucket = ${bucket}) <= ${limit}`
         return spend
       })
@@ -98,19 +98,19 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
     async fileReport(report, mostKept) {
       const { id, category, text, contact, day, receiptSha256, sharedReceiptSha256, at } = report
       const number = crypto.randomUUID()
-      const isFiled = part`exists (select 1 from reports where number = ${number})`
-      const isRepeat = part`exists (select 1 from reports where receipt_sha256 = ${receiptSha256} and number <> ${number})`
+      const isFiled = sql`exists (select 1 from reports where number = ${number})`
+      const isRepeat = sql`exists (select 1 from reports where receipt_sha256 = ${receiptSha256} and number <> ${number})`
       const insert = (columns: Part) => sql`insert into reports
         (number, id, category, day, at_ms, text, contact, reporter, receipt_sha256) select ${columns}`
       const [filed, , counted] = await database.write([
-        insert(part`${number}, ${id}, ${category}, ${day}, ${at}, ${text}, ${contact}, ${number}, ${receiptSha256}
+        insert(sql`${number}, ${id}, ${category}, ${day}, ${at}, ${text}, ${contact}, ${number}, ${receiptSha256}
           where ${report.keepsWords ? 1 : 0} = 1
             and (select count(*) from reports where id = ${id} and category = ${category}) < ${mostKept}
           on conflict do nothing`),
-        insert(part`${crypto.randomUUID()}, ${id}, ${category}, ${day}, ${at}, '', '', ${SHARED + category},
+        insert(sql`${crypto.randomUUID()}, ${id}, ${category}, ${day}, ${at}, '', '', ${SHARED + category},
             ${sharedReceiptSha256}
           where not ${isFiled} and not ${isRepeat} on conflict do nothing`),
-        addToCase(report, number, part`not ${isRepeat}`),
+        addToCase(report, number, sql`not ${isRepeat}`),
         ...(report.raises === null ? [] : [raiseIf(report.raises, at, isNamedBy(number, id))]),
       ])
       if (filed!.changes > 0) return 'filed'

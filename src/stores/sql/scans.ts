@@ -3,15 +3,15 @@ import type { ClaimedScan, ScanLedger } from '../scans.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { moveEach } from './moves.ts'
 import { outboxOf, randomToken } from './outbox.ts'
-import { ALWAYS, part, sql } from './statement.ts'
+import { ALWAYS, sql } from './statement.ts'
 
 /** The operator neither holds nor removed it. */
-const UNDECIDED = part`not exists (select 1 from holds where holds.id = scans.id)
+const UNDECIDED = sql`not exists (select 1 from holds where holds.id = scans.id)
   and not exists (select 1 from removals where removals.id = scans.id)`
 
 /** What the operator decided counts more than a scan. */
 function moveIf(id: string, to: 'held' | 'visible', isSo = ALWAYS): Statement {
-  return moveEach(to, part`scans where id = ${id} and is_hidden = 1 and ${isSo} and ${UNDECIDED}`)
+  return moveEach(to, sql`scans where id = ${id} and is_hidden = 1 and ${isSo} and ${UNDECIDED}`)
 }
 
 export function scansLedger(database: SqlDatabase): ScanLedger {
@@ -40,7 +40,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async endScan({ id, claim }, how) {
-      const shows = how === 'passed' ? [moveIf(id, 'visible', part`claim = ${claim}`)] : []
+      const shows = how === 'passed' ? [moveIf(id, 'visible', sql`claim = ${claim}`)] : []
       const outcomes = await database.write([
         ...shows,
         sql`delete from scans where id = ${id} and claim = ${claim}`,

@@ -1,61 +1,35 @@
 /** SQL as SQLite and Postgres share it, with its values in place: they are sent beside it, never in it. */
 import type { SqlValue, Statement } from './database.ts'
 
-class List {
-  readonly values: readonly SqlValue[]
-
-  constructor(values: readonly SqlValue[]) {
-    this.values = values
-  }
-}
-
-export class RawSql {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
 /** A piece of a statement, with its values. */
-export class Part {
-  readonly statement: Statement
-
-  constructor(statement: Statement) {
-    this.statement = statement
-  }
-}
-
-export function part(texts: TemplateStringsArray, ...values: (SqlValue | List | RawSql | Part)[]): Part {
-  return new Part(sql(texts, ...values))
-}
+export type Part = Statement
 
 /** Values in parentheses, for `in`. There must be one at least. */
-export function list(values: readonly SqlValue[]): List {
-  return new List(values)
+export function list(values: readonly SqlValue[]): Part {
+  return { sql: `(${values.map(() => '?').join(', ')})`, parameters: values.map(checked) }
 }
 
 /** SQL that not all databases know. Only ever a constant of the source. */
-export function rawSql(text: string): RawSql {
-  return new RawSql(text)
+export function rawSql(text: string): Part {
+  return { sql: text, parameters: [] }
 }
 
 /** Texts of templates with nothing but values in them, which are the same each time. One for each place in the source. */
 const fixedTexts = new Map<TemplateStringsArray, string>()
 
-/** Each value becomes a `?`. Throws `TypeError` for a value that the databases do not take alike. */
-export function sql(texts: TemplateStringsArray, ...values: (SqlValue | List | RawSql | Part)[]): Statement {
-  if (!values.every(isValue)) return composed(texts, values)
+/** Each value becomes a `?`, a part what it says. Throws `TypeError` for a value that the databases do not take alike. */
+export function sql(texts: TemplateStringsArray, ...values: (SqlValue | Part)[]): Statement {
+  if (values.some((value) => typeof value === 'object')) return composed(texts, values)
   let text = fixedTexts.get(texts)
   if (text === undefined) {
     text = texts.join('?')
     fixedTexts.set(texts, text)
   }
-  return { sql: text, parameters: values.map(checked) }
+  return { sql: text, parameters: (values as SqlValue[]).map(checked) }
 }
 
 /** The condition that always holds. */
-export const ALWAYS = part`1 = 1`
+export const ALWAYS = sql`1 = 1`
 
 /**
  * Statements as one (PostgreSQL 18, 7.8.4): one round trip, not one for each and the transaction's. Each sees the tables as
@@ -69,26 +43,13 @@ export function joined(parts: Record<string, Statement>, last: Statement): State
   }
 }
 
-function isValue(value: SqlValue | List | RawSql | Part): value is SqlValue {
-  return !(value instanceof RawSql || value instanceof Part || value instanceof List)
-}
-
-function composed(texts: TemplateStringsArray, values: (SqlValue | List | RawSql | Part)[]): Statement {
+function composed(texts: TemplateStringsArray, values: (SqlValue | Part)[]): Statement {
   let text = texts[0]!
   const parameters: SqlValue[] = []
   for (const [index, value] of values.entries()) {
-    if (value instanceof RawSql) text += value.text
-    else if (value instanceof Part) {
-      text += value.statement.sql
-      parameters.push(...value.statement.parameters)
-    } else if (value instanceof List) {
-      text += `(${value.values.map(() => '?').join(', ')})`
-      parameters.push(...value.values.map(checked))
-    } else {
-      text += '?'
-      parameters.push(checked(value))
-    }
-    text += texts[index + 1]!
+    const piece = typeof value === 'object' ? value : { sql: '?', parameters: [checked(value)] }
+    text += piece.sql + texts[index + 1]!
+    parameters.push(...piece.parameters)
   }
   return { sql: text, parameters }
 }

@@ -6,9 +6,9 @@ import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow, IS_NOT_ENDING } from './holds.ts'
 import { outboxOf, randomToken } from './outbox.ts'
 import { decide, markImageGone } from './reports.ts'
-import { ALWAYS, joined, type Part, part, rawSql, sql } from './statement.ts'
+import { ALWAYS, joined, type Part, rawSql, sql } from './statement.ts'
 
-const IS_KEPT = part`exists (select 1 from facts where name = ${PLACE})`
+const IS_KEPT = sql`exists (select 1 from facts where name = ${PLACE})`
 
 /** Changes that one transaction makes. */
 const APPLIED_AT_ONCE = 500
@@ -23,7 +23,7 @@ const COLUMNS = rawSql(
 
 /** Empty if the image is not held, or its digest is not known. */
 function heldDigest(column: 'sha256' | 'sent_sha256', id: Part): Part {
-  return part`coalesce((select h.${rawSql(column)} from holds h where h.id = ${id}), '')`
+  return sql`coalesce((select h.${rawSql(column)} from holds h where h.id = ${id}), '')`
 }
 
 /** The time of the tombstones that come next is `at`, or just after the last one's: clocks differ, and are set back. */
@@ -33,14 +33,14 @@ function nextAt(at: number): Statement {
       else cast(cast(facts.value as bigint) + 1 as text) end`
 }
 
-const IS_BEFORE = part`cast(facts.value as bigint) < cast(excluded.value as bigint)`
+const IS_BEFORE = sql`cast(facts.value as bigint) < cast(excluded.value as bigint)`
 
-const NEXT_AT = part`(select cast(value as bigint) from facts where name = ${LAST})`
+const NEXT_AT = sql`(select cast(value as bigint) from facts where name = ${LAST})`
 
 function leaveAt({ act, subject, rule = '', isSo = ALWAYS }: Left, at: number, time: Part): Statement {
   return sql`insert into tombstones (${COLUMNS})
     select ${crypto.randomUUID()}, ${time}, ${tick()}, ${act}, ${subject}, ${rule},
-      ${heldDigest('sha256', part`${subject}`)}, ${heldDigest('sent_sha256', part`${subject}`)}, ${at}, 0, 0
+      ${heldDigest('sha256', sql`${subject}`)}, ${heldDigest('sent_sha256', sql`${subject}`)}, ${at}, 0, 0
     where ${IS_KEPT} and ${isSo}`
 }
 
@@ -54,12 +54,12 @@ export function leave(at: number, ...of: (Left & { act: Exclude<TombstoneAct, 'd
 
 /** A deletion outranks every other act, whatever its time: so deletions need not contend for the row of the last time. */
 function leaveDeletion(subject: string, at: number): Statement {
-  return leaveAt({ act: 'delete', subject }, at, part`${at}`)
+  return leaveAt({ act: 'delete', subject }, at, sql`${at}`)
 }
 
 /** The same as `leave`, for each decision of which `isOne` holds. */
 export function leaveOfDecisions(act: TombstoneAct, at: number, isOne: Part): Statement[] {
-  const id = part`decisions.id`
+  const id = sql`decisions.id`
   return [
     nextAt(at),
     sql`insert into tombstones (${COLUMNS})
@@ -74,7 +74,7 @@ function leaveOfAll(isSo: Part, now: number): Statement[] {
   const of = (act: TombstoneAct, table: string, id: string, at: string, rule: string, isMeant = ALWAYS) =>
     sql`insert into tombstones (${COLUMNS})
       select ${crypto.randomUUID()} || ${rawSql(id)}, ${rawSql(at)}, 0, ${act}, ${rawSql(id)}, ${rawSql(rule)},
-        ${heldDigest('sha256', part`${rawSql(`${table}.${id}`)}`)}, ${heldDigest('sent_sha256', part`${rawSql(`${table}.${id}`)}`)}, ${now}, 0, 0
+        ${heldDigest('sha256', sql`${rawSql(`${table}.${id}`)}`)}, ${heldDigest('sent_sha256', sql`${rawSql(`${table}.${id}`)}`)}, ${now}, 0, 0
       from ${rawSql(table)} where ${isSo} and ${isMeant}`
   return [
     of('delete', 'deletions', 'id', 'deleted_at_ms', "''"),
@@ -100,7 +100,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
         await database.write([sql`delete from facts where name = ${PLACE}`, sql`delete from tombstones`])
         return true
       }
-      const isOther = part`not exists (select 1 from facts where name = ${PLACE} and value = ${place})`
+      const isOther = sql`not exists (select 1 from facts where name = ${PLACE} and value = ${place})`
       await database.write([
         ...leaveOfAll(isOther, now),
         sql`insert into facts (name, value) values (${PLACE}, ${place})
@@ -214,7 +214,7 @@ function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): 
       return [
         holdRow(
           { id: subject, at, rule, digests },
-          part`not exists (select 1 from removals where id = ${subject})
+          sql`not exists (select 1 from removals where id = ${subject})
             and not exists (select 1 from deletions where id = ${subject})`,
         ),
         ...overruled,

@@ -1,8 +1,9 @@
-/** A commit that another process overtakes between its look and its link. */
+/** A commit or a replacement that another process overtakes between its look and its step. */
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
+import { wholeOf } from '../../../src/formats/image.ts'
 import { IdTaken } from '../../../src/stores/object-store.ts'
 import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
@@ -10,39 +11,54 @@ import { until } from '../../support/until.ts'
 
 const ID = idFor('a')
 
-for (const size of [2000, 700_000]) {
-  test(`a commit of ${size} bytes that looked before the id was retired does not take it after`, async (t) => {
-    const { openStore } = await storeFolder(t)
-    const [store, other] = [await openStore(), await openStore()]
-    const { link } = fs.promises
-    t.after(() => {
-      fs.promises.link = link
-      syncBuiltinESMExports()
-    })
-    let goOn = () => {}
-    let isAsleep = false
-    fs.promises.link = async (...paths) => {
-      isAsleep = true
-      await new Promise<void>((resolve) => {
-        goOn = resolve
+for (const what of ['commit', 'replacement'] as const)
+  for (const act of ['retired', 'held'] as const)
+    for (const size of [2000, 700_000]) {
+      test(`a ${what} of ${size} bytes that looked before the id was ${act} does not take it after`, async (t) => {
+        const { openStore, pathOf } = await storeFolder(t)
+        const [store, other] = [await openStore(), await openStore()]
+        const first = bytesFor(1, 3000)
+        if (what === 'replacement') await put(other, ID, first)
+        const step = what === 'commit' ? 'link' : 'rename'
+        const original = fs.promises[step]
+        t.after(() => {
+          fs.promises[step] = original
+          syncBuiltinESMExports()
+        })
+        let goOn = () => {}
+        let isAsleep = false
+        fs.promises[step] = async (...paths) => {
+          if (!isAsleep && paths[1] === pathOf(ID)) {
+            isAsleep = true
+            await new Promise<void>((resolve) => {
+              goOn = resolve
+            })
+          }
+          return original(...paths)
+        }
+        syncBuiltinESMExports()
+        const bytes = bytesFor(2, size)
+        const draft = await store.draft(inChunks(bytes), size)
+        const taking =
+          what === 'commit'
+            ? draft.commit(recordOf(ID, bytes), wholeOf(draft), { isContended: true })
+            : draft.replace(recordOf(ID, bytes), wholeOf(draft))
+        const outcome = taking.catch((error) => error)
+        await until('it has looked', () => isAsleep)
+        // Meanwhile the image goes.
+        if (what === 'commit') await put(other, ID, first)
+        if (act === 'held') assert.equal(await other.hold(ID), true)
+        else assert.equal(await other.remove(ID, { retire: 'surely' }), true)
+        goOn()
+        if (what === 'commit') assert.ok((await outcome) instanceof IdTaken)
+        else assert.equal(await outcome, act === 'held' ? 'held' : null)
+        for (const each of [store, other]) {
+          assert.equal(await each.head(ID), null)
+          if (act === 'retired') assert.equal(await each.headDurable(ID), 'retired')
+          assert.deepEqual(
+            await each.headHeld(ID),
+            act === 'retired' ? null : recordOf(ID, what === 'commit' ? first : bytes),
+          )
+        }
       })
-      return link(...paths)
     }
-    syncBuiltinESMExports()
-    const bytes = bytesFor(2, size)
-    const draft = await store.draft(inChunks(bytes), size)
-    const commit = draft
-      .commit(recordOf(ID, bytes), [{ offset: 0, length: size }], { isContended: true })
-      .catch((error) => error)
-    await until('it has looked', () => isAsleep)
-    // Meanwhile the id is given, and taken back.
-    await put(other, ID, bytesFor(1, 3000))
-    assert.equal(await other.remove(ID, { retire: 'surely' }), true)
-    goOn()
-    assert.ok((await commit) instanceof IdTaken)
-    for (const each of [store, other]) {
-      assert.equal(await each.head(ID), null)
-      assert.equal(await each.headDurable(ID), 'retired')
-    }
-  })
-}
