@@ -95,18 +95,31 @@ const LAYERS: Record<string, Layer> = {
 
   'formats/': { may: BASE },
 
-  'stores/drafts/': { may: [...BASE, ...PORTS, 'formats/image.ts'], node: true },
+  'stores/disk/': { may: [], node: true },
+  'stores/drafts/draft.ts': { may: [...BASE, ...PORTS, 'formats/image.ts'] },
+  'stores/drafts/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/draft.ts'], node: true },
   'stores/filesystem/': {
-    may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/', 'xxhash-wasm'],
+    may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/disk/', 'stores/drafts/', 'xxhash-wasm'],
     node: true,
   },
-  'stores/bucket/': { may: [...BASE, ...PORTS, 'formats/image.ts'] },
-  'stores/s3/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/bucket/', 'undici'], node: true },
-  'stores/r2/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/bucket/'] },
+  'stores/bucket/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/drafts/draft.ts'] },
+  'stores/s3/': {
+    may: [
+      ...BASE,
+      ...PORTS,
+      'formats/image.ts',
+      'stores/bucket/',
+      'stores/disk/',
+      'stores/drafts/draft.ts',
+      'undici',
+    ],
+    node: true,
+  },
+  'stores/r2/': { may: [...BASE, ...PORTS, 'formats/image.ts', 'stores/bucket/', 'stores/drafts/draft.ts'] },
   'stores/sql/': { may: [...BASE, ...PORTS] },
-  'stores/private/': { may: [...BASE, 'stores/ledger.ts'], node: true },
+  'stores/private/': { may: [...BASE, 'stores/ledger.ts', 'stores/disk/'], node: true },
   'stores/sqlite/': {
-    may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/'],
+    may: [...BASE, ...PORTS, 'stores/sql/', 'stores/private/', 'stores/disk/'],
     node: true,
   },
   'stores/d1/': { may: [...BASE, ...PORTS, 'stores/sql/'] },

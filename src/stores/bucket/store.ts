@@ -2,10 +2,9 @@
  * Images in a bucket: one object an image, `<prefix><id>`, its record in the object's user metadata. `markers.ts` tells where
  * an image is. S3 and R2 differ in how the calls are made: each has an `ImageBucket`.
  */
-import { type ByteSource, lengthOf, type Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
+import { type DraftBytes, draftOf, type NewImage } from '../drafts/draft.ts'
 import {
-  type Draft,
   IdTaken,
   type ImageRecord,
   type ObjectStore,
@@ -14,7 +13,6 @@ import {
   type StoredImage,
   StoreFull,
   StoreUnavailable,
-  storedSize,
 } from '../object-store.ts'
 import {
   FORSAKEN_COPY_MS,
@@ -29,21 +27,6 @@ import {
   RETIRED_MARKER,
   UNHELD,
 } from './markers.ts'
-
-/** Where a draft keeps its bytes. */
-export interface DraftBytes extends ByteSource {
-  /** SHA-256 of what `segments` say, lower-case hex. */
-  digest(segments: Segment[]): Promise<string>
-  /** What `segments` say, in pieces; from the start for every call. */
-  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
-  discard(): Promise<void>
-}
-
-export interface NewImage {
-  record: ImageRecord
-  draft: DraftBytes
-  segments: Segment[]
-}
 
 /** Metadata of the object under a key. */
 export interface Found {
@@ -370,46 +353,4 @@ export function recordOf(found: Pick<Found, 'marker' | 'record'> | null, id: str
 
 function contended(done: string): StoreUnavailable {
   return new StoreUnavailable({ cause: new Error(`others kept changing the image that was to be ${done}`) })
-}
-
-function draftOf(
-  draft: DraftBytes,
-  to: {
-    commit(image: NewImage): Promise<void>
-    replace(image: NewImage): Promise<'visible' | 'held' | null>
-  },
-): Draft {
-  let isSpent = false
-
-  function imageOf(record: ImageRecord, segments: Segment[]): NewImage {
-    if (lengthOf(segments) !== storedSize(record)) throw new Error('the segments are of another size')
-    return { record, draft, segments }
-  }
-
-  /** Whatever comes of `put`, the draft is gone. */
-  async function spend<T>(put: () => Promise<T>): Promise<T> {
-    isSpent = true
-    try {
-      return await put()
-    } finally {
-      await draft.discard()
-    }
-  }
-
-  return {
-    ...draft,
-    async commit(record, segments) {
-      if (isSpent) throw new Error('the draft is gone')
-      await spend(async () => {
-        if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
-        await to.commit(imageOf(record, segments))
-      })
-    },
-    replace: (record, segments) =>
-      spend(async () => (ID_PATTERN.test(record.id) ? to.replace(imageOf(record, segments)) : null)),
-    discard() {
-      isSpent = true
-      return draft.discard()
-    },
-  }
 }

@@ -5,7 +5,6 @@
 import { createHash, type Hash, hash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Refusal } from '../../errors.ts'
 import {
   type ByteSource,
   bytesOf,
@@ -15,6 +14,7 @@ import {
   sourceOf,
 } from '../../formats/image.ts'
 import { type Blocks, blockSizeFor, createBlocks, type Memory } from './blocks.ts'
+import { assertWithin, type DraftBytes } from './draft.ts'
 import { draftPrefix, sweepDrafts } from './sweep.ts'
 
 /** What a draft gathers before it writes, if it is not known to fit into memory. Unit: bytes. */
@@ -42,13 +42,9 @@ export interface Spool {
 }
 
 /** A draft that was received: read, hashed and moved, or discarded. */
-export interface Spooled extends ByteSource {
+export interface Spooled extends DraftBytes {
   /** The temporary file, if there is one. It belongs to the caller: to append to, to flush, to move away. */
   readonly file: SpooledFile | null
-  /** SHA-256 of what `segments` say, lower-case hex. */
-  digest(segments: Segment[]): Promise<string>
-  /** What `segments` say, in pieces. */
-  bytes(segments: Segment[]): AsyncIterable<Uint8Array>
   /**
    * The memory that begins with the draft and has room for `bytes`: it belongs to the caller, who keeps it. `null` if the draft
    * is in a file, and if its memory is short of them or far larger.
@@ -254,15 +250,6 @@ async function* piecesOf(
   } finally {
     blocks.release(block)
   }
-}
-
-/** Throws `Refusal('file-too-large')`. */
-function assertWithin(limitBytes: number, size: number): void {
-  if (size <= limitBytes) return
-  throw new Refusal(
-    'file-too-large',
-    `The file is larger than ${limitBytes} bytes, the most this server accepts.`,
-  )
 }
 
 /** The end of a draft, in memory: a preview is looked for there, and each look into the file is a trip to the disk. */

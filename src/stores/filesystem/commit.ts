@@ -7,12 +7,13 @@ import { link, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
-import { ID_PATTERN } from '../../protocol.ts'
+import { isCode, unlessAbsent } from '../disk/faults.ts'
 import { acquireSized, type Blocks, createBlocks, type Memory } from '../drafts/blocks.ts'
+import type { NewImage } from '../drafts/draft.ts'
 import type { Spool, Spooled } from '../drafts/spool.ts'
 import { IdTaken, type ImageRecord, storedSize } from '../object-store.ts'
 import { blockDigestsOf, createBlockDigester } from './block-digests.ts'
-import { isCode, isThere, unlessAbsent } from './faults.ts'
+import { isThere } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
 import { type HotSet, identityOf } from './hot-set.ts'
 import type { Folders } from './layout.ts'
@@ -37,18 +38,11 @@ const IS_FLUSHED_BY_WRITE = process.platform === 'linux'
 /** What file systems without hard links say (link(2)). */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-/** An image that is to be stored: what `segments` say of a draft. */
-export interface NewImage {
-  spooled: Spooled
-  record: ImageRecord
-  segments: Segment[]
-}
-
 export interface Committer {
   /** As `Draft.commit`. Throws what the file system says. */
-  commit(image: NewImage, isContended: boolean): Promise<void>
+  commit(image: NewImage<Spooled>, isContended: boolean): Promise<void>
   /** As `Draft.replace`. Throws what the file system says. */
-  replace(image: NewImage): Promise<'visible' | 'held' | null>
+  replace(image: NewImage<Spooled>): Promise<'visible' | 'held' | null>
   /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
   settled(id: string): Promise<void>
 }
@@ -66,7 +60,7 @@ export function createCommitter(parts: {
   const underWay = new Map<string, Promise<void>>()
   const blocks = createBlocks()
 
-  async function commit(image: NewImage, isContended: boolean): Promise<void> {
+  async function commit(image: NewImage<Spooled>, isContended: boolean): Promise<void> {
     const { id } = image.record
     const target = join(objects, id)
     const path = spool.path() + (isContended ? draftSuffix(id) : '')
@@ -132,7 +126,6 @@ export function createCommitter(parts: {
   return {
     async commit(image, isContended) {
       const { id } = image.record
-      if (!ID_PATTERN.test(id)) throw new Error('not an id')
       // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
       // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
       // that derive it are.
@@ -147,7 +140,6 @@ export function createCommitter(parts: {
 
     async replace(image) {
       const { id } = image.record
-      if (!ID_PATTERN.test(id)) return null
       const isVisible = (await reader.identify(join(objects, id), id)) !== null
       if (!isVisible && (await reader.identify(join(held, id), id)) === null) return null
       const path = spool.path() + draftSuffix(id)
@@ -187,22 +179,21 @@ interface Written {
 /** Writes bytes, digests and record to `path`, and flushes them. A draft's file that is the image already moves there. */
 async function writeImage(
   path: string,
-  { spooled, record, segments }: NewImage,
+  { draft, record, segments }: NewImage<Spooled>,
   blocks: Blocks,
 ): Promise<Written> {
-  const { file } = spooled
-  if (file !== null && isWhole(segments, spooled.size)) {
+  const { file } = draft
+  if (file !== null && isWhole(segments, draft.size)) {
     await rename(file.path, path)
     await file.handle.appendFile(encodeTrailer({ record, digests: Buffer.from(file.digests()) }))
     await file.handle.sync()
     return { whole: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
-  const whole = storedSize(record) <= PIECE_BYTES ? await wholeImage(spooled, segments, blocks) : null
+  const whole = storedSize(record) <= PIECE_BYTES ? await wholeImage(draft, segments, blocks) : null
   const isFlushed = whole !== null && IS_FLUSHED_BY_WRITE
   const descriptor = await openFile(path, isFlushed ? NEW_FILE | O_DSYNC : NEW_FILE, 0o600)
   try {
-    const file =
-      whole === null ? fileOf(spooled.bytes(segments), record) : [withTrailer(whole.memory, record)]
+    const file = whole === null ? fileOf(draft.bytes(segments), record) : [withTrailer(whole.memory, record)]
     for await (const piece of file) await writeFully(descriptor, piece)
     if (!isFlushed) await flushFile(descriptor)
     return { whole, identity: identityOf(fstatSync(descriptor)) }
@@ -212,14 +203,14 @@ async function writeImage(
 }
 
 /** Memory that begins with a small image and has room for its trailer: the draft's own, where that is the image already. */
-async function wholeImage(spooled: Spooled, segments: Segment[], blocks: Blocks): Promise<Memory> {
+async function wholeImage(draft: Spooled, segments: Segment[], blocks: Blocks): Promise<Memory> {
   const size = lengthOf(segments)
   const bytes = size + mostTrailerBytes(size)
-  const own = isWhole(segments, spooled.size) ? spooled.detach(bytes) : null
+  const own = isWhole(segments, draft.size) ? draft.detach(bytes) : null
   if (own !== null) return own
   const copy = acquireSized(blocks, bytes)
   let filled = 0
-  for await (const piece of spooled.bytes(segments)) {
+  for await (const piece of draft.bytes(segments)) {
     copy.memory.set(piece, filled)
     filled += piece.length
   }

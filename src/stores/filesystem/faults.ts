@@ -1,5 +1,6 @@
-/** What the file system's errors mean. Node only. */
+/** What the file system's errors mean to a store. Node only. */
 import { stat } from 'node:fs'
+import { isCode, isFull } from '../disk/faults.ts'
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
 
 // An error with the stack of all that waits for it costs an upload more than the look does. Node 24 makes one still.
@@ -14,21 +15,9 @@ export function isThere(path: string): Promise<boolean> {
   })
 }
 
-export function isCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(error.code as string)
-}
-
-/** For a `catch`: what is not there counts as `value`. */
-export function unlessAbsent<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if (isCode(error, 'ENOENT')) return value
-    throw error
-  }
-}
-
 /** Tells a full disk and a disk that can't be used from everything else. */
 export function storeFault(error: unknown): never {
-  if (isCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')) throw new StoreFull({ cause: error })
+  if (isFull(error) || isCode(error, 'EFBIG')) throw new StoreFull({ cause: error })
   if (isCode(error, 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOENT', 'ENODEV', 'ESTALE')) {
     throw new StoreUnavailable({ cause: error })
   }

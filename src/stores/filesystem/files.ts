@@ -1,9 +1,9 @@
 /** Files in a folder: temporary file, fsync, rename, fsync of the folder. Node only. */
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isCode, unlessAbsent } from '../disk/faults.ts'
+import { flushFolder } from '../disk/flush-folder.ts'
 import type { Files } from '../files.ts'
-import { isCode, unlessAbsent } from './faults.ts'
-import { flushFolder } from './folder-flush.ts'
 
 const OWNER_ONLY = 0o700
 

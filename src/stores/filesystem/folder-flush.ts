@@ -70,9 +70,3 @@ export function createFolderFlush(): FolderFlush {
 
   return { flush, close }
 }
-
-/** Once, where nobody else waits for the same folder. */
-export async function flushFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, 'r')
-  await handle.sync()
-}

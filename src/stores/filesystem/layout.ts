@@ -19,8 +19,9 @@ import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
-import { isCode, isThere, unlessAbsent } from './faults.ts'
-import { flushFolder } from './folder-flush.ts'
+import { isCode, unlessAbsent } from '../disk/faults.ts'
+import { flushFolder } from '../disk/flush-folder.ts'
+import { isThere } from './faults.ts'
 
 const LAYOUT = 4
 

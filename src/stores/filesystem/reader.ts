@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, open, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
+import { isCode } from '../disk/faults.ts'
 import { acquireSized, createBlocks } from '../drafts/blocks.ts'
 import {
   type ContentRange,
@@ -20,7 +21,7 @@ import {
   type Wanted,
 } from '../object-store.ts'
 import { BLOCK_BYTES, createBlockDigester, matchesDigests } from './block-digests.ts'
-import { isCode, storeFault } from './faults.ts'
+import { storeFault } from './faults.ts'
 import { type HotSet, identityOf } from './hot-set.ts'
 import { decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 
@@ -64,6 +65,7 @@ interface OpenImage {
 
 /** `hotSet`: takes in images that are read whole and often. */
 export function createImageReader(hotSet: HotSet | null): ImageReader {
+  // Memory that reads share: fresh pages from the system cost a read more than its bytes do.
   const blocks = createBlocks()
   let streams = 0
 
@@ -74,7 +76,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
   ): Promise<StoredImage | null> {
     const isSmall = file.size <= SMALL_FILE_BYTES
     const room = selection === 'all' && hotSet?.countView(id) ? hotSet.reserve(file.size) : null
-    const shared = isSmall && room === null ? acquire(file.size) : null
+    const shared = isSmall && room === null ? acquireSized(blocks, file.size) : null
     try {
       const end = await readEnd(file, isSmall ? file.size : tailLength(file.size), shared?.memory)
       const trailer = trailerIn(end, file, id)
@@ -88,7 +90,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
       const image = { file, record, digests, whole: isSmall ? end : null }
       if (room !== null) return room.add({ record, body: await readAll(image, signal) }, path, file.identity)
       if (wanted.last - wanted.first < PIECE_BYTES) {
-        const { memory, release } = shared ?? acquire(PIECE_BYTES + BLOCK_BYTES)
+        const { memory, release } = shared ?? acquireSized(blocks, PIECE_BYTES + BLOCK_BYTES)
         return { record, range, body: await readBlocks(image, wanted, memory), release }
       }
       keepOpen()
@@ -98,24 +100,20 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     }
   }
 
-  /** Memory that reads share: fresh pages from the system cost a read more than its bytes do. What is not released is garbage. */
-  function acquire(bytes: number): { memory: Buffer<ArrayBuffer>; release: () => void } {
-    return acquireSized(blocks, bytes)
-  }
-
   /**
    * Reads one piece ahead: the next is there when the client has taken the last. Closes the file with its end, with an
    * error and when it is cancelled, but not under a read that is under way.
    */
   function streamOf(image: OpenImage, wanted: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
     const pieceBytes = pieceBytesFor(++streams)
-    const sent = new Map<ArrayBufferLike, () => void>()
+    // A reader that never says what it has read leaves garbage.
+    const sent = new WeakMap<ArrayBufferLike, () => void>()
     let at = wanted.first
     let reading: Promise<unknown> | undefined
     let isClosed = false
 
     async function readPiece(): Promise<Uint8Array> {
-      const { memory, release } = acquire(pieceBytes)
+      const { memory, release } = acquireSized(blocks, pieceBytes)
       const last = Math.min(wanted.last, at - (at % BLOCK_BYTES) + pieceBytes - 1)
       const piece = await readBlocks(image, { first: at, last }, memory)
       at = last + 1

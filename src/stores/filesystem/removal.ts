@@ -12,8 +12,9 @@
 import { open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ID_PATTERN } from '../../protocol.ts'
+import { isCode, isFull } from '../disk/faults.ts'
 import type { Removal } from '../object-store.ts'
-import { isCode, isThere, storeFault } from './faults.ts'
+import { isThere, storeFault } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
 import type { Folders } from './layout.ts'
 
@@ -56,7 +57,7 @@ export function createRemover(parts: {
 
   async function retire(id: string, { retire: how }: Removal): Promise<void> {
     await writeDown(id).catch((error) => {
-      if (how === 'surely' || !isCode(error, 'ENOSPC', 'EDQUOT')) throw error
+      if (how === 'surely' || !isFull(error)) throw error
     })
     for (const name of await readdir(incoming)) {
       if (name.endsWith(draftSuffix(id))) await rm(join(incoming, name), { force: true })

@@ -2,6 +2,7 @@
 import { access, constants, open, rename, rm, statfs } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { ID_PATTERN } from '../../protocol.ts'
+import { draftOf } from '../drafts/draft.ts'
 import { createSpool } from '../drafts/spool.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
 import { createBlockDigester } from './block-digests.ts'
@@ -83,32 +84,10 @@ export async function openFilesystemStore({
 
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
     await assertRoom().catch(storeFault)
-    const spooled = await spool.receive(body, limitBytes).catch(writeFault)
-    let isSpent = false
-    return {
-      size: spooled.size,
-      read: spooled.read,
-      digest: spooled.digest,
-      discard() {
-        isSpent = true
-        return spooled.discard()
-      },
-      async commit(record, segments, { isContended } = { isContended: false }) {
-        if (isSpent) throw new Error('the draft is gone')
-        isSpent = true
-        await committer
-          .commit({ spooled, record, segments }, isContended)
-          .catch(writeFault)
-          .finally(() => spooled.discard())
-      },
-      async replace(record, segments) {
-        isSpent = true
-        return committer
-          .replace({ spooled, record, segments })
-          .catch(writeFault)
-          .finally(() => spooled.discard())
-      },
-    }
+    return draftOf(await spool.receive(body, limitBytes).catch(writeFault), {
+      commit: (image, isContended) => committer.commit(image, isContended).catch(writeFault),
+      replace: (image) => committer.replace(image).catch(writeFault),
+    })
   }
 
   /** The record of an image that is there; else it is certain that it stays away. */

@@ -1,6 +1,8 @@
 /** Files whose bytes must not be found again. */
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { unlessAbsent } from '../disk/faults.ts'
+import { flushFolder } from '../disk/flush-folder.ts'
 
 const PIECE = 1024 * 1024
 
@@ -19,16 +21,13 @@ export async function eraseFile(path: string): Promise<void> {
   try {
     // Nobody may open by its name what is half overwritten.
     if (doomed !== path) await rename(path, doomed)
-    const handle = await open(doomed, 'r+')
-    try {
+    {
+      await using handle = await open(doomed, 'r+')
       await overwrite(handle)
-    } finally {
-      await handle.close()
     }
     await unlink(doomed)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return
+    return unlessAbsent(undefined)(error)
   }
   await flushFolder(folder)
 }
@@ -43,14 +42,4 @@ async function overwrite(handle: FileHandle): Promise<void> {
   await handle.sync()
   await handle.truncate(0)
   await handle.sync()
-}
-
-/** Names that were made or removed in it are on the disk when this resolves. */
-export async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

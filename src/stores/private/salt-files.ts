@@ -4,35 +4,24 @@
  */
 import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isCode, isFull, unlessAbsent } from '../disk/faults.ts'
+import { flushFolder } from '../disk/flush-folder.ts'
 import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
-import { eraseFile, flushFolder } from './erase.ts'
-
-/** Salts are hex; keys are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
-export interface SaltFiles {
-  /** `null`: there is none. */
-  read(key: string): Promise<string | null>
-  /** Keeps `salt`, unless another is there: the one that is. On the disk when it resolves. */
-  keep(key: string, salt: string): Promise<string>
-  forget(isOver: (key: string) => boolean): Promise<void>
-}
+import { eraseFile } from './erase.ts'
 
 /** The last part belongs to a file that is being written. */
 const NAME = /(?:^|-)salt-(\d{4}-\d{2}-\d{2})(?:-([a-z]+))?(?:\.[0-9a-f-]+)?$/
 
 const SALT = /^[0-9a-f]{64}$/
 
-export function saltFiles(folder: string): SaltFiles {
+/** Salts are hex; keys are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
+export function saltFiles(folder: string) {
   const pathOf = (key: string) => join(folder, `salt-${key.replace(' ', '-')}`)
 
   async function read(key: string): Promise<string | null> {
-    try {
-      const salt = await readFile(pathOf(key), 'utf8')
-      if (!SALT.test(salt)) throw new Error(`${pathOf(key)} is damaged`)
-      return salt
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-      throw error
-    }
+    const salt = await readFile(pathOf(key), 'utf8').catch(unlessAbsent(null))
+    if (salt !== null && !SALT.test(salt)) throw new Error(`${pathOf(key)} is damaged`)
+    return salt
   }
 
   async function keep(key: string, salt: string): Promise<string> {
@@ -52,7 +41,7 @@ export function saltFiles(folder: string): SaltFiles {
       // Of several that come first, one makes the name.
       await link(draft, path)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (!isCode(error, 'EEXIST')) throw error
     } finally {
       await handle.close()
       // Under this name nobody used it.
@@ -61,16 +50,14 @@ export function saltFiles(folder: string): SaltFiles {
   }
 
   return {
-    read: (key) => read(key).catch(ledgerFault),
+    /** `null`: there is none. */
+    read: (key: string) => read(key).catch(ledgerFault),
 
-    keep: (key, salt) => keep(key, salt).catch(ledgerFault),
+    /** Keeps `salt`, unless another is there: the one that is. On the disk when it resolves. */
+    keep: (key: string, salt: string) => keep(key, salt).catch(ledgerFault),
 
-    async forget(isOver) {
-      const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return []
-        throw error
-      })
-      for (const name of names) {
+    async forget(isOver: (key: string) => boolean): Promise<void> {
+      for (const name of await readdir(folder).catch(unlessAbsent([]))) {
         const [, day, purpose] = NAME.exec(name) ?? []
         if (day !== undefined && isOver(purpose === undefined ? day : `${day} ${purpose}`)) {
           await eraseFile(join(folder, name))
@@ -82,9 +69,6 @@ export function saltFiles(folder: string): SaltFiles {
 
 /** A disk that is full, or fails, is the ledger's own fault. */
 function ledgerFault(error: unknown): never {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    throw new LedgerFull('make room on the disk of DATA_DIR', { cause: error })
-  }
-  throw code === undefined ? error : new LedgerUnavailable({ cause: error })
+  if (isFull(error)) throw new LedgerFull('make room on the disk of DATA_DIR', { cause: error })
+  throw error instanceof Error && 'code' in error ? new LedgerUnavailable({ cause: error }) : error
 }

@@ -1,7 +1,6 @@
 /** A draft in memory, in blocks that grow as its bytes come: no byte is copied a second time. */
-import { Refusal } from '../../errors.ts'
 import { type ByteSource, bytesOf, isWhole } from '../../formats/image.ts'
-import type { DraftBytes } from '../bucket/store.ts'
+import { assertWithin, type DraftBytes } from '../drafts/draft.ts'
 import { digestOf } from './runtime.ts'
 
 /** What the memory of a draft grows by: it holds whole blocks. */
@@ -12,12 +11,7 @@ export async function receive(body: AsyncIterable<Uint8Array>, limitBytes: numbe
   const blocks: Uint8Array<ArrayBuffer>[] = []
   let size = 0
   for await (const chunk of body) {
-    if (size + chunk.length > limitBytes) {
-      throw new Refusal(
-        'file-too-large',
-        `The file is larger than ${limitBytes} bytes, the most this server accepts.`,
-      )
-    }
+    assertWithin(limitBytes, size + chunk.length)
     for (let at = 0; at < chunk.length; ) {
       const place = size % BLOCK_BYTES
       if (place === 0) blocks.push(new Uint8Array(Math.min(BLOCK_BYTES, limitBytes - size)))

@@ -3,7 +3,9 @@
  *
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
-import { type DraftBytes, openBucketStore } from '../bucket/store.ts'
+import { openBucketStore } from '../bucket/store.ts'
+import { isFull } from '../disk/faults.ts'
+import type { DraftBytes } from '../drafts/draft.ts'
 import type { Files } from '../files.ts'
 import { type ObjectStore, StoreFull } from '../object-store.ts'
 import { errorOf, isAbsent } from './answer.ts'
@@ -46,9 +48,7 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
 
 /** A spool's own disk can be full too. */
 function fullOrThrow(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOSPC' || code === 'EDQUOT') throw new StoreFull({ cause: error })
-  throw error
+  throw isFull(error) ? new StoreFull({ cause: error }) : error
 }
 
 /** Ledgers are held in memory on their way. */

@@ -74,9 +74,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
       return taken!.rows.map(({ id }) => id as string)
     },
 
-    async claimDecisions(limit, now, leaseMs) {
-      return (await outbox.isAnyDue(now)) ? outbox.claim(limit, now, leaseMs) : []
-    },
+    claimDecisions: outbox.claim,
 
     async finishDecision({ id, claim }) {
       await database.write([sql`delete from decisions where id = ${id} and claim = ${claim}`])

@@ -29,7 +29,7 @@ export interface Outbox<Found> {
    * its process die. Rows that were put off by a clock that was ahead are due as soon as the clock is right.
    */
   claim(limit: number, now: number, leaseMs: number, claim?: number): Promise<Found[]>
-  /** Whether `claim` finds a row. Mostly there is none, and a read writes nothing. */
+  /** Whether `claim` finds a row. */
   isAnyDue(now: number): Promise<boolean>
   /** How many rows wait, and since when the oldest. */
   pending(): Promise<{ count: number; oldest: number | null }>
@@ -59,13 +59,27 @@ export function outboxOf<Found>(
   // that is why the condition stands twice.
   const rest = rawSql(`order by ${order}`)
   const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
+  const isAhead = (now: number) => sql`due_at_ms > ${now + LONGEST_WAIT_MS}`
+
+  async function isAnyDue(now: number): Promise<boolean> {
+    const ahead = isNeverEarly
+      ? rawSql('')
+      : sql`union all select 1 as due from ${name} where ${due} and ${isAhead(now)}`
+    const rows = await database.read(
+      sql`select 1 as due from ${name} where ${due} and due_at_ms <= ${now} ${ahead} limit 1`,
+    )
+    return rows.length > 0
+  }
+
   return {
+    isAnyDue,
+
     async claim(limit, now, leaseMs, claim = randomToken()) {
+      // Mostly there is none, and a read writes nothing.
+      if (!(await isAnyDue(now))) return []
       // Materialized: a plan that runs the inner query twice would take more than the limit.
       const outcomes = await database.write([
-        ...(isNeverEarly
-          ? []
-          : [sql`update ${name} set due_at_ms = ${now} where due_at_ms > ${now + LONGEST_WAIT_MS}`]),
+        ...(isNeverEarly ? [] : [sql`update ${name} set due_at_ms = ${now} where ${isAhead(now)}`]),
         sql`with due as materialized (
             select ${id} from ${name} where ${due} and due_at_ms <= ${now} ${rest} limit ${Math.max(0, limit)} ${skipLocked}
           )
@@ -73,12 +87,6 @@ export function outboxOf<Found>(
           where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`,
       ])
       return outcomes.at(-1)!.rows.map(found)
-    },
-
-    async isAnyDue(now) {
-      const rows = await database.read(sql`select 1 as due from ${name} where due_at_ms <= ${now}
-        union all select 1 as due from ${name} where due_at_ms > ${now + LONGEST_WAIT_MS} limit 1`)
-      return rows.length > 0
     },
 
     async pending() {

@@ -28,9 +28,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
       ])
     },
 
-    async claimScans(limit, now, leaseMs) {
-      return (await outbox.isAnyDue(now)) ? outbox.claim(limit, now, leaseMs) : []
-    },
+    claimScans: outbox.claim,
 
     async claimedScan(id, claim, now) {
       const [row] = await database.read(

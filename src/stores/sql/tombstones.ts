@@ -114,7 +114,6 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     },
 
     async claimTombstones(limit, now, leaseMs) {
-      if (!(await outbox.isAnyDue(now))) return null
       const claim = randomToken()
       const tombstones = await outbox.claim(limit, now, leaseMs, claim)
       if (tombstones.length === 0) return null

@@ -2,14 +2,19 @@
 import { closeSync, existsSync, fdatasync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { oncePerTick, sleep } from '../../async.ts'
 import { LedgerUnavailable } from '../ledger.ts'
-import { type Outcome, type Statement, sqliteDialect } from '../sql/database.ts'
+import { type Outcome, type SqlDatabase, type Statement, sqliteDialect } from '../sql/database.ts'
 import { BUSY, type Connection, FLUSH, hasCode, passing, pragma, rethrow } from './connection.ts'
 import { groupCommit } from './group-commit.ts'
-import type { OpenDatabase } from './reopening.ts'
 
-export interface SqliteFile extends OpenDatabase {
+export interface SqliteFile extends SqlDatabase {
+  /** What broke it for good, if anything did. */
+  failure(): Error | null
+  /** Throws `LedgerUnavailable` if the file was removed or replaced under us. */
+  assertSameFile(): void
+  isThere(): boolean
   /** `false` if another process reads or writes just now. */
   emptyLog(): boolean
 }
@@ -20,6 +25,8 @@ export interface FileOptions {
   /** Whether a change is on the disk when it resolves. Others outlive the process alone. */
   isFlushed: boolean
 }
+
+const flush = promisify(fdatasync)
 
 interface Prepared {
   query: StatementSync
@@ -73,15 +80,17 @@ export function openAgain(file: string, timeoutMs: number, options: FileOptions)
 
 /** Opens the file, or makes it. */
 export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed }: FileOptions): SqliteFile {
-  const connection = connect(file, timeoutMs, setUp)
+  let log = -1
+  const connection = connect(file, timeoutMs, (opened) => {
+    setUp(opened)
+    log = openSync(`${file}-wal`, 'r+')
+  })
   const identity = identityOf(file)
   const prepared = new Map<string, Prepared>()
-  const log = openLog(file)
   const commits = groupCommit(connection, {
     busyTimeoutMs: timeoutMs,
-    isBusy: (error) => hasCode(error, BUSY),
     assertUsable: assertSameFile,
-    flushLog: isFlushed ? () => log.flush().catch(failed) : async () => {},
+    flushLog: isFlushed ? flushLog : async () => {},
   })
   let closing: Promise<void> | undefined
   let failure: Error | null = null
@@ -96,10 +105,20 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
     }
   }
 
-  /** Nothing more goes into a log that the disk may have lost a part of. */
-  function failed(error: unknown): never {
-    failure ??= error as Error
-    throw error
+  /**
+   * Puts on the disk what was committed before the call: SQLite's own flush would block the event loop. In WAL mode a
+   * transaction is durable when the frames up to its commit are on the disk (https://www.sqlite.org/walformat.html,
+   * "Recovery"), whoever puts them there. The log stays the same file as long as one connection is. SQLite locks the database
+   * and its shared memory, never the log, so closing its descriptor drops no lock (https://www.sqlite.org/lockingv3.html,
+   * "POSIX advisory locks").
+   */
+  async function flushLog(): Promise<void> {
+    // A flush that failed once has lost what it could not write: a second one that succeeds proves nothing.
+    if (failure !== null) throw failure
+    await flush(log).catch((error) => {
+      failure = error
+      throw error
+    })
   }
 
   function remember(error: unknown): never {
@@ -166,42 +185,11 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
 
     close() {
       closing ??= commits.drain().then(() => {
-        log.close()
+        closeSync(log)
         connection.close()
       })
       return closing
     },
-  }
-}
-
-/**
- * The write-ahead log, to be flushed beside SQLite: its own flush would block the event loop. In WAL mode a transaction is
- * durable when the frames up to its commit are on the disk (https://www.sqlite.org/walformat.html, "Recovery"), whoever puts
- * them there.
- *
- * `file`: the database, open in this process: the log stays the same file as long as one connection is. SQLite locks
- * the database and its shared memory, never the log, so closing this handle drops no lock
- * (https://www.sqlite.org/lockingv3.html, "POSIX advisory locks").
- */
-function openLog(file: string) {
-  const descriptor = openSync(`${file}-wal`, 'r+')
-  let failure: Error | null = null
-  return {
-    /** Resolves when everything that was committed before the call is on the disk. */
-    flush: () =>
-      new Promise<void>((resolve, reject) => {
-        if (failure !== null) {
-          reject(failure)
-          return
-        }
-        fdatasync(descriptor, (error) => {
-          // A flush that failed once has lost what it could not write: a second one that succeeds proves nothing.
-          failure ??= error
-          if (error === null) resolve()
-          else reject(error)
-        })
-      }),
-    close: () => closeSync(descriptor),
   }
 }
 
@@ -240,7 +228,7 @@ function assertSound(connection: Connection): void {
 
 /**
  * Every connection, explicitly. `synchronous=normal` flushes nothing at a commit, but everything around a checkpoint
- * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `openLog`'s, which does not
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `flushLog`'s, which does not
  * hold up the event loop.
  */
 function configure(connection: Connection, timeoutMs: number): void {

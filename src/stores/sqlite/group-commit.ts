@@ -2,7 +2,7 @@
  * One flush for many writers, off the event loop. Changes that arrive while a flush runs share the next transaction
  * and its flush. Each is still whole on its own, with its own outcome.
  */
-import type { Connection } from './connection.ts'
+import { BUSY, type Connection, hasCode } from './connection.ts'
 
 /** Most changes in one transaction: keeps the loop and other processes from waiting for long. */
 const MAX_GROUP = 1000
@@ -30,8 +30,6 @@ interface Waiting {
 export interface GroupCommitOptions {
   /** How long to wait for a lock that another process holds. */
   busyTimeoutMs: number
-  /** Knows the error of such a lock. Every other error of SQLite reaches those whose change it undid. */
-  isBusy: (error: unknown) => boolean
   /** Throws if no change must be made now. Asked once for each transaction. */
   assertUsable: () => void
   /** Puts what was committed on the disk. */
@@ -40,7 +38,7 @@ export interface GroupCommitOptions {
 
 /** `connection` must not wait for locks itself: it would in a sleep of its own, and the event loop with it. */
 export function groupCommit(connection: Connection, options: GroupCommitOptions): GroupCommit {
-  const { busyTimeoutMs, isBusy, assertUsable, flushLog } = options
+  const { busyTimeoutMs, assertUsable, flushLog } = options
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
   const savepoint = connection.prepare('savepoint change')
@@ -61,7 +59,8 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
       begin.run()
     } catch (error) {
       busySince ??= performance.now()
-      if (isBusy(error) && performance.now() - busySince < busyTimeoutMs) {
+      // Every other error of SQLite reaches those whose change it undid.
+      if (hasCode(error, BUSY) && performance.now() - busySince < busyTimeoutMs) {
         queue = [...group, ...queue]
         scheduled = true
         setTimeout(flush, RETRY_MS)
@@ -103,13 +102,7 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
   }
 
   function refuse(group: Waiting[], error: unknown): void {
-    finish(
-      group.map(
-        ({ reject }) =>
-          () =>
-            reject(error),
-      ),
-    )
+    finish(group.map(({ reject }) => reject.bind(null, error)))
   }
 
   function finish(answers: (() => void)[]): void {

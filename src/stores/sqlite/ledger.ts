@@ -6,9 +6,8 @@ import { sqlLedger } from '../sql/ledger.ts'
 import { LIST_MIGRATIONS } from '../sql/migrations.ts'
 import { CREATE_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
 import { type Connection, inTransaction, rowsOf } from './connection.ts'
-import { openAgain, openDatabase, openWaiting } from './database.ts'
 import { sqlitePrivate } from './private.ts'
-import { reopening } from './reopening.ts'
+import { openReopening } from './reopening.ts'
 import { isDiskFull, openReserve, withReserve } from './reserve.ts'
 import { serversOn } from './servers.ts'
 import { isClean, takeOutPrivate } from './take-out.ts'
@@ -39,19 +38,17 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
     isReady = isClean(connection)
     if (isReady) migrate(connection)
   }
-  const fileOptions = { setUp, isFlushed: true }
   const reserve = openReserve(file)
   // A log that can't be made: the disk has no room or no inode left.
   const makesRoom = () => isDiskFull(dirname(file)) && reserve.release()
-  const opened = await openWaiting(() => openDatabase(file, timeoutMs, fileOptions), timeoutMs, makesRoom)
+  const database = await openReopening(file, timeoutMs, { setUp, isFlushed: true }, makesRoom)
   try {
     // A file of an older version, or a new one.
     if (!isReady) await takeOutPrivate(file, folder, timeoutMs, servers, migrate)
   } catch (error) {
-    await opened.close()
+    await database.close()
     throw error
   }
-  const database = reopening(opened, () => openAgain(file, timeoutMs, fileOptions))
   const tables = sqlitePrivate(folder, timeoutMs, database.assertSameFile)
   const ledger = sqlLedger(database, tables, servers.join)
   return withReserve({ ...ledger, close: () => ledger.close().finally(servers.leave) }, reserve)
@@ -60,9 +57,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
 function migrate(connection: Connection): void {
   inTransaction(connection, 'immediate', () => {
     connection.exec(CREATE_MIGRATIONS)
-    const applied = rowsOf<Record<string, string>>(connection, LIST_MIGRATIONS).map(
-      (row) => Object.values(row)[0]!,
-    )
+    const applied = rowsOf<{ name: string }>(connection, LIST_MIGRATIONS).map(({ name }) => name)
     for (const statement of pendingStatements(applied, 'sqlite')) connection.exec(statement)
   })
 }

@@ -5,8 +5,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { unlessAbsent } from '../disk/faults.ts'
+import { flushFolder } from '../disk/flush-folder.ts'
 import { LedgerUnavailable } from '../ledger.ts'
-import { eraseFile, flushFolder } from '../private/erase.ts'
+import { eraseFile } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import {
   checkedDay,
@@ -21,8 +23,8 @@ import {
 } from '../sql/private.ts'
 import { statementsOf } from '../sql/schema.ts'
 import { type Connection, inTransaction, rethrow } from './connection.ts'
-import { type FileOptions, openAgain, openDatabase, openWaiting } from './database.ts'
-import { type Reopening, reopening } from './reopening.ts'
+import type { FileOptions } from './database.ts'
+import { openReopening, type Reopening } from './reopening.ts'
 
 type Kind = 'usage' | 'links'
 
@@ -55,23 +57,20 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
   async function openFile(path: string, kind: Kind): Promise<Reopening> {
     const options = kind === 'usage' ? USAGE : TAGS
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const first = await openWaiting(() => openDatabase(path, timeoutMs, options), timeoutMs)
+    const file = await openReopening(path, timeoutMs, options)
     try {
       // A power cut must not take the name from a file whose changes were acknowledged.
       for (const each of [folder, dirname(folder)]) await flushFolder(each)
+      return file
     } catch (error) {
-      await first.close()
+      await file.close()
       throw error
     }
-    return reopening(first, () => openAgain(path, timeoutMs, options))
   }
 
   /** By name, with what is half erased. */
   async function names(): Promise<{ name: string; kind: Kind; day: string }[]> {
-    const all = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return []
-      throw error
-    })
+    const all = await readdir(folder).catch(unlessAbsent([]))
     return all.flatMap((name) => {
       const [, kind, day] = NAME.exec(name) ?? []
       return kind === undefined ? [] : [{ name, kind: kind as Kind, day: day! }]

@@ -3,40 +3,37 @@
  * would take with it whatever comes after. Opening copies it into the file, flushes that, and begins another.
  */
 import { LedgerUnavailable } from '../ledger.ts'
-import type { SqlDatabase } from '../sql/database.ts'
+import { type FileOptions, openAgain, openDatabase, openWaiting, type SqliteFile } from './database.ts'
 
-export interface OpenDatabase extends SqlDatabase {
-  /** What broke it for good, if anything did. */
-  failure(): Error | null
-  /** Throws `LedgerUnavailable` if the file was removed or replaced under us. */
-  assertSameFile(): void
-  isThere(): boolean
-}
-
-export type Reopening = SqlDatabase & Pick<OpenDatabase, 'assertSameFile' | 'isThere'>
+export type Reopening = Omit<SqliteFile, 'failure' | 'emptyLog'>
 
 /** A disk that is gone is not asked with every request. */
 const PAUSE_MS = 1000
 
-/** `open` throws as long as the disk fails. */
-export function reopening(first: OpenDatabase, open: () => OpenDatabase): Reopening {
-  let current = first
+/** Opens the file, or makes it. `mends`: as of `openWaiting`. */
+export async function openReopening(
+  file: string,
+  timeoutMs: number,
+  options: FileOptions,
+  mends?: () => boolean,
+): Promise<Reopening> {
+  let current = await openWaiting(() => openDatabase(file, timeoutMs, options), timeoutMs, mends)
   let triedAt = -Infinity
   let isClosed = false
 
-  function usable(): OpenDatabase {
+  function usable(): SqliteFile {
     const failure = current.failure()
     if (failure === null || isClosed) return current
     if (performance.now() - triedAt < PAUSE_MS) throw new LedgerUnavailable({ cause: failure })
     triedAt = performance.now()
-    const next = open()
+    const next = openAgain(file, timeoutMs, options)
     current.close().catch(() => {})
     current = next
     return next
   }
 
   /** Reading goes on. */
-  function readable(): OpenDatabase {
+  function readable(): SqliteFile {
     try {
       return usable()
     } catch {
@@ -45,7 +42,7 @@ export function reopening(first: OpenDatabase, open: () => OpenDatabase): Reopen
   }
 
   return {
-    dialect: first.dialect,
+    dialect: current.dialect,
     read: (statement) => readable().read(statement),
     write: async (statements, isLazy) => usable().write(statements, isLazy),
     wipe: async () => usable().wipe(),

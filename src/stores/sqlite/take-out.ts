@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../async.ts'
-import { flushFolder } from '../private/erase.ts'
+import { flushFolder } from '../disk/flush-folder.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import { checkedDay, DAY_TABLES, dayOf, PRIVATE_TABLES, TAG_TABLES } from '../sql/private.ts'
 import { type Connection, inTransaction, passing, pragma, rowsOf } from './connection.ts'

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { readdir, readlink, truncate } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { DamagedObject } from '../../../src/stores/object-store.ts'
 import { storeFolder } from '../../support/store-folder.ts'
@@ -61,6 +63,21 @@ test('readers that never say what they have read get every byte', async (t) => {
     const { body } = await streamOf(store)
     assert.deepEqual(new Uint8Array(await new Response(body).arrayBuffer()), new Uint8Array(bytes))
   }
+})
+
+test('what a reader has read is garbage while it reads on, although it never says so', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { store } = await storeOf(t, bytesFor(5, 8_000_000))
+  const image = await streamOf(store)
+  const reader = image.body.getReader()
+  const first = new WeakRef((await reader.read()).value!.buffer)
+  for (let pieces = 0; pieces < 3; pieces++) await reader.read()
+  await new Promise(setImmediate)
+  collect()
+  assert.ok(first.deref() === undefined)
+  await reader.cancel()
+  assert.ok(image.reuse, 'until here it could be given back')
 })
 
 test('readers at once, some of which leave, get what they asked for', async (t) => {
