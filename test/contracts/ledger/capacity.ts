@@ -29,14 +29,6 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedCapacity('y', DAY), 10)
   })
 
-  on('never gives more than the limit, however many ask at once', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, nth) => handles[nth % 2]!.takeCapacity('x', DAY, 3, 50)),
-    )
-    assert.equal(answers.filter(Boolean).length, 16)
-  })
-
   // How challenges are used once, and passes as often as they are good for.
   on(
     'gives a share of one to one of all who ask at once, and forgets it with its day',

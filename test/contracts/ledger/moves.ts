@@ -205,17 +205,6 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal((await ledger.claimMoves(10, 3000, 100)).length, 1)
   })
 
-  on('gives every move to exactly one of many who ask', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
-    const ids = Array.from({ length: 30 }, (_, nth) => `${nth}`.padStart(11, '0'))
-    for (const id of ids) await ledger.recordHold(id, 'x', AT)
-    const given = (
-      await Promise.all(Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.claimMoves(7, 1000, 100)))
-    ).flat()
-    assert.equal(new Set(given.map(({ id }) => id)).size, given.length)
-    assert.ok(given.length >= 7)
-  })
-
   on('keeps settings, changed together or not at all', async (ledger, { another }) => {
     const other = await another()
     assert.deepEqual(await ledger.settings(), {})

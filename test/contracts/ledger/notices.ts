@@ -13,31 +13,6 @@ const raise = (ledger: Ledger, kind: string, at: number) =>
   ledger.raiseAlert(crypto.randomUUID(), new Date(at), { raises: kind, pause: null })
 
 export function noticesCases({ on }: Harness): void {
-  on('has nothing to tell at first', async (ledger) => {
-    assert.deepEqual(await ledger.claimNotices(NOW, LEASE_MS), [])
-    assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
-  })
-
-  on(
-    'hands a notice to one process, and to another when the lease has ended',
-    async (ledger, { another }) => {
-      const other = await another()
-      await raise(ledger, 'a', NOW)
-      assert.deepEqual(await other.claimNotices(NOW - 1, LEASE_MS), [])
-      const taken = await Promise.all([ledger, other].map((each) => each.claimNotices(NOW, LEASE_MS)))
-      const [first, ...rest] = taken.flat()
-      assert.deepEqual(rest, [])
-      assert.deepEqual([first?.kind, first?.count, first?.since, first?.attempts], ['a', 1, NOW, 0])
-      assert.deepEqual(await other.claimNotices(NOW + LEASE_MS - 1, LEASE_MS), [])
-      const [again] = await other.claimNotices(NOW + LEASE_MS, LEASE_MS)
-      assert.equal(again?.id, first?.id, 'a receiver can drop what it has seen')
-      await ledger.settleNotice(first!, NOW, NOW + QUIET_MS)
-      assert.equal((await ledger.pendingNotices()).count, 1, 'an old claim settles nothing')
-      await other.settleNotice(again!, NOW, NOW + QUIET_MS)
-      assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
-    },
-  )
-
   on('tells what arises meanwhile as one more notice, after a while', async (ledger) => {
     for (let nth = 0; nth < 3; nth++) await raise(ledger, 'a', NOW + nth)
     const [first] = await ledger.claimNotices(NOW + 5, LEASE_MS)

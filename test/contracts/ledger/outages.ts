@@ -6,11 +6,7 @@ import type { Harness } from './harness.ts'
 
 const DAY = '2026-07-31'
 
-export function outagesCases({ on, onHooks }: Harness): void {
-  on('answers', async (ledger) => {
-    await ledger.check()
-  })
-
+export function outagesCases({ onHooks }: Harness): void {
   onHooks(
     ['interrupt'],
     'says so when it is gone, and is used again when it is back',

@@ -8,25 +8,6 @@ const FILL_MS = 60_000
 const LEASE_MS = 30_000
 
 export function purgesCases({ on }: Harness): void {
-  on('owes nothing at first', async (ledger) => {
-    assert.deepEqual(await ledger.pendingPurges(), { count: 0, oldest: null })
-    assert.deepEqual(await ledger.claimPurges(10, NOW, LEASE_MS), [])
-    await ledger.settlePurges([], NOW)
-    await ledger.deferPurges([], NOW)
-  })
-
-  on('hands out what is owed, once', async (ledger, { another }) => {
-    const other = await another()
-    await owe(ledger, 'A')
-    const [purge] = await ledger.claimPurges(10, NOW, LEASE_MS)
-    assert.equal(purge?.id, 'A')
-    assert.equal(purge?.attempts, 0)
-    assert.equal(purge?.fillEndsAt, NOW + FILL_MS)
-    assert.deepEqual(await ledger.claimPurges(10, NOW, LEASE_MS), [])
-    assert.deepEqual(await other.claimPurges(10, NOW + LEASE_MS - 1, LEASE_MS), [])
-    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
-  })
-
   on('puts off what succeeded before the fill ended, and forgets what succeeded after', async (ledger) => {
     await owe(ledger, 'A')
     const first = await ledger.claimPurges(10, NOW, LEASE_MS)
@@ -50,43 +31,6 @@ export function purgesCases({ on }: Harness): void {
     const late = await ledger.claimPurges(10, NOW + FILL_MS, LEASE_MS)
     await ledger.settlePurges(late, NOW + FILL_MS, FILL_MS)
     assert.equal((await ledger.pendingPurges()).count, 0)
-  })
-
-  on('settles many at once, each by its own fill', async (ledger) => {
-    await owe(ledger, 'A', NOW, NOW + 10)
-    await owe(ledger, 'B', NOW, NOW + 20)
-    await owe(ledger, 'C', NOW, NOW + 30)
-    await ledger.settlePurges(await ledger.claimPurges(10, NOW, LEASE_MS), NOW + 20)
-    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
-    assert.deepEqual(idsOf(await ledger.claimPurges(10, NOW + 30, LEASE_MS)), ['C'])
-  })
-
-  on('makes what failed due again, and counts the failures', async (ledger) => {
-    await owe(ledger, 'A')
-    let due = NOW
-    for (const attempts of [0, 1, 2]) {
-      const purges = await ledger.claimPurges(10, due, LEASE_MS)
-      assert.deepEqual(
-        purges.map((purge) => purge.attempts),
-        [attempts],
-      )
-      due += 5000
-      await ledger.deferPurges(purges, due)
-      assert.deepEqual(await ledger.claimPurges(10, due - 1, LEASE_MS), [])
-    }
-    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
-  })
-
-  on('owes an image one purge, of the latest fill', async (ledger) => {
-    await owe(ledger, 'A', NOW, NOW + 500)
-    await owe(ledger, 'A', NOW + 100, NOW + 400)
-    await owe(ledger, 'A', NOW + 200, NOW + 900)
-    assert.deepEqual(await ledger.pendingPurges(), { count: 1, oldest: NOW })
-    const purges = await ledger.claimPurges(10, NOW + 200, LEASE_MS)
-    assert.deepEqual(
-      purges.map(({ id, fillEndsAt }) => [id, fillEndsAt]),
-      [['A', NOW + 900]],
-    )
   })
 
   on('makes what is owed anew due at once, whatever an earlier claim reports', async (ledger) => {

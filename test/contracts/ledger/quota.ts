@@ -15,23 +15,6 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedUploads('a', DAY), 3)
   })
 
-  on('gives a reservation back to whoever asks next', async (ledger) => {
-    for (const used of [1, 2]) assert.equal(await ledger.reserveUpload('a', DAY, 2), used)
-    await ledger.releaseUpload('a', DAY)
-    assert.equal(await ledger.usedUploads('a', DAY), 1)
-    assert.equal(await ledger.reserveUpload('a', DAY, 2), 2)
-    assert.equal(await ledger.reserveUpload('a', DAY, 2), null)
-  })
-
-  on('never counts below zero', async (ledger) => {
-    await ledger.releaseUpload('a', DAY)
-    assert.equal(await ledger.usedUploads('a', DAY), 0)
-    await ledger.reserveUpload('a', DAY, 5)
-    await Promise.all(Array.from({ length: 5 }, () => ledger.releaseUpload('a', DAY)))
-    assert.equal(await ledger.usedUploads('a', DAY), 0)
-    assert.equal(await ledger.reserveUpload('a', DAY, 5), 1)
-  })
-
   on('knows how many are only reserved, until they are confirmed or released', async (ledger) => {
     const reserved = (reservedAtMs = 5000) => ({ reservedAtMs })
     const reservedOf = async (bucket: string) => (await ledger.refusals(bucket, DAY)).reserved

@@ -68,14 +68,6 @@ export function commitCases({ on, onHooks }: Harness): void {
       await assertHolds(store, winners[0]!.record, winners[0]!.bytes)
     })
 
-    on(`keeps the first image when its id is drawn again, ${size} bytes`, async (store) => {
-      const first = bytesFor(1, size)
-      const record = await put(store, idFor('a'), first)
-      await assert.rejects(put(store, record.id, bytesFor(2, size)), IdTaken)
-      await assert.rejects(put(store, record.id, first), IdTaken, 'the same bytes are no exception')
-      await assertHolds(store, record, first)
-    })
-
     on(`a draft of ${size} bytes serves one commit; discarding it afterwards is harmless`, async (store) => {
       const bytes = bytesFor(1, size)
       const draft = await store.draft(inChunks(bytes), size)

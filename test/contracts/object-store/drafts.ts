@@ -89,12 +89,6 @@ export function draftCases({ on }: Harness): void {
       await draft.discard()
     })
 
-    on(`accepts exactly the limit of ${size} bytes`, async (store) => {
-      const draft = await store.draft(inChunks(bytesFor(1, size), 999), size)
-      assert.equal(draft.size, size)
-      await draft.discard()
-    })
-
     on(`refuses one byte more than ${size}, and lets the body go`, async (store) => {
       let finished = false
       async function* endless() {
@@ -154,13 +148,6 @@ export function draftCases({ on }: Harness): void {
       await draft.discard()
     })
   }
-
-  on('is invisible until its commit', async (store) => {
-    const bytes = bytesFor(3, LARGE)
-    const draft = await store.draft(inChunks(bytes), LARGE)
-    assert.deepEqual(await listOf(store), [])
-    await draft.discard()
-  })
 
   on('keeps many drafts apart', async (store) => {
     const seeds = Array.from({ length: 20 }, (_, index) => index)

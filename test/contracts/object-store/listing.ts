@@ -14,11 +14,6 @@ const IDS = [
 ].sort()
 
 export function listingCases({ on, onHooks }: Harness): void {
-  on('is empty at first', async (store) => {
-    assert.deepEqual(await listOf(store), [])
-    assert.deepEqual(await listOf(store, idFor('a')), [])
-  })
-
   on('gives every id once, in order, across pages, from anywhere', async (store) => {
     // Stored out of order, so that the order is the store's work.
     const shuffled = IDS.map((id, index) => ({ id, key: (index * 7919) % IDS.length }))

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ObjectStore, StoredImage } from '../../../src/stores/object-store.ts'
 import {
-  assertAbsent,
   assertHolds,
   assertSameBytes,
   bodyOf,
@@ -23,10 +22,6 @@ async function opened(store: ObjectStore, id: string): Promise<StoredImage> {
 }
 
 export function readingCases({ on, onHooks }: Harness): void {
-  on('answers null for an id that nothing has', async (store) => {
-    await assertAbsent(store, idFor('nobody'))
-  })
-
   on('serves many readers of one image', async (store) => {
     const bytes = bytesFor(1, 3_000_000)
     const record = await put(store, idFor('a'), bytes)

@@ -25,16 +25,6 @@ export function removalCases({ on, onHooks }: Harness): void {
       assert.deepEqual(await listOf(store), [kept.id])
       await assertHolds(store, kept, bytes)
     })
-
-    on(`holds a new image under a removed id, ${size} bytes`, async (store) => {
-      for (let round = 0; round < 3; round++) {
-        const bytes = bytesFor(round, size + round)
-        const record = await put(store, idFor('a'), bytes, { width: 100 + round })
-        await assertHolds(store, record, bytes)
-        assert.equal(await store.remove(record.id), true)
-        await assertAbsent(store, record.id)
-      }
-    })
   }
 
   on('tells a record that no crash takes away, and none of what is not there', async (store) => {
@@ -44,10 +34,6 @@ export function removalCases({ on, onHooks }: Harness): void {
     await store.remove(idFor('a'))
     assert.equal(await store.headDurable(idFor('a')), null)
     assert.equal(await store.headDurable('../layout'), null)
-  })
-
-  on('answers false for an id that nothing has', async (store) => {
-    assert.equal(await store.remove(idFor('nobody')), false)
   })
 
   on('tells exactly one of 20 removers that it was there', async (store) => {
@@ -120,14 +106,6 @@ export function removalCases({ on, onHooks }: Harness): void {
       await assertHolds(store, renewed, again)
       assert.equal(await store.remove(record.id), true)
     }
-  })
-
-  onHooks(['reopen'], 'tells one remover of two processes that it was there', async (store, opened) => {
-    const other = await opened.reopen()
-    const record = await put(store, idFor('a'), bytesFor(1, 2000))
-    const removers = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other))
-    const answers = await Promise.all(removers.map((remover) => remover.remove(record.id)))
-    assert.equal(answers.filter(Boolean).length, 1)
   })
 }
 

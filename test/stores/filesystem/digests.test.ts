@@ -3,12 +3,7 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  BLOCK_BYTES,
-  blockDigestsOf,
-  createBlockDigester,
-  matchesDigests,
-} from '../../../src/stores/filesystem/block-digests.ts'
+import { BLOCK_BYTES } from '../../../src/stores/filesystem/block-digests.ts'
 import { DamagedObject, type ObjectStore } from '../../../src/stores/object-store.ts'
 import { extent } from '../../support/extent.ts'
 import { flipBit, storeFolder } from '../../support/store-folder.ts'
@@ -81,32 +76,5 @@ test('any bit behind the bytes', async (t) => {
       await flipBit(pathOf(ID), at, bit)
     }),
     { numRuns: extent(60, 15) },
-  )
-})
-
-test('digests of pieces are those of the whole, and match nothing else', () => {
-  fc.assert(
-    fc.property(
-      fc.nat(4 * BLOCK_BYTES),
-      fc.array(fc.nat(2 * BLOCK_BYTES), { maxLength: 8 }),
-      fc.nat(),
-      (size, lengths, flipped) => {
-        const bytes = bytesFor(size, size)
-        const digester = createBlockDigester()
-        let at = 0
-        for (const length of [...lengths, size]) {
-          digester.update(bytes.subarray(at, at + length))
-          at = Math.min(size, at + length)
-        }
-        const digests = digester.digests()
-        assert.deepEqual(digests, blockDigestsOf(bytes))
-        assert.ok(matchesDigests(bytes, digests, 0))
-        if (size === 0) return
-        const place = flipped % size
-        bytes[place] = bytes[place]! ^ (1 << (flipped % 8))
-        assert.ok(!matchesDigests(bytes, digests, 0))
-      },
-    ),
-    { numRuns: extent(50, 15) },
   )
 })
