@@ -38,7 +38,7 @@ export function saltFiles(folder: string) {
     try {
       await handle.writeFile(salt)
       await handle.sync()
-      // Of several that come first, one makes the name.
+      // If several come first, one makes the name.
       await link(draft, path)
     } catch (error) {
       if (!isCode(error, 'EEXIST')) throw error
