@@ -41,7 +41,7 @@ function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]):
     }),
     quota: {
       limit: 100,
-      reserve: async () => ({ remaining: 99, confirm() {}, release }),
+      reserve: async () => ({ remaining: 99, used: 1, confirm() {}, release }),
       remaining: async () => {
         asked.push('remaining')
         return NEVER
@@ -139,8 +139,7 @@ test('a ledger that fails behind a commit costs no image that a repeat was told 
     const images = imagesOn({ objects, ledger: { ...ledger, whyAbsent } })
     const confirm = () => void events.push(`${name} counts`)
     const reserve = async () => {
-      const { remaining, release } = (await parts.quota.reserve({ address: '', network: '' }))!
-      return { remaining, release, confirm }
+      return { ...(await parts.quota.reserve({ address: '', network: '' }))!, confirm }
     }
     const derive = createDerive(ledger, nodeHashes)
     return createUpload({
@@ -190,6 +189,7 @@ test('a file that an inspector breaks on counts as a refused one, and what a sto
     })
     const reserve = async () => ({
       remaining: 99,
+      used: 1,
       confirm() {},
       release: async (bytes?: number) => void counted.push(bytes),
     })
@@ -199,4 +199,31 @@ test('a file that an inspector breaks on counts as a refused one, and what a sto
     assert.equal((await upload(sent)).status, status)
     assert.deepEqual(counted, [isCounted ? sent.body.received() : undefined])
   }
+})
+
+test('a store that fails a repeat behind the last upload of the day counts no refusal', async (t) => {
+  const { ledger, objects } = await opened(t)
+  const counted: (number | undefined)[] = []
+  const parts = partsOf(null, async () => {}, [])
+  const derive = createDerive(ledger, nodeHashes)
+  const uploadTo = (store: ObjectStore, reserve: AppParts['quota']['reserve']) =>
+    createUpload({
+      ...parts,
+      images: imagesOn({ ledger, objects: store }),
+      derive,
+      hashes: nodeHashes,
+      quota: { ...parts.quota, reserve, remaining: async () => 0 },
+    } as unknown as AppParts)
+  const sent = requestOf(gif(), { 'idempotency-key': 'b'.repeat(32) })
+  assert.equal((await uploadTo(objects, parts.quota.reserve)(sent)).status, 201)
+
+  const headDurable = () => Promise.reject(new StoreUnavailable())
+  const again = await uploadTo({ ...objects, headDurable }, async (_, options) => {
+    if (!options?.isRepeat) throw new Refusal('quota-exceeded', 'None is left.')
+    const release = async (bytes?: number) => void counted.push(bytes)
+    return { remaining: 0, used: 101, confirm() {}, release }
+  })(sent)
+  assert.equal(again.status, 503)
+  assert.equal(again.headers[again.headers.indexOf('X-RateLimit-Remaining') + 1], '0')
+  assert.deepEqual(counted, [undefined])
 })

@@ -14,11 +14,11 @@ import {
   type UploadAnswer,
   viewPath,
 } from '../../protocol.ts'
-import type { Credentials, Spent } from '../../service/challenge/challenges.ts'
+import type { Credentials } from '../../service/challenge/challenges.ts'
 import { lifetimeFor } from '../../service/images/expiry.ts'
-import { drawIdentity, type Identity } from '../../service/images/identities.ts'
+import { drawIdentity } from '../../service/images/identities.ts'
 import { InspectionFailure, type Published, type PublishOptions } from '../../service/images/publish.ts'
-import { createAdmission } from '../../service/quota/admission.ts'
+import { type Admitted, createAdmission } from '../../service/quota/admission.ts'
 import type { Taken } from '../../service/quota/capacity.ts'
 import { type ClientAddress, quotaExceeded, type Reservation } from '../../service/quota/quota.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
@@ -72,26 +72,26 @@ export function createUpload(parts: AppParts): Upload {
       onGone: request.onGone,
     }).catch((error: Error) => error)
     if (turn instanceof Error) return { remaining: tellsQuota(turn) ? 0 : remaining, error: turn }
-    const { admitted } = turn
     try {
-      return admitted.isRepeat
-        ? await receiveAgain(request, identity, admitted.reservation, startedAt)
-        : await receiveNew(request, { identity, lifetimeSeconds }, admitted, startedAt)
+      return await receiveAdmitted(request, { identity, lifetimeSeconds }, turn.admitted, startedAt)
     } finally {
       turn.end()
     }
   }
 
-  async function receiveNew(
+  async function receiveAdmitted(
     request: UploadRequest,
     asked: Required<Pick<PublishOptions, 'identity' | 'lifetimeSeconds'>>,
-    { reservation, spent }: { reservation: Reservation; spent: Spent },
+    { reservation, spent, isRepeat }: Admitted,
     startedAt: number,
   ): Promise<Outcome> {
-    const { remaining } = reservation
+    const { remaining, used } = reservation
+    const remainingReleased = quota.limit - used + 1
     let taken: Taken | undefined
     let isKept = false
     const beforeStored = async (bytes: number) => {
+      // It was found when it was admitted, and is gone.
+      if (isRepeat) throw quotaExceeded(quota.limit)
       taken = await parts.capacity.take(bytes)
     }
     try {
@@ -111,7 +111,7 @@ export function createUpload(parts: AppParts): Upload {
       taken?.release()
       spent.release()
       await release(reservation, request.body.received())
-      return { remaining: Math.min(quota.limit, remaining + 1), stored }
+      return { remaining: remainingReleased, stored }
     } catch (error) {
       spent.release()
       if (isKept) {
@@ -123,24 +123,7 @@ export function createUpload(parts: AppParts): Upload {
       const released = release(reservation, isClients(error) ? request.body.received() : undefined)
       // A ledger that did not answer was waited for once.
       if (!isOfLedger(error)) await released
-      return { remaining: Math.min(quota.limit, remaining + 1), error }
-    }
-  }
-
-  async function receiveAgain(
-    request: UploadRequest,
-    identity: Identity,
-    reservation: Reservation,
-    startedAt: number,
-  ): Promise<Outcome> {
-    try {
-      const published = await parts.images.publishAgain(fileOf(request), { ...announced(request), identity })
-      if (published === null) return { remaining: 0, error: quotaExceeded(quota.limit) }
-      return { remaining: 0, stored: answerOf(published, request, startedAt) }
-    } catch (error) {
-      return { remaining: 0, error }
-    } finally {
-      await release(reservation, request.body.received())
+      return { remaining: remainingReleased, error }
     }
   }
 

@@ -19,11 +19,12 @@ import type { Hashes } from '../hashes.ts'
 import type { Metrics } from '../metrics.ts'
 import { isExpired } from './expiry.ts'
 import { equalInConstantTime, idOfKey } from './ids.ts'
-import { createPublishing, type Publishing, takenDown } from './publish.ts'
+import { createPublish, type Publish, takenDown } from './publish.ts'
 import type { Purges } from './purges.ts'
 import { damagedIsThere } from './status.ts'
 
-export interface Images extends Publishing {
+export interface Images {
+  publish: Publish
   /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
   find(id: string): Promise<ImageRecord | null>
   /** As `find`; throws `UnsatisfiableRange` too, and an `AbortError`. */
@@ -54,10 +55,10 @@ export function createImages(parts: {
   expiryClock: Pick<ExpiryClock, 'latest'>
   /** Whether nobody is shown a picture now. To be asked for each view. */
   isPrivate?: () => boolean
-  scans?: Parameters<typeof createPublishing>[0]['scans']
+  scans?: Parameters<typeof createPublish>[0]['scans']
 }): Images {
   const { objects, ledger, purges, metrics, hashes, expiryClock, isPrivate = () => false } = parts
-  const publishing = createPublishing(parts)
+  const publish = createPublish(parts)
   let ledgerFailedAt = -Infinity
 
   /**
@@ -133,8 +134,7 @@ export function createImages(parts: {
   }
 
   return {
-    publish: (body, options) => publishing.publish(body, options).catch(refuseFault),
-    publishAgain: (body, options) => publishing.publishAgain(body, options).catch(refuseFault),
+    publish: (body, options) => publish(body, options).catch(refuseFault),
     async find(id) {
       if (isPrivate()) throw notShown()
       try {

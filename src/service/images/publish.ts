@@ -48,16 +48,11 @@ export interface PublishOptions {
 
 type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored' | 'onKept'>>
 
-/** Both throw `Refusal`, and what `body` throws; then nothing is stored, unless `onKept` was called. */
-export interface Publishing {
-  /** Stores an image. When it resolves, the image survives a crash. */
-  publish(body: AsyncIterable<Uint8Array>, options?: PublishOptions): Promise<Published>
-  /** As `publish`, for what is stored already under a derived identity. `null` if it is not, or no more. */
-  publishAgain(
-    body: AsyncIterable<Uint8Array>,
-    options: PublishOptions & { identity: Identity },
-  ): Promise<Published | null>
-}
+/**
+ * Stores an image. When it resolves, the image survives a crash. Throws `Refusal`, and what `body` throws; then nothing is
+ * stored, unless `onKept` was called.
+ */
+export type Publish = (body: AsyncIterable<Uint8Array>, options?: PublishOptions) => Promise<Published>
 
 const DELETED =
   'The image that was sent under this Idempotency-Key was deleted or expired. Send this one under a new key.'
@@ -72,7 +67,7 @@ export const SMALL_INSPECTIONS_AT_ONCE = 4
 /** A commit holds less, and waits for a store that may be far away. */
 export const LARGE_COMMITS_AT_ONCE = 64
 
-export function createPublishing(parts: {
+export function createPublish(parts: {
   objects: ObjectStore
   ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent' | 'recordExpiries' | 'recordScan' | 'hideScanned'>
   maxUploadBytes: number
@@ -82,7 +77,7 @@ export function createPublishing(parts: {
   expiryClock: Pick<ExpiryClock, 'latest'>
   /** Absent: nothing is scanned. */
   scans?: { gate: ScanGate; moves: Pick<Moves, 'carryOut'> }
-}): Publishing {
+}): Publish {
   const { objects, ledger, hashes, expiryClock, scans } = parts
   const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
   const smallInspections = createSemaphore(SMALL_INSPECTIONS_AT_ONCE)
@@ -90,26 +85,6 @@ export function createPublishing(parts: {
 
   /** Commits of derived identities, by id: a repeat that comes meanwhile waits for the first. */
   const underWay = createUnderWay()
-
-  function receive(body: AsyncIterable<Uint8Array>, mostBytes = Number.POSITIVE_INFINITY): Promise<Draft> {
-    return objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
-  }
-
-  async function publish(
-    body: AsyncIterable<Uint8Array>,
-    {
-      mostBytes,
-      identity = drawIdentity(),
-      lifetimeSeconds = null,
-      beforeStored = async () => {},
-      onKept = () => {},
-    }: PublishOptions = {},
-  ): Promise<Published> {
-    const draft = await receive(body, mostBytes)
-    const storing = { lifetimeSeconds, beforeStored, onKept }
-    if (!identity.isDerived) return store(draft, identity, storing)
-    return underWay.run(identity.id, () => storeOnce(draft, identity, storing))
-  }
 
   /** Among all requests of one identity, in all processes, one stores the image. */
   async function storeOnce(draft: Draft, identity: Identity, storing: Storing): Promise<Published> {
@@ -241,14 +216,20 @@ export function createPublishing(parts: {
     if (why !== null && why.state !== 'scanning') throw takenDown(why)
   }
 
-  return {
-    publish,
-    async publishAgain(body, { mostBytes, identity }) {
-      const draft = await receive(body, mostBytes)
-      const digest = await sentDigest(draft)
-      await draft.discard()
-      return stored(identity, digest)
-    },
+  return async (
+    body,
+    {
+      mostBytes = Number.POSITIVE_INFINITY,
+      identity = drawIdentity(),
+      lifetimeSeconds = null,
+      beforeStored = async () => {},
+      onKept = () => {},
+    } = {},
+  ) => {
+    const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
+    const storing = { lifetimeSeconds, beforeStored, onKept }
+    if (!identity.isDerived) return store(draft, identity, storing)
+    return underWay.run(identity.id, () => storeOnce(draft, identity, storing))
   }
 }
 
