@@ -8,7 +8,6 @@ import {
   createScheduler,
   READS_PER_TICK,
   TICKS_FOR_CONNECTIONS,
-  unfairScheduler,
 } from '../src/node/http/scheduler.ts'
 
 const REQUESTS = 50
@@ -21,12 +20,9 @@ function work(): void {
   now += 10
 }
 
-for (const [name, create] of [
-  ['fair', createScheduler],
-  ['unfair', () => unfairScheduler],
-] as const) {
-  it(`the ${name} scheduler runs each once, in order; what is deferred in a later tick`, async () => {
-    const scheduler = create()
+describe('the scheduler', () => {
+  it('runs each once, in order; what is deferred in a later tick', async () => {
+    const scheduler = createScheduler()
     const ran: string[] = []
     scheduler.defer(() => ran.push('c'))
     scheduler.run(() => ran.push('a'))
@@ -37,9 +33,7 @@ for (const [name, create] of [
     await nextTurn()
     assert.deepEqual(ran, ['a', 'b', 'c', 'd'])
   })
-}
 
-describe('the fair scheduler', () => {
   it('runs one deferred request a tick, in order', async () => {
     const scheduler = createScheduler()
     const ran: number[] = []
