@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { createCounting, DURATION_BUCKETS, sumOf } from '../src/node/metrics/counts.ts'
 import { exposition } from '../src/node/metrics/exposition.ts'
 import { atAdmin } from './support/at-admin.ts'
 import { childrenOf } from './support/attack/process-costs.ts'
+import { folderOf } from './support/folder.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -97,6 +101,23 @@ for (const WORKERS of ['1', '2']) {
     }
   })
 }
+
+it('a scrape while a worker starts leaves the server’s start as it is', async (t) => {
+  const dataDir = await folderOf(t)
+  const LATE_WORKER = join(dataDir, 'late')
+  const NODE_OPTIONS = `--import ${new URL('support/processes/late-worker.ts', import.meta.url).href}`
+  const started = startServer({ WORKERS: '2', LATE_WORKER, NODE_OPTIONS }, { dataDir })
+  t.after(async () => (await started).stop())
+  await until('one worker is there, and the other is about to be', async () => {
+    const scraped = await atAdmin(dataDir, 'GET', '/metrics').catch(() => null)
+    return scraped?.status === 200 && existsSync(LATE_WORKER)
+  })
+  assert.equal((await atAdmin(dataDir, 'GET', '/metrics')).status, 200)
+  await rm(LATE_WORKER)
+  const server = await started
+  assert.match(server.stdout(), /^Pinhole is at http:/)
+  assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
+})
 
 describe('counts', () => {
   it('put each duration into one bucket, and all of them into the sum', async () => {

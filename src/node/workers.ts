@@ -46,8 +46,9 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   let listening = 0
 
   function start(): void {
-    cluster.fork({ PORT: port }).once('message', (at: Address) => {
-      if (++listening !== config.workers) return
+    cluster.fork({ PORT: port }).on('message', (at: Address | { metrics: string }) => {
+      // Before it listens it may be asked for its metrics.
+      if (!('baseUrl' in at) || ++listening !== config.workers) return
       reserved?.release()
       announce(at)
     })

@@ -1,0 +1,19 @@
+/** Loaded into a server with `--import`: its second worker makes the file LATE_WORKER, and listens when that is gone. */
+import cluster from 'node:cluster'
+import { existsSync, writeFileSync } from 'node:fs'
+import { Server } from 'node:net'
+
+const { LATE_WORKER: file = '' } = process.env
+const { listen } = Server.prototype
+if (cluster.worker?.id === 2) {
+  Server.prototype.listen = function (this: Server, ...given: unknown[]) {
+    writeFileSync(file, '')
+    const timer = setInterval(() => {
+      if (existsSync(file)) return
+      clearInterval(timer)
+      listen.apply(this, given as never)
+    }, 10)
+    Server.prototype.listen = listen
+    return this
+  }
+}
