@@ -192,27 +192,15 @@ function corsHeaders(parts: AppParts) {
 async function answerError(c: AppContext, parts: AppParts, error: unknown): Promise<Response> {
   logFault(parts.log, error, c.get('requestId'))
   const told = toProblem(error)
+  const status = told.status as ContentfulStatusCode
   const wait = error instanceof Refusal ? error.retryAfterSeconds : undefined
   if (wait !== undefined) c.header('Retry-After', `${wait}`)
   const wantsPage = isPage(c) || prefersHtml(c.req.header('Accept'))
   if (wantsPage && !ASKED_EVERYWHERE.test(c.req.path)) {
-    return problemPage(c, parts, error, told.status as ContentfulStatusCode)
+    return problemPage(c, parts, error, status)
   }
   const success = c.req.path === DELETE_PATH ? { success: false as const } : {}
-  return new Response(JSON.stringify({ ...told, ...success }), {
-    status: told.status,
-    headers: {
-      'Content-Type': PROBLEM_TYPE,
-      ...kept(c, 'Allow'),
-      ...kept(c, 'Retry-After'),
-    },
-  })
-}
-
-/** A header that is set already. */
-function kept(c: AppContext, name: string): Record<string, string> {
-  const value = c.res.headers.get(name)
-  return value === null ? {} : { [name]: value }
+  return c.body(JSON.stringify({ ...told, ...success }), status, { 'Content-Type': PROBLEM_TYPE })
 }
 
 /** Addresses that people open. The API and everything under a folder is for programs. */

@@ -10,17 +10,7 @@ export interface Execution {
   readonly cache?: WorkersCache
 }
 
-export interface Purging {
-  /** `null` if no cache is in front. */
-  readonly cdn: Cdn | null
-  readonly purges: Purges
-  /** Whether a removal came since the last round. */
-  isDue(): boolean
-  /** One round, by a request or trigger: timers and promises of another one end with that. */
-  round(context: Execution): Promise<void>
-}
-
-export function createPurging(parts: Pick<Wiring, 'config' | 'ledger' | 'now' | 'log'>): Purging {
+export function createPurging(parts: Pick<Wiring, 'config' | 'ledger' | 'now' | 'log'>) {
   let isDue = false
 
   function cdnOf(context?: Execution): Cdn | null {
@@ -32,16 +22,20 @@ export function createPurging(parts: Pick<Wiring, 'config' | 'ledger' | 'now' | 
   }
 
   const cdn = cdnOf()
-  return {
-    cdn,
-    purges: {
-      ...wirePurges(cdn, parts),
-      flush() {
-        isDue = cdn !== null
-      },
+  const purges: Purges = {
+    ...wirePurges(cdn, parts),
+    flush() {
+      isDue = cdn !== null
     },
+  }
+  return {
+    /** `null` if no cache is in front. */
+    cdn,
+    purges,
+    /** Whether a removal came since the last round. */
     isDue: () => isDue,
-    async round(context) {
+    /** One round, by a request or trigger: timers and promises of another one end with that. */
+    async round(context: Execution): Promise<void> {
       isDue = false
       const { start, stop } = wirePurges(cdnOf(context), parts)
       start()

@@ -35,24 +35,9 @@ export interface OperatorParts {
 
 type PageStatus = 200 | 400 | 401 | 403 | 404 | 500
 
-export interface Access {
-  /** Who sent a request: by bearer token or session. */
-  principalOf(c: AppContext): Promise<Principal | null>
-  contextOf(principal: Principal | null): AdminContext
-  send(c: AppContext, page: Page, status?: PageStatus): Promise<Response>
-  /** Answers 403. */
-  refuse(c: AppContext, detail: string): Promise<Response>
-  /** Answers 400. */
-  mistaken(c: AppContext, mistake: string): Promise<Response>
-  /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
-  withPrincipal(
-    handle: (c: AppContext, principal: Principal) => Promise<Response>,
-  ): (c: AppContext) => Promise<Response>
-  /** A form of a session carries its token; a browser says where it comes from. */
-  withForm(
-    handle: (c: AppContext, form: URLSearchParams, principal: Principal) => Promise<Response>,
-  ): (c: AppContext) => Promise<Response>
-}
+type Handle = (c: AppContext, principal: Principal) => Promise<Response>
+
+export type Access = ReturnType<typeof createAccess>
 
 /** A thousand addresses, as a form writes them. Unit: bytes. */
 const FORM_MAX_BYTES = 96 * 1024
@@ -60,46 +45,65 @@ const FORM_MAX_BYTES = 96 * 1024
 /** A tab that shows it sends no address of it to anybody. */
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
-export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }): Access {
-  const access: Access = {
-    async principalOf(c) {
-      const bearer = bearerOf(c.req.header('Authorization'))
-      if (bearer !== undefined) return sessions.program(bearer)
-      const session = sessionOf(c.req.header('Cookie'))
-      return session === null ? null : sessions.session(session)
-    },
-    contextOf(principal) {
-      const { style, styles, scripts, icon } = site.facts.assets
-      return {
-        styles: [style, styles.operator],
-        script: scripts.operator,
-        icon,
-        who: principal?.who ?? null,
-        formToken: principal?.formToken ?? '',
-      }
-    },
-    async send(c, page, status = 200) {
-      for (const [name, value] of Object.entries(HEADERS)) c.header(name, value)
-      return c.html(page, status)
-    },
-    refuse: (c, detail) => access.send(c, adminErrorPage(access.contextOf(null), detail), 403),
-    mistaken: (c, mistake) => access.send(c, adminErrorPage(access.contextOf(null), mistake), 400),
-    withPrincipal: (handle) => async (c) => {
-      if (isDrivenFromElsewhere(c)) return access.refuse(c, 'Another site sent this request.')
-      const principal = await access.principalOf(c)
-      return principal === null
-        ? access.send(c, closedPage(access.contextOf(null)), 401)
-        : handle(c, principal)
-    },
-    withForm: (handle) =>
-      access.withPrincipal(async (c, principal) => {
+export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }) {
+  /** Who sent a request: by bearer token or session. */
+  async function principalOf(c: AppContext): Promise<Principal | null> {
+    const bearer = bearerOf(c.req.header('Authorization'))
+    if (bearer !== undefined) return sessions.program(bearer)
+    const session = sessionOf(c.req.header('Cookie'))
+    return session === null ? null : sessions.session(session)
+  }
+
+  function contextOf(principal: Principal | null): AdminContext {
+    const { style, styles, scripts, icon } = site.facts.assets
+    return {
+      styles: [style, styles.operator],
+      script: scripts.operator,
+      icon,
+      who: principal?.who ?? null,
+      formToken: principal?.formToken ?? '',
+    }
+  }
+
+  async function send(c: AppContext, page: Page, status: PageStatus = 200): Promise<Response> {
+    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value)
+    return c.html(page, status)
+  }
+
+  function sendError(c: AppContext, detail: string, status: PageStatus): Promise<Response> {
+    return send(c, adminErrorPage(contextOf(null), detail), status)
+  }
+
+  function refuse(c: AppContext, detail: string): Promise<Response> {
+    return sendError(c, detail, 403)
+  }
+
+  /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
+  function withPrincipal(handle: Handle) {
+    return async (c: AppContext): Promise<Response> => {
+      if (isDrivenFromElsewhere(c)) return refuse(c, 'Another site sent this request.')
+      const principal = await principalOf(c)
+      return principal === null ? send(c, closedPage(contextOf(null)), 401) : handle(c, principal)
+    }
+  }
+
+  return {
+    principalOf,
+    contextOf,
+    send,
+    sendError,
+    refuse,
+    mistaken: (c: AppContext, mistake: string) => sendError(c, mistake, 400),
+    withPrincipal,
+    /** A form of a session carries its token; a browser says where it comes from. */
+    withForm: (handle: (c: AppContext, form: URLSearchParams, principal: Principal) => Promise<Response>) =>
+      withPrincipal(async (c, principal) => {
         const form = await readForm(c, FORM_MAX_BYTES)
         const isOurs = principal.formToken === null || form.get('form-token') === principal.formToken
         if (isOurs && !isFromElsewhere(c)) return handle(c, form, principal)
-        return access.refuse(c, 'This form did not come from this page, or it is too old.')
+        return refuse(c, 'This form did not come from this page, or it is too old.')
       }),
   }
-  return access
 }
 
 /** A link may be followed to a page. Any other request that another site makes a browser send is refused before the session is looked up. */

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { idIn } from '../../service/images/ids.ts'
 import { overviewPage } from '../../web/operator/overview.ts'
-import { adminErrorPage, loginPage } from '../../web/operator/page.ts'
+import { loginPage } from '../../web/operator/page.ts'
 import { readForm } from '../body.ts'
 import type { AppEnv } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
@@ -27,7 +27,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const { sessions, site } = parts
   const access = createAccess(parts)
-  const { contextOf, send, mistaken, refuse, withPrincipal, withForm } = access
+  const { contextOf, send, sendError, mistaken, refuse, withPrincipal, withForm } = access
   const cases = createCasePages(parts, access)
   const isSecure = parts.url.startsWith('https:')
 
@@ -112,11 +112,11 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   )
 
   app.get('*', async (c, next) => (await sendAsset(c, site)) ?? next())
-  app.notFound((c) => send(c, adminErrorPage(contextOf(null), 'There is nothing at this address.'), 404))
+  app.notFound((c) => sendError(c, 'There is nothing at this address.', 404))
   app.onError((error, c) => {
     logFault(parts.log, error, c.get('requestId'))
     const { status, detail } = toProblem(error)
-    return send(c, adminErrorPage(contextOf(null), detail), status < 500 ? 400 : 500)
+    return sendError(c, detail, status < 500 ? 400 : 500)
   })
   return app
 }

@@ -39,15 +39,10 @@ export const CONDITION_HEADERS: ReadonlySet<string> = new Set<ConditionHeader>([
 /** `If-Match` names another image (RFC 9110, 13.1.1). */
 class PreconditionFailed extends Error {}
 
-export interface ImageAnswers {
-  /** To the one address that caches keep. */
-  redirect(location: string): Answer
-  /** A page for requests that prefer HTML, problem details for all others. Never throws, never rejects. */
-  refuse(error: unknown, request: RawRequest): Answer | Promise<Answer>
-}
+export type ImageAnswers = ReturnType<typeof createImageAnswers>
 
 /** `common`: headers of every answer. */
-export function createImageAnswers(common: string[], site: Site, log: Log): ImageAnswers {
+export function createImageAnswers(common: string[], site: Site, log: Log) {
   // No cache keeps a refusal; one that does all the same is told that there are two kinds.
   const more = ['Access-Control-Allow-Origin', '*', 'Vary', 'Accept', ...common]
 
@@ -62,20 +57,22 @@ export function createImageAnswers(common: string[], site: Site, log: Log): Imag
     requestId: string,
   ): Promise<Answer> {
     // Loaded at its first use: programs and <img> want none.
-    const { refusedPage } = await import('./error-page.ts')
-    const page = await refusedPage(site, header('accept-language'), error, requestId)
+    const { errorPageOf } = await import('./error-page.ts')
+    const page = errorPageOf(site, header('accept-language'), error, requestId)
     return bodiless(method, pageAnswer(status, page, requestId, more))
   }
 
   return {
-    redirect(location) {
+    /** To the one address that caches keep. */
+    redirect(location: string): Answer {
       const headers = ['Location', location, 'Cache-Control', NO_STORE, 'Content-Length', '0', ...common]
       // Pages of other sites follow it only if it allows what the image allows.
       headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')
       headers.push(REQUEST_ID_HEADER, crypto.randomUUID())
       return { status: 308, headers, body: null }
     },
-    refuse(error, request) {
+    /** A page for requests that prefer HTML, problem details for all others. Never throws, never rejects. */
+    refuse(error: unknown, request: RawRequest): Answer | Promise<Answer> {
       const { method } = request
       if (error instanceof UnsatisfiableRange) {
         const answer = told(method, problem('range-not-satisfiable', `The image has ${error.size} bytes.`))

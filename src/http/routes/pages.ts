@@ -130,6 +130,6 @@ export async function problemPage(
   error: unknown,
   status: ContentfulStatusCode,
 ): Promise<Response> {
-  const page = errorPageOf(contextOf(c, parts), error, c.get('requestId'))
+  const page = errorPageOf(parts.site, c.req.header('Accept-Language'), error, c.get('requestId'))
   return unkept(await sendCompressed(c, page, status))
 }

@@ -87,8 +87,8 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     if (representationFor(request.header('accept')) !== 'html') {
       return problemAnswer(problem, requestId, headers)
     }
-    const { refusedPage } = await import('./error-page.ts')
-    const page = await refusedPage(parts.site, request.header('accept-language'), error, requestId)
+    const { errorPageOf } = await import('./error-page.ts')
+    const page = errorPageOf(parts.site, request.header('accept-language'), error, requestId)
     return pageAnswer(problem.status, page, requestId, headers)
   }
 

@@ -36,7 +36,7 @@ export async function backUp(options: {
       bytesPerSecond,
       onProgress,
     })
-    await copySealed(config, to)
+    await copyEvidence(await openEvidenceFiles(config), await openEvidenceFiles(config, to))
     await recordRetired(stores.ledger, stores.objects, target, stores.clock.now)
     // After the images: what was removed meanwhile is in it, and does not come back.
     const ledger = await copyLedger(config)
@@ -61,12 +61,4 @@ export async function backUp(options: {
     await target.close()
     await files.close()
   }
-}
-
-async function copySealed(config: Config, to: string): Promise<void> {
-  const [from, target] = await Promise.all([
-    openEvidenceFiles(config.objectsUrl ?? 'file:', config),
-    openEvidenceFiles(to, config),
-  ])
-  await copyEvidence(from, target)
 }

@@ -98,10 +98,7 @@ export async function restore(options: {
       staysHeld: new Set(await stores.ledger.heldIds(Number.MAX_SAFE_INTEGER)),
       onProgress,
     })
-    await copyEvidence(
-      await openEvidenceFiles(from, config),
-      await openEvidenceFiles(config.objectsUrl ?? 'file:', config),
-    )
+    await copyEvidence(await openEvidenceFiles(config, from), await openEvidenceFiles(config))
     const gone = await removeGone(stores.ledger, objects)
     for (const id of await holdAsDecided(stores.ledger, objects)) transfer.damaged.push(id)
     // Ids derived and deleted after the backup are unknown here: a new secret never derives them again.

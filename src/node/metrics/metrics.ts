@@ -1,28 +1,22 @@
 /** What a process counts, and what it tells of it. */
 import type { RequestListener, Server } from 'node:http'
-import type { Metrics } from '../../service/metrics.ts'
 import { createCounting } from './counts.ts'
 import { exposition } from './exposition.ts'
 import { type GaugedParts, gaugesOf } from './gauges.ts'
 import { machineCounts } from './machine.ts'
 import { countRequests } from './requests.ts'
 
-export interface ProcessMetrics extends Metrics {
-  /** The listener of `server`, with its requests counted too. */
-  counted(server: Server, listener: RequestListener): RequestListener
-  /** No file descriptor was left. */
-  exhausted(): void
-  /** Metrics of all processes of this machine, in Prometheus' text format. */
-  text(): Promise<string>
-}
+export type ProcessMetrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(parts: GaugedParts): ProcessMetrics {
+export function createMetrics(parts: GaugedParts) {
   const counting = createCounting()
   const counts = machineCounts(counting)
   return {
     ...counting,
-    counted: (server, listener) => countRequests(server, listener, counting),
-    async text() {
+    /** The listener of `server`, with its requests counted too. */
+    counted: (server: Server, listener: RequestListener) => countRequests(server, listener, counting),
+    /** Metrics of all processes of this machine, in Prometheus' text format. */
+    async text(): Promise<string> {
       const [sum, removals] = await Promise.all([counts(), removalsByOperator(parts)])
       return exposition({ ...sum, removals: { ...sum.removals, ...removals } }, gaugesOf(parts))
     },

@@ -22,8 +22,8 @@ export async function openTombstoneFiles(config: Config): Promise<Files | null> 
     : openFiles(tombstonesUrl, config, { inFolder: (path) => resolve(path), inBucket: '' })
 }
 
-/** Sealed evidence, beside the images of `url`: `file:` and a data folder, or `s3://…`. */
-export function openEvidenceFiles(url: string, config: Config): Promise<Files> {
+/** Sealed evidence, beside the images of `url`: `file:` and a data folder, or `s3://…`. Default: those of the configuration. */
+export function openEvidenceFiles(config: Config, url = config.objectsUrl ?? 'file:'): Promise<Files> {
   const inFolder = (path: string) => join(path || config.dataDir, 'evidence')
   return openFiles(url, config, { inFolder, inBucket: '.evidence/' })
 }
@@ -45,10 +45,7 @@ export async function openEvidence(
   { objects, ledger, clock }: { objects: ObjectStore; ledger: Ledger; clock: Clock },
 ): Promise<Evidence | null> {
   if (config.evidenceKey === null) return null
-  const [seal, files] = await Promise.all([
-    sealerFor(config.evidenceKey),
-    openEvidenceFiles(config.objectsUrl ?? 'file:', config),
-  ])
+  const [seal, files] = await Promise.all([sealerFor(config.evidenceKey), openEvidenceFiles(config)])
   return createEvidence({ seal, files, objects, ledger, now: clock.now })
 }
 

@@ -38,8 +38,7 @@ export async function openTombstones(parts: {
     onRecovery: () => log.info({}, 'tombstones are written again'),
   })
   return {
-    pending: tombstones.pending,
-    start: tombstones.start,
+    ...tombstones,
     async stop() {
       await tombstones.stop()
       await files.close()

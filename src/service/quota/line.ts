@@ -4,6 +4,7 @@
  * process alone.
  */
 import { Refusal } from '../../errors.ts'
+import type { ClientAddress } from './quota.ts'
 
 export interface LineLimits {
   /** Uploads of one address that are read at once. */
@@ -18,9 +19,7 @@ export interface LineLimits {
   waitingBytes: number
 }
 
-export interface Client {
-  address: string
-  network: string
+export interface Client extends ClientAddress {
   /** What it holds in memory at most while it waits. Unit: bytes. */
   waitingBytes: number
   /** Calls `act` if the client goes away. What it returns ends that. */

@@ -48,7 +48,7 @@ export const copyCommand = new Command('copy')
         onProgress: (now) =>
           progress(() => `${now.copied} copied (${bytesOf(now.bytes)}), ${now.kept} there`),
       })
-      await copyEvidence(await openEvidenceFiles(source, config), await openEvidenceFiles(target, config))
+      await copyEvidence(await openEvidenceFiles(config, source), await openEvidenceFiles(config, target))
       const pruned = prune ? await pruneImages(from, to) : 0
       if (json) print(JSON.stringify({ copied, bytes, kept, pruned, damaged }))
       else {

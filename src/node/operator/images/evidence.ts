@@ -70,7 +70,6 @@ async function openBox(box: string, privateKey: string, to: string): Promise<str
   return id
 }
 
-async function sealedFiles() {
-  const config = parseConfig(process.env)
-  return openEvidenceFiles(config.objectsUrl ?? 'file:', config)
+function sealedFiles() {
+  return openEvidenceFiles(parseConfig(process.env))
 }
