@@ -379,10 +379,11 @@ const READINESS = object(
     status: { enum: ['ok', 'unavailable'] },
     store: string,
     ledger: string,
+    clock: string,
     purgesOwed: whole(0),
     oldestPurgeSeconds: { type: 'number', minimum: 0 },
   },
-  ['store', 'ledger', 'purgesOwed', 'oldestPurgeSeconds'],
+  ['store', 'ledger', 'clock', 'purgesOwed', 'oldestPurgeSeconds'],
 )
 
 /** Asked before a browser lets a script of another site send (Fetch, 4.8). */

@@ -1,6 +1,7 @@
 /** One server of several whose clock is wrong. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { readDocument } from './contracts/http/document.ts'
 import { checkProblem } from './contracts/http/rules.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
@@ -42,6 +43,8 @@ describe('a server whose clock is 10 days fast', { skip: whyNoPostgres() }, () =
     assert.match(refused.json().detail, /clock/)
     const ready = await request(wrong.url, 'GET', '/readyz')
     assert.deepEqual([ready.status, ready.json().clock], [503, 'wrong'])
+    const document = await readDocument(wrong.url, new Set())
+    document.check(ready, { method: 'GET', path: '/readyz' })
     assert.equal((await request(right.url, 'GET', '/readyz')).status, 200)
     for (let nth = 0; nth < 8; nth++) {
       await storeAt(right)
