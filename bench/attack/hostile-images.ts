@@ -8,12 +8,10 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ByteSource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
-import { noise } from '../../test/support/images/avif/assembly.ts'
 import { hostileImages } from '../../test/support/images/hostile.ts'
 
 const MOST_STALL = 100
 const MOST_STALL_OF_FOUR = 150
-/** Beyond an honest image of that size. */
 const MOST_SECONDS_A_MEGABYTE = 0.1
 
 const { values: flags, positionals } = parseArgs({
@@ -70,31 +68,11 @@ async function costOf(file: string, atOnce: number): Promise<Cost> {
   }
 }
 
-/** About as large, in five formats. */
-async function honestImages(): Promise<Record<string, () => Promise<Uint8Array>>> {
-  const side = Math.floor(Math.sqrt(size / 3.1))
-  return {
-    'honest JPEG': () =>
-      noise(side * 2, side)
-        .jpeg({ quality: 97 })
-        .toBuffer(),
-    'honest PNG': () => noise(side, side).png({ compressionLevel: 1 }).toBuffer(),
-    'honest GIF': () =>
-      noise(side * 2, side)
-        .gif({ effort: 1, dither: 0 })
-        .toBuffer(),
-    'honest WebP': () => noise(side, side).webp({ lossless: true, effort: 0 }).toBuffer(),
-    'honest AVIF': () =>
-      noise(side, Math.floor(side / 2))
-        .avif({ effort: 0, quality: 95 })
-        .toBuffer(),
-  }
-}
-
 await using temporary = await mkdtempDisposable(path.join(tmpdir(), 'pinhole-hostile-'))
 const folder = temporary.path
-const makers = { ...(await honestImages()), ...(await hostileImages(size)) }
-const picked = Object.entries(makers).filter(([name]) => positionals.every((word) => name.includes(word)))
+const picked = Object.entries(await hostileImages(size)).filter(([name]) =>
+  positionals.every((word) => name.includes(word)),
+)
 let over = 0
 console.log('| image | MB | stall, ms | stall of four, ms | processor, ms a MB | outcome |')
 console.log('|---|---:|---:|---:|---:|---|')

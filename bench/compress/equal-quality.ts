@@ -9,7 +9,6 @@ export interface Point {
   /** See `sweep.ts`. */
   setting: string
   bytes: number
-  pixels: number
   /** SSIMULACRA2. */
   score: number
   /** Measured for contestants. */

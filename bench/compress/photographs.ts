@@ -42,14 +42,12 @@ export async function photographs(half: Half, sampling: Sampling): Promise<Input
   return inputs
 }
 
-/** As the packages have them, in the order of the list; those whose path matches. `pixels`: of the whole. */
-export async function originals(half: Half, pattern: RegExp): Promise<{ bytes: Buffer; pixels: number }[]> {
-  const found = []
+/** As the packages have them, in the order of the list; those whose path matches. */
+export async function originals(half: Half, pattern: RegExp): Promise<Buffer[]> {
+  const found: Buffer[] = []
   for (const source of await sources()) {
     if (source.half !== half || !pattern.test(source.path)) continue
-    const bytes = await originalOf(source)
-    const { width, height } = await sharp(bytes).metadata()
-    found.push({ bytes, pixels: width * height })
+    found.push(await originalOf(source))
   }
   return found
 }

@@ -23,7 +23,6 @@ const { values, positionals } = parseArgs({
   options: {
     half: { type: 'string', default: 'choose' },
     minutes: { type: 'string', default: '4' },
-    every: { type: 'string', default: '1' },
   },
 })
 const deadline = Date.now() + Number(values.minutes) * 60_000
@@ -51,8 +50,7 @@ process.exitCode = left > 0 ? 1 : 0
 
 async function measure(sampling: Sampling, settings: string[]): Promise<void> {
   const before = join(folder, 'before.png')
-  const all = await photographs(half, sampling)
-  for (const input of all.filter((_, i) => i % Number(values.every) === 0)) {
+  for (const input of await photographs(half, sampling)) {
     const open = settings.filter((setting) => !known.has(`${input.name} ${setting}`))
     if (open.length === 0) continue
     if (Date.now() > deadline) {
@@ -70,7 +68,6 @@ async function measure(sampling: Sampling, settings: string[]): Promise<void> {
         name: input.name,
         setting,
         bytes: bytes.length,
-        pixels: input.width * input.height,
         score: await ssimulacra2(before, after),
         ...(/engine|compressorjs|quick/.test(setting) && {
           butteraugli: (await butteraugli(input.bytes, bytes, folder)) ?? { worst: 99, norm: 99 },

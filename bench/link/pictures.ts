@@ -34,9 +34,10 @@ export async function subjects(folder: string): Promise<Record<Name, Subject>> {
   const photographs = await Promise.all(
     Array.from({ length: AT_ONCE }, (_, nth) =>
       made(join(folder, `photograph-${nth}.jpg`), async () => {
-        const { bytes } = large[nth % large.length]!
         // The same picture comes again mirrored, which no codec knows again.
-        const picture = sharp(bytes).toColourspace('srgb').resize(4000, 3000)
+        const picture = sharp(large[nth % large.length])
+          .toColourspace('srgb')
+          .resize(4000, 3000)
         return (nth < large.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
       }),
     ),

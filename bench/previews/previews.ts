@@ -126,7 +126,7 @@ async function cameraFiles(): Promise<Buffer[]> {
   const found = await originals('judge', CAMERA_FILES)
   return Promise.all(
     Array.from({ length: PICTURES }, (_, nth) => {
-      const picture = sharp(found[nth % found.length]!.bytes).toColourspace('srgb')
+      const picture = sharp(found[nth % found.length]).toColourspace('srgb')
       return (nth < found.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
     }),
   )

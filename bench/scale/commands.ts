@@ -2,9 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { linkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { ID_PATTERN } from '../../src/protocol.ts'
 import { newId } from '../../src/service/images/ids.ts'
-import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { startPinhole } from '../contestants/contestants.ts'
 import type { Measure } from '../report/figures.ts'
 import { ratios } from '../report/statistics.ts'
@@ -19,19 +17,14 @@ const SECONDS_DEMANDED = 10
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** Listing looks at names alone, so the images are names of a few files. A walk over all ids in order, too. */
+/** Listing looks at names alone, so the images are names of a few files. */
 export async function measureNames(dir: string, count: number): Promise<Measure[]> {
   const folder = path.join(dir, 'names')
   const dataDir = path.join(folder, 'data')
   // It makes the folder and the ledger.
   await (await startPinhole(folder)).stop()
   fill(path.join(dataDir, 'images/objects'), count)
-  const seconds = await secondsOfWalk(dataDir, count)
-  const images = count.toLocaleString('en')
-  return [
-    ...measureCounts(dataDir, count),
-    { what: `all ids of ${images} images, in order`, values: [seconds], unit: 's' },
-  ]
+  return measureCounts(dataDir, count)
 }
 
 function fill(objects: string, count: number): void {
@@ -112,16 +105,5 @@ function commandsInTurn(
       if (round >= 0) seconds[nth]!.push((performance.now() - startedAt) / 1000)
     }
   }
-  return seconds
-}
-
-async function secondsOfWalk(dataDir: string, count: number): Promise<number> {
-  const store = await openFilesystemStore({ folder: path.join(dataDir, 'images'), hotSetBytes: 0 })
-  const startedAt = performance.now()
-  let listed = 0
-  for await (const id of store.list()) if (ID_PATTERN.test(id)) listed++
-  const seconds = (performance.now() - startedAt) / 1000
-  await store.close()
-  if (listed !== count) throw new Error(`${listed} of ${count} listed`)
   return seconds
 }

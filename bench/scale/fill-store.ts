@@ -10,14 +10,13 @@ import { sha256Of } from '../../test/support/sha256.ts'
 
 const AT_ONCE = 32
 
-/** 2 to 10 kB. */
-const MIXED_SIZES = Array.from({ length: 200 }, (_, nth) => 2048 + 41 * nth)
+const SIZES = Array.from({ length: 200 }, (_, nth) => 2048 + 41 * nth)
 
-/** Writes `count` images as the store writes them, without its flushes, `sizes` in turn; gives their ids. */
-export async function fillStore(folder: string, count: number, sizes = MIXED_SIZES): Promise<string[]> {
+/** Writes `count` images of 2 to 10 kB as the store writes them, without its flushes; gives their ids. */
+export async function fillStore(folder: string, count: number): Promise<string[]> {
   await mkdir(folder, { recursive: true })
   await (await openFilesystemStore({ folder, hotSetBytes: 0 })).close()
-  const images = sizes.map((size) => {
+  const images = SIZES.map((size) => {
     const bytes = gif({ size })
     const sha256 = sha256Of(bytes)
     const facts = { type: 'image/gif', size, width: 3, height: 2, animated: false } as const
