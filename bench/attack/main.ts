@@ -44,6 +44,7 @@ const { values: flags, positionals } = parseArgs({
 })
 const seconds = Number(flags.seconds)
 const pattern = positionals.join(' ')
+if (flags.save && pattern !== '') throw new Error('only a run of every attack is saved')
 /** Others come from 127.0.0.1. A new one for each attack: each has a quota and budgets of its own. */
 let attackers = 0
 const startedAt = performance.now()
@@ -91,7 +92,7 @@ try {
     `${done.length} attacks on one server in ${minutes} minutes, ${missed.length} missed, ${left} descriptors left.` +
     `\n\n${worstByWay(done)}`
   console.log(figures)
-  if (flags.save) await saveFigures(pattern === '' ? 'attack' : 'attack again', figures, 'bench/attack.md')
+  if (flags.save) await saveFigures('attack', figures, 'bench/attack.md')
   if (missed.length > 0) process.exitCode = 1
 } finally {
   attacker.stop()
