@@ -11,7 +11,7 @@ export interface Order extends Pick<Attack, 'port' | 'adminPath' | 'from'> {
 }
 
 // It shares the processors with the server: that it works is no cost of the server's.
-setPriority(getPriority() + 10)
+setPriority(Math.min(19, getPriority() + 10))
 process.on('message', async ({ way, target, seconds, ...where }: Order) => {
   const until = performance.now() + seconds * 1000
   const attack: Attack = {

@@ -34,7 +34,7 @@ const PATIENCE_MS = 120_000
 const LOOK_MS = 1500
 
 // It shares the processors with the server: that it works is no cost of the server's.
-setPriority(getPriority() + 10)
+setPriority(Math.min(19, getPriority() + 10))
 process.on('message', async ({ people, groups, pictures, retries, ...place }: Order) => {
   const visits: Visit[] = []
   for (let group = 0; group < groups; group++) {

@@ -77,6 +77,9 @@ export async function benchCrowds({ dir }: BenchOptions): Promise<Figures> {
 async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Promise<Row[]> {
   const rows: Row[] = []
   const people = fork(path.join(import.meta.dirname, 'crowd.ts'))
+  people.once('exit', (code) => {
+    if (code !== 0) throw new Error('the crowd died')
+  })
   let addresses = 0
   async function crowd(server: Child, groups: number, retries: boolean): Promise<CrowdSeen> {
     const end = new AbortController()
