@@ -39,13 +39,7 @@ export function matchesDigests(bytes: Uint8Array, digests: Buffer, firstBlock: n
 }
 
 /** Digests of an image that comes in pieces of any length. */
-export interface BlockDigester {
-  update(piece: Uint8Array): void
-  /** As `blockDigestsOf` gives them. To be called once. */
-  digests(): Buffer
-}
-
-export function createBlockDigester(): BlockDigester {
+export function createBlockDigester() {
   const found: bigint[] = []
   let pending = Buffer.alloc(0)
   let filled = 0
@@ -70,10 +64,11 @@ export function createBlockDigester(): BlockDigester {
   }
 
   return {
-    update(piece) {
+    update(piece: Uint8Array): void {
       for (let rest = piece; rest.length > 0; ) rest = take(rest)
     },
-    digests() {
+    /** As `blockDigestsOf` gives them. To be called once. */
+    digests(): Buffer {
       if (filled > 0) flush()
       const digests = Buffer.alloc(found.length * DIGEST_BYTES)
       for (const [block, digest] of found.entries()) digests.writeBigUInt64LE(digest, block * DIGEST_BYTES)

@@ -38,22 +38,13 @@ const IS_FLUSHED_BY_WRITE = process.platform === 'linux'
 /** What file systems without hard links say (link(2)). */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-export interface Committer {
-  /** As `Draft.commit`. Throws what the file system says. */
-  commit(image: NewImage<Spooled>, isContended: boolean): Promise<void>
-  /** As `Draft.replace`. Throws what the file system says. */
-  replace(image: NewImage<Spooled>): Promise<'visible' | 'held' | null>
-  /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
-  settled(id: string): Promise<void>
-}
-
 export function createCommitter(parts: {
   folders: Folders
   spool: Spool
   flushes: FolderFlush
   reader: ImageReader
   hotSet: HotSet
-}): Committer {
+}) {
   const { folders, spool, flushes, reader, hotSet } = parts
   const { objects, held, retired } = folders
   /** By id. They do not reject. */
@@ -124,7 +115,8 @@ export function createCommitter(parts: {
   }
 
   return {
-    async commit(image, isContended) {
+    /** As `Draft.commit`. Throws what the file system says. */
+    async commit(image: NewImage<Spooled>, isContended: boolean): Promise<void> {
       const { id } = image.record
       // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
       // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
@@ -138,7 +130,8 @@ export function createCommitter(parts: {
       await done
     },
 
-    async replace(image) {
+    /** As `Draft.replace`. Throws what the file system says. */
+    async replace(image: NewImage<Spooled>): Promise<'visible' | 'held' | null> {
       const { id } = image.record
       const isVisible = (await reader.identify(join(objects, id), id)) !== null
       if (!isVisible && (await reader.identify(join(held, id), id)) === null) return null
@@ -161,7 +154,8 @@ export function createCommitter(parts: {
       return isHeld ? 'held' : 'visible'
     },
 
-    settled: async (id) => underWay.get(id),
+    /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
+    settled: async (id: string) => underWay.get(id),
   }
 }
 

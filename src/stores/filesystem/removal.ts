@@ -18,22 +18,6 @@ import { isThere, storeFault } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
 import type { Folders } from './layout.ts'
 
-export interface Remover {
-  /** `true` for the one, of many that ask at once, who took it away. */
-  remove(id: string, removal?: Removal): Promise<boolean>
-  /**
-   * Resolves when it is certain that an image which is not there stays away. Throws `StoreUnavailable` as long as the
-   * flush of its removal fails: until then a power cut may bring it back, and nobody is told that it is gone.
-   */
-  settle(id: string): Promise<void>
-  /** The same for all that processes left which died in the middle of it. */
-  sweep(): Promise<void>
-  /** Retires an id that has an image. Throws `StoreFull`, `StoreUnavailable`. */
-  retire(id: string, removal: Removal): Promise<void>
-  /** Whether the id is retired. */
-  isRetired(id: string): Promise<boolean>
-}
-
 export function createRemover(parts: {
   folders: Folders
   flushes: FolderFlush
@@ -41,7 +25,7 @@ export function createRemover(parts: {
   exists: (id: string) => Promise<boolean>
   /** Takes it out of memory. */
   forget: (id: string) => void
-}): Remover {
+}) {
   const { folders, flushes, exists, forget } = parts
   const { objects, removing, retired, incoming } = folders
 
@@ -83,8 +67,13 @@ export function createRemover(parts: {
   }
 
   return {
-    settle: (id) => settle(id).catch(storeFault),
-    async remove(id, removal) {
+    /**
+     * Resolves when it is certain that an image which is not there stays away. Throws `StoreUnavailable` as long as the
+     * flush of its removal fails: until then a power cut may bring it back, and nobody is told that it is gone.
+     */
+    settle: (id: string) => settle(id).catch(storeFault),
+    /** `true` for the one, of many that ask at once, who took it away. */
+    async remove(id: string, removal?: Removal): Promise<boolean> {
       const isHere = await exists(id)
       if (isHere && removal !== undefined) await retire(id, removal).catch(storeFault)
       const isMine = isHere && (await takeAway(id).catch(storeFault))
@@ -92,11 +81,13 @@ export function createRemover(parts: {
       await (isMine ? finish(join(removing, id)) : settle(id)).catch(storeFault)
       return isMine
     },
-    async sweep() {
+    /** The same as `settle`, for all that processes left which died in the middle of it. */
+    async sweep(): Promise<void> {
       for (const id of await readdir(removing)) await settle(id)
     },
-    retire: (id, removal) => retire(id, removal).catch(storeFault),
-    isRetired: (id) => isThere(join(retired, id)),
+    /** Retires an id that has an image. Throws `StoreFull`, `StoreUnavailable`. */
+    retire: (id: string, removal: Removal) => retire(id, removal).catch(storeFault),
+    isRetired: (id: string) => isThere(join(retired, id)),
   }
 }
 

@@ -2,7 +2,7 @@
 import { backoffMs, sleep } from '../../async.ts'
 import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
-import type { Found, PutOutcome } from '../bucket/store.ts'
+import type { Found } from '../bucket/store.ts'
 import { StoreUnavailable } from '../object-store.ts'
 import type { R2Bucket, R2Conditional, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './binding.ts'
 
@@ -12,16 +12,7 @@ export interface Put extends R2PutOptions {
   send(put: (value: R2Value) => Promise<R2Object | null>): Promise<R2Object | null>
 }
 
-export interface Bucket {
-  head(key: string): Promise<R2Object | null>
-  /** `null` if there is none, or not the one of this ETag. */
-  get(key: string, etag?: string, range?: { offset: number; length: number }): Promise<R2ObjectBody | null>
-  /** `stored`: what is there since; `null` if the condition was not met. */
-  put(put: Put): Promise<PutOutcome & { stored: R2Object | null }>
-  delete(key: string): Promise<void>
-  /** Objects in ascending order of code units, without those of folders below the prefix. */
-  list(prefix: string, after?: string): AsyncGenerator<R2Object>
-}
+export type Bucket = ReturnType<typeof openBucket>
 
 /**
  * Cloudflare R2, "Error codes": internal error, service unavailable, client disconnect, and too many requests for one key,
@@ -41,7 +32,7 @@ const LONGEST_PAUSE_MS = 5000
 export function openBucket(
   binding: R2Bucket,
   { pageKeys = 1000, pauseMs = PAUSE_MS }: { pageKeys?: number; pauseMs?: number } = {},
-): Bucket {
+) {
   /** Throws `StoreUnavailable`. */
   async function trying<T>(run: (isRepeated: boolean) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -57,9 +48,14 @@ export function openBucket(
   }
 
   return {
-    head: (key) => trying(() => binding.head(key)),
+    head: (key: string) => trying(() => binding.head(key)),
 
-    async get(key, etag, range) {
+    /** `null` if there is none, or not the one of this ETag. */
+    async get(
+      key: string,
+      etag?: string,
+      range?: { offset: number; length: number },
+    ): Promise<R2ObjectBody | null> {
       const onlyIf: R2Conditional | undefined = etag === undefined ? undefined : { etagMatches: etag }
       const found = await trying(() =>
         binding.get(key, { ...(onlyIf && { onlyIf }), ...(range && { range }) }),
@@ -67,15 +63,17 @@ export function openBucket(
       return found !== null && 'arrayBuffer' in found ? found : null
     },
 
-    put: ({ key, send, ...options }) =>
+    /** `stored`: what is there since; `null` if the condition was not met. */
+    put: ({ key, send, ...options }: Put) =>
       trying(async (isRepeated) => {
         const stored = await send((value) => binding.put(key, value, options))
         return { isDone: stored !== null, isRepeated, stored }
       }),
 
-    delete: (key) => trying(() => binding.delete(key)),
+    delete: (key: string) => trying(() => binding.delete(key)),
 
-    async *list(prefix, after = '') {
+    /** Objects in ascending order of code units, without those of folders below the prefix. */
+    async *list(prefix: string, after = ''): AsyncGenerator<R2Object> {
       let cursor: string | undefined
       do {
         const from = cursor === undefined ? after !== '' && { startAfter: prefix + after } : { cursor }

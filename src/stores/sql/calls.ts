@@ -1,19 +1,11 @@
 /** Calls of a ledger that take more than one step: closing it in between would break them. */
 import { LedgerUnavailable } from '../ledger.ts'
 
-export interface Calls {
-  /** What `work` resolves to. Throws `LedgerUnavailable` once `end` was called. */
-  run<T>(work: () => Promise<T>): Promise<T>
-  /** The same methods; each call is a `run`. */
-  of<Methods extends object>(methods: Methods): Methods
-  /** Resolves when those under way have ended. */
-  end(): Promise<void>
-}
-
-export function createCalls(): Calls {
+export function createCalls() {
   const underWay = new Set<Promise<unknown>>()
   let isOver = false
 
+  /** What `work` resolves to. Throws `LedgerUnavailable` once `end` was called. */
   async function run<T>(work: () => Promise<T>): Promise<T> {
     if (isOver) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
     const call = work()
@@ -32,9 +24,11 @@ export function createCalls(): Calls {
 
   return {
     run,
+    /** The same methods; each call is a `run`. */
     of: <Methods extends object>(methods: Methods) =>
       Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, counted(method)])) as Methods,
-    async end() {
+    /** Resolves when those under way have ended. */
+    async end(): Promise<void> {
       isOver = true
       await Promise.allSettled(underWay)
     },

@@ -23,20 +23,6 @@ interface OutboxOptions<Found> {
   found: (row: Row) => Found
 }
 
-export interface Outbox<Found> {
-  /**
-   * Claims up to `limit` rows that are due at `now`: no two processes claim the same one. A claim lasts `leaseMs`, should
-   * its process die. Rows that were put off by a clock that was ahead are due as soon as the clock is right.
-   */
-  claim(limit: number, now: number, leaseMs: number, claim?: number): Promise<Found[]>
-  /** Whether `claim` finds a row. */
-  isAnyDue(now: number): Promise<boolean>
-  /** How many rows wait, and since when the oldest. */
-  pending(): Promise<{ count: number; oldest: number | null }>
-  /** `change`: of the rows that its condition names, those that are still under these claims. */
-  changeHeld(rows: readonly Held[], change: (isHeld: Part) => Statement[]): Promise<void>
-}
-
 interface Held {
   id: string
   claim: number
@@ -53,7 +39,7 @@ export function outboxOf<Found>(
     isNeverEarly = false,
     found,
   }: OutboxOptions<Found>,
-): Outbox<Found> {
+) {
   const [name, id, due] = [rawSql(table), rawSql(key), rawSql(isDue)]
   // Without `skip locked` there is one writer at a time, or an update waits for another's and looks at the row once more:
   // that is why the condition stands twice.
@@ -61,6 +47,7 @@ export function outboxOf<Found>(
   const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
   const isAhead = (now: number) => sql`due_at_ms > ${now + LONGEST_WAIT_MS}`
 
+  /** Whether `claim` finds a row. */
   async function isAnyDue(now: number): Promise<boolean> {
     const ahead = isNeverEarly
       ? rawSql('')
@@ -74,7 +61,11 @@ export function outboxOf<Found>(
   return {
     isAnyDue,
 
-    async claim(limit, now, leaseMs, claim = randomToken()) {
+    /**
+     * Claims up to `limit` rows that are due at `now`: no two processes claim the same one. A claim lasts `leaseMs`, should
+     * its process die. Rows that were put off by a clock that was ahead are due as soon as the clock is right.
+     */
+    async claim(limit: number, now: number, leaseMs: number, claim = randomToken()): Promise<Found[]> {
       // Mostly there is none, and a read writes nothing.
       if (!(await isAnyDue(now))) return []
       // Materialized: a plan that runs the inner query twice would take more than the limit.
@@ -89,14 +80,16 @@ export function outboxOf<Found>(
       return outcomes.at(-1)!.rows.map(found)
     },
 
-    async pending() {
+    /** How many rows wait, and since when the oldest. */
+    async pending(): Promise<{ count: number; oldest: number | null }> {
       const [row] = await database.read<{ count: number; oldest: number | null }>(
         sql`select count(*) as count, min(${rawSql(since)}) as oldest from ${name} where ${due}`,
       )
       return { ...row! }
     },
 
-    async changeHeld(rows, change) {
+    /** `change`: of the rows that its condition names, those that are still under these claims. */
+    async changeHeld(rows: readonly Held[], change: (isHeld: Part) => Statement[]): Promise<void> {
       const statements = heldBy(database, rows).flatMap(({ claim, ids }) =>
         change(sql`claim = ${claim} and id in ${list(ids)}`),
       )

@@ -10,16 +10,6 @@ const MAX_GROUP = 1000
 /** How long to wait before asking for the lock again. */
 const RETRY_MS = 2
 
-export interface GroupCommit {
-  /**
-   * Runs `change`, which is synchronous, in a transaction that others may share. Resolves when it is on the disk; with
-   * `isLazy` when it is committed: a power cut before the next flush undoes it.
-   */
-  submit<T>(change: () => T, isLazy?: boolean): Promise<T>
-  /** Resolves when nothing waits any more. */
-  drain(): Promise<void>
-}
-
 interface Waiting {
   change(): unknown
   isLazy: boolean
@@ -37,7 +27,7 @@ export interface GroupCommitOptions {
 }
 
 /** `connection` must not wait for locks itself: it would in a sleep of its own, and the event loop with it. */
-export function groupCommit(connection: Connection, options: GroupCommitOptions): GroupCommit {
+export function groupCommit(connection: Connection, options: GroupCommitOptions) {
   const { busyTimeoutMs, assertUsable, flushLog } = options
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
@@ -122,14 +112,19 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
   }
 
   return {
+    /**
+     * Runs `change`, which is synchronous, in a transaction that others may share. Resolves when it is on the disk; with
+     * `isLazy` when it is committed: a power cut before the next flush undoes it.
+     */
     submit: <T>(change: () => T, isLazy = false) =>
       new Promise<T>((resolve, reject) => {
         queue.push({ change, isLazy, resolve: resolve as Waiting['resolve'], reject })
         schedule()
       }),
 
+    /** Resolves when nothing waits any more. */
     drain: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         if (queue.length === 0 && flushing === undefined) resolve()
         else drains.push(resolve)
       }),

@@ -8,12 +8,7 @@ import { dirname } from 'node:path'
 import { type Ledger, LedgerFull } from '../ledger.ts'
 import { REMEDY } from './connection.ts'
 
-export interface Reserve {
-  /** Gives a piece of the room to the ledger. `false` if nothing is left. */
-  release(): boolean
-  /** Makes what is missing if there is room. `false` if the reserve is not whole. */
-  keep(): boolean
-}
+export type Reserve = ReturnType<typeof openReserve>
 
 /**
  * Released one at a time: whatever fills the disk goes on, and takes what is given and not used. They hold inodes too:
@@ -32,7 +27,7 @@ const NEARLY_FULL_BYTES = 256 * 1024
 const CHECK_MS = 1000
 
 /** `file`: of the ledger. The reserve lies beside it. */
-export function openReserve(file: string): Reserve {
+export function openReserve(file: string) {
   const files = Array.from({ length: FILES }, (_, number) => `${file}-reserve-${number}`)
   let isKept = false
   let checkedAt = -Infinity
@@ -54,7 +49,8 @@ export function openReserve(file: string): Reserve {
   }
 
   return {
-    release() {
+    /** Gives a piece of the room to the ledger. `false` if nothing is left. */
+    release(): boolean {
       const piece = files.findLast((path) => existsSync(path))
       if (piece === undefined) return false
       rmSync(piece, { force: true })
@@ -62,7 +58,8 @@ export function openReserve(file: string): Reserve {
       checkedAt = performance.now()
       return true
     },
-    keep() {
+    /** Makes what is missing if there is room. `false` if the reserve is not whole. */
+    keep(): boolean {
       if (performance.now() - checkedAt < CHECK_MS) return isKept
       checkedAt = performance.now()
       // The last one is released first.

@@ -7,18 +7,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { sleep } from '../../async.ts'
 import { BUSY, type Connection, hasCode, passing } from './connection.ts'
 
-export interface Servers {
-  /** Runs `ifFirst` before, while nobody else can join, if no server is there. */
-  join(ifFirst: () => Promise<void>): Promise<void>
-  /** Runs `work` while nobody can join. `false`, and nothing ran, if a server is there. */
-  whileAlone(work: () => Promise<void>): Promise<boolean>
-  leave(): void
-}
+export type Servers = ReturnType<typeof serversOn>
 
 const PAUSE_MS = 10
 
 /** `file`: made if it is not there, and never written. `timeoutMs`: how long to wait for one that joins just now. */
-export function serversOn(file: string, timeoutMs: number): Servers {
+export function serversOn(file: string, timeoutMs: number) {
   let connection: Connection | undefined
 
   /** SQLite's own locks: the one kind that its library takes for us (https://www.sqlite.org/lockingv3.html). */
@@ -35,6 +29,7 @@ export function serversOn(file: string, timeoutMs: number): Servers {
     })
   }
 
+  /** Runs `work` while nobody can join. `false`, and nothing ran, if a server is there. */
   async function whileAlone(work: () => Promise<void>): Promise<boolean> {
     // To close a file gives back all locks that this process has on it.
     if (!existsSync(file)) passing(() => closeSync(openSync(file, 'a', 0o600)))
@@ -51,7 +46,8 @@ export function serversOn(file: string, timeoutMs: number): Servers {
   return {
     whileAlone,
 
-    async join(ifFirst) {
+    /** Runs `ifFirst` before, while nobody else can join, if no server is there. */
+    async join(ifFirst: () => Promise<void>): Promise<void> {
       await whileAlone(ifFirst)
       const deadline = performance.now() + timeoutMs
       while (!locks('begin; select count(*) from sqlite_schema')) {
@@ -60,7 +56,7 @@ export function serversOn(file: string, timeoutMs: number): Servers {
       }
     },
 
-    leave() {
+    leave(): void {
       connection?.close()
       connection = undefined
     },
