@@ -29,17 +29,7 @@ const TOTAL_BYTES = 32 * 1024 * 1024
  */
 const PREVIEW_REACH_BYTES = 3 * BLOCK_BYTES
 
-export interface Spool {
-  /**
-   * `limitBytes`: the most that is allowed, or less if less is known to come. Past it, it throws
-   * `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left behind.
-   */
-  receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled>
-  /** A path in the spool's folder that no other process and no other call gets. */
-  path(): string
-  /** Removes what dead processes left, or what one of this machine left. */
-  sweep(pid?: number): Promise<void>
-}
+export type Spool = ReturnType<typeof createSpool>
 
 /** A draft that was received: read, hashed and moved, or discarded. */
 export interface Spooled extends DraftBytes {
@@ -77,8 +67,9 @@ export interface SpoolOptions {
 }
 
 /** `folder` must exist. */
-export function createSpool(folder: string, options: SpoolOptions = {}): Spool {
+export function createSpool(folder: string, options: SpoolOptions = {}) {
   const blocks = createBlocks()
+  /** A path in the spool's folder that no other process and no other call gets. */
   const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)
 
   function blockBytes(limitBytes: number): number {
@@ -87,6 +78,10 @@ export function createSpool(folder: string, options: SpoolOptions = {}): Spool {
     return blockSizeFor(limitBytes + (options.spare?.(limitBytes) ?? 0))
   }
 
+  /**
+   * `limitBytes`: the most that is allowed, or less if less is known to come. Past it, it throws
+   * `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left behind.
+   */
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const running = createHash('sha256')
     const digester = options.digester?.()
@@ -161,7 +156,12 @@ export function createSpool(folder: string, options: SpoolOptions = {}): Spool {
     }
   }
 
-  return { receive, path, sweep: (pid) => sweepDrafts(folder, pid) }
+  return {
+    receive,
+    path,
+    /** Removes what dead processes left, or what one of this machine left. */
+    sweep: (pid?: number) => sweepDrafts(folder, pid),
+  }
 }
 
 function spooledMemory(block: Buffer<ArrayBuffer>, size: number, blocks: Blocks): Spooled {
@@ -252,23 +252,18 @@ async function* piecesOf(
   }
 }
 
-/** The end of a draft, in memory: a preview is looked for there, and each look into the file is a trip to the disk. */
-interface Tail {
-  /** Takes over a block whose first `length` bytes are those of the draft from `at` on. */
-  keep(block: Buffer<ArrayBuffer>, at: number, length: number): void
-  /** A copy of `length` bytes from `offset` on; `null` if not all of them are here. */
-  read(offset: number, length: number): Buffer | null
-  /** Gives all blocks back. */
-  release(): void
-}
+type Tail = ReturnType<typeof createTail>
 
-function createTail(blocks: Blocks): Tail {
+/** The end of a draft, in memory: a preview is looked for there, and each look into the file is a trip to the disk. */
+function createTail(blocks: Blocks) {
   const kept: { block: Buffer<ArrayBuffer>; at: number; length: number }[] = []
   return {
-    keep(block, at, length) {
+    /** Takes over a block whose first `length` bytes are those of the draft from `at` on. */
+    keep(block: Buffer<ArrayBuffer>, at: number, length: number): void {
       kept.push({ block, at, length })
     },
-    read(offset, length) {
+    /** A copy of `length` bytes from `offset` on; `null` if not all of them are here. */
+    read(offset: number, length: number): Buffer | null {
       const end = offset + length
       const parts = kept
         .filter((one) => one.at < end && one.at + one.length > offset)
@@ -276,7 +271,8 @@ function createTail(blocks: Blocks): Tail {
       const found = parts.reduce((sum, part) => sum + part.length, 0)
       return found < length ? null : Buffer.concat(parts)
     },
-    release() {
+    /** Gives all blocks back. */
+    release(): void {
       for (const { block } of kept.splice(0)) blocks.release(block)
     },
   }

@@ -1,17 +1,13 @@
 /** Makes names in folders durable, once for all who wait together. Node only. */
 import { type FileHandle, open } from 'node:fs/promises'
 
-export interface FolderFlush {
-  /** Resolves when every name that `folder` held at the call is on disk. */
-  flush(folder: string): Promise<void>
-  close(): Promise<void>
-}
+export type FolderFlush = ReturnType<typeof createFolderFlush>
 
 /**
  * One flush of a folder at a time. A call that comes while one runs can't know whether that one saw its name, so it
  * waits for the next, together with all others that came meanwhile. Folders stay open between flushes.
  */
-export function createFolderFlush(): FolderFlush {
+export function createFolderFlush() {
   const handles = new Map<string, Promise<FileHandle>>()
   const running = new Map<string, Promise<void>>()
   const next = new Map<string, Promise<void>>()
@@ -46,6 +42,7 @@ export function createFolderFlush(): FolderFlush {
     return flushing
   }
 
+  /** Resolves when every name that `folder` held at the call is on disk. */
   function flush(folder: string): Promise<void> {
     const current = running.get(folder)
     if (current === undefined) return start(folder)

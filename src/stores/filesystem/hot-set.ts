@@ -13,18 +13,7 @@ import type { ImageRecord, StoredImage } from '../object-store.ts'
 /** What an answer may send at once. */
 export type ImageInMemory = StoredImage & { body: Uint8Array }
 
-export interface HotSet {
-  /**
-   * For an answer, which calls `release`. `null` if it is not here, if its file has lost its name, and if slow readers
-   * hold all that they may.
-   */
-  acquire(id: string): ImageInMemory | null
-  /** Counts a view from the file. `true`: with this one the image is to be taken in. */
-  countView(id: string): boolean
-  /** Sets bytes aside for an image that is about to be read. `null`: no room, read it as a stream. */
-  reserve(bytes: number): Reservation | null
-  evict(id: string): void
-}
+export type HotSet = ReturnType<typeof createHotSet>
 
 export interface Reservation {
   /**
@@ -71,7 +60,7 @@ const VIEWS_TO_ADMIT = 4
 /** Images whose views are counted: so many at least, and at most twice as many. */
 const COUNTED = 4096
 
-export function createHotSet(budgetBytes: number): HotSet {
+export function createHotSet(budgetBytes: number) {
   // A Map iterates in order of insertion.
   const images = new Map<string, HotImage>()
   let used = 0
@@ -130,7 +119,11 @@ export function createHotSet(budgetBytes: number): HotSet {
   }
 
   return {
-    acquire(id) {
+    /**
+     * For an answer, which calls `release`. `null` if it is not here, if its file has lost its name, and if slow readers
+     * hold all that they may.
+     */
+    acquire(id: string): ImageInMemory | null {
       const image = images.get(id)
       if (image === undefined) return null
       if (!image.isInPlace()) {
@@ -140,8 +133,10 @@ export function createHotSet(budgetBytes: number): HotSet {
       image.isUsed = true
       return acquire(image)
     },
+    /** Counts a view from the file. `true`: with this one the image is to be taken in. */
     countView,
-    reserve(bytes) {
+    /** Sets bytes aside for an image that is about to be read. `null`: no room, read it as a stream. */
+    reserve(bytes: number): Reservation | null {
       const wanted = bytes + ENTRY_BYTES
       // One image must not push out all others.
       if (wanted > budgetBytes / 4 || (bytes > PIECE_BYTES && !mayPin(bytes))) return null
@@ -165,7 +160,7 @@ export function createHotSet(budgetBytes: number): HotSet {
         },
       }
     },
-    evict(id) {
+    evict(id: string): void {
       const image = images.get(id)
       if (image !== undefined) drop(image)
     },

@@ -34,17 +34,7 @@ const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
 
 const NOTHING = new Uint8Array()
 
-export interface ImageReader {
-  /** The record alone. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
-  head(path: string, id: string): Promise<ImageRecord | null>
-  /**
-   * Which file an image is, sound or damaged, as of `identityOf`. `null` if there is none. On a file system that ignores
-   * case the image of another id may answer to the name: it is none.
-   */
-  identify(path: string, id: string): Promise<string | null>
-  /** As `ObjectStore.open`. */
-  open(path: string, id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
-}
+export type ImageReader = ReturnType<typeof createImageReader>
 
 export interface OpenFile {
   readonly descriptor: number
@@ -64,7 +54,7 @@ interface OpenImage {
 }
 
 /** `hotSet`: takes in images that are read whole and often. */
-export function createImageReader(hotSet: HotSet | null): ImageReader {
+export function createImageReader(hotSet: HotSet | null) {
   // Memory that reads share: fresh pages from the system cost a read more than its bytes do.
   const blocks = createBlocks()
   let streams = 0
@@ -159,6 +149,7 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
     }
   }
 
+  /** The record alone. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
   async function head(path: string, id: string): Promise<ImageRecord | null> {
     const trailer = await withFile(path, id, (file) => readTrailer(file, id))
     return trailer?.record ?? null
@@ -166,7 +157,11 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
 
   return {
     head,
-    identify: (path, id) =>
+    /**
+     * Which file an image is, sound or damaged, as of `identityOf`. `null` if there is none. On a file system that ignores
+     * case the image of another id may answer to the name: it is none.
+     */
+    identify: (path: string, id: string) =>
       withFile(path, id, async (file) => {
         try {
           return (await readTrailer(file, id)) === null ? null : file.identity
@@ -175,7 +170,8 @@ export function createImageReader(hotSet: HotSet | null): ImageReader {
           throw error
         }
       }),
-    open: (path, id, selection = 'all', signal) =>
+    /** As `ObjectStore.open`. */
+    open: (path: string, id: string, selection: Selection = 'all', signal?: Signal) =>
       withFile(path, id, (file, keepOpen) => openImage(file, { path, id, selection, signal }, keepOpen)),
   }
 }
