@@ -15,12 +15,6 @@ const FULL = /SQLITE_FULL|maximum DB size|maximum database size/i
 const REMEDY = 'a D1 database takes no more than its plan allows: see Cloudflare D1, "Limits"'
 
 export function d1Database(binding: D1Binding): SqlDatabase {
-  let isClosed = false
-
-  function assertOpen(): void {
-    if (isClosed) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
-  }
-
   const prepared = ({ sql, parameters }: Statement): D1Statement => {
     const statement = binding.prepare(sql)
     return parameters.length === 0 ? statement : statement.bind(...parameters.map(wellFormed))
@@ -30,12 +24,10 @@ export function d1Database(binding: D1Binding): SqlDatabase {
     dialect: { ...sqliteDialect, maxParameters: MAX_PARAMETERS },
 
     async read(statement) {
-      assertOpen()
       return (await passing(() => prepared(statement).all())).results as never
     },
 
     async write(statements) {
-      assertOpen()
       const results = await passing(() => binding.batch(statements.map(prepared)))
       return results.map(outcomeOf)
     },
@@ -43,9 +35,7 @@ export function d1Database(binding: D1Binding): SqlDatabase {
     // History is kept for thirty days whatever is done here: nothing that must go is in it.
     async wipe() {},
 
-    async close() {
-      isClosed = true
-    },
+    async close() {},
   }
 }
 

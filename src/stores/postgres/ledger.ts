@@ -1,7 +1,6 @@
 /** Adapter: the ledger in Postgres, shared by many machines. */
 import { type ClientBase, DatabaseError, Pool, type PoolClient, type QueryConfig, types } from 'pg'
 import { type Ledger, LedgerFull, LedgerUnavailable } from '../ledger.ts'
-import { createCalls } from '../sql/calls.ts'
 import {
   type Outcome,
   postgresDialect,
@@ -105,31 +104,29 @@ async function makeCommitsDurable(client: ClientBase): Promise<void> {
 }
 
 function databaseOf(pool: Pool): SqlDatabase {
-  // The pool forgets calls that wait for a connection when it ends.
-  const calls = createCalls()
   let closing: Promise<void> | undefined
 
   return {
     dialect: postgresDialect,
 
-    read: (statement) => calls.run(async () => (await ask(pool, queryOf(statement))).rows as never),
+    read: async (statement) => (await ask(pool, queryOf(statement))).rows as never,
 
-    write: (statements) =>
-      calls.run(async () => {
-        // In autocommit: one round trip.
-        if (statements.length === 1) return [await ask(pool, queryOf(statements[0]!))]
-        return transact(pool, async (client) => {
-          const outcomes: Outcome[] = []
-          for (const statement of statements) outcomes.push(await ask(client, queryOf(statement)))
-          return outcomes
-        })
-      }),
+    async write(statements) {
+      // In autocommit: one round trip.
+      if (statements.length === 1) return [await ask(pool, queryOf(statements[0]!))]
+      return transact(pool, async (client) => {
+        const outcomes: Outcome[] = []
+        for (const statement of statements) outcomes.push(await ask(client, queryOf(statement)))
+        return outcomes
+      })
+    },
 
     // Vacuum comes by itself.
     async wipe() {},
 
     close() {
-      closing ??= calls.end().then(() => pool.end())
+      // Once the ledger's calls have ended: the pool forgets those that wait for a connection.
+      closing ??= pool.end()
       return closing
     },
   }

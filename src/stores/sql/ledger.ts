@@ -22,17 +22,19 @@ import { uploaderTagsLedger } from './uploader-tags.ts'
 /** `join`: what the technology knows of other servers. */
 export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
   const calls = createCalls()
-  const reports = reportsLedger(database, tables)
   const instance = instanceLedger(database)
-  return {
-    ...calls.of(quotaLedger(tables)),
-    ...auditLedger(database),
+  // What is read in pages ends between two of them.
+  const { everyCase, ...reports } = reportsLedger(database, tables)
+  const { everyAuditEntry, ...audit } = auditLedger(database)
+  const methods = {
+    ...quotaLedger(tables),
+    ...audit,
     ...blocksLedger(database),
     ...holdsLedger(database),
     ...movesLedger(database),
     ...settingsLedger(database),
-    ...calls.of(capacityLedger(tables)),
-    ...calls.of(uploaderTagsLedger(tables)),
+    ...capacityLedger(tables),
+    ...uploaderTagsLedger(tables),
     ...adminTokenLedger(database),
     ...purgesLedger(database),
     ...deletionsLedger(database),
@@ -40,7 +42,6 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...scansLedger(database),
     ...instance,
     ...reports,
-    ...calls.of({ spendReportBudgets: reports.spendReportBudgets }),
     ...noticesLedger(database),
     ...alertsLedger(database),
     ...decisionsLedger(database),
@@ -53,7 +54,7 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
       if (usage !== null && usage !== database) await usage.write([])
     },
 
-    async counts() {
+    async counts(): Promise<LedgerCounts> {
       const today = dayOf(Date.now())
       const used = await tables
         .ifThere(today)
@@ -71,7 +72,12 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
       // A sum is null over no rows, and Postgres gives it as a numeric, in text.
       return { uploadsToday: used === null ? null : Number(used?.[0]?.uploads ?? 0), ...counts! }
     },
+  } satisfies Partial<Ledger>
 
+  return {
+    ...calls.of(methods),
+    everyCase,
+    everyAuditEntry,
     join,
     async close() {
       await calls.end()

@@ -7,7 +7,6 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unlessAbsent } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
-import { LedgerUnavailable } from '../ledger.ts'
 import { eraseFile } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import {
@@ -34,7 +33,6 @@ const NAME = /(?:^|-)(usage|links)-(\d{4}-\d{2}-\d{2})\.sqlite(?:-wal|-shm|-jour
 export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: () => void): PrivateTables {
   const salts = saltFiles(folder)
   const files = new Map<string, Promise<Reopening>>()
-  let isClosed = false
 
   const pathOf = (kind: Kind, day: string) => join(folder, `${kind}-${checkedDay(day)}.sqlite`)
 
@@ -91,7 +89,6 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
 
   /** All that an error of the system or of SQLite means to the ledger. */
   async function passing<T>(run: () => Promise<T>): Promise<T> {
-    if (isClosed) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
     assertUsable()
     return run().catch(rethrow)
   }
@@ -135,7 +132,6 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
       }),
 
     async close() {
-      isClosed = true
       const open = [...files.values()]
       await Promise.all(open.map((file) => file.then((opened) => opened.close()).catch(() => {})))
     },
