@@ -17,7 +17,7 @@ import {
   newSalt,
   type PrivateTables,
 } from '../sql/private.ts'
-import { list, type Part, rawSql, sql } from '../sql/statement.ts'
+import { list, rawSql, sql } from '../sql/statement.ts'
 
 export interface PostgresPrivate extends PrivateTables {
   /** Restores salts that the database lost and this process knows. */
@@ -85,21 +85,23 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
   }
 
   /** Makes the table anew with the salts that are kept: deleted rows would stay in its pages. */
-  async function forgetSalts(isOver: Part, isKeyOver: (key: string) => boolean): Promise<void> {
-    for (const key of known.keys()) if (isKeyOver(key)) known.delete(key)
-    await local?.forget(isKeyOver)
-    const rows = await database.read(sql`select 1 from salt_marks where ${isOver}
-      union all select 1 from salts where ${isOver} limit 1`)
-    if (rows.length === 0) return
+  async function forgetSalts(isOver: (key: string) => boolean): Promise<void> {
+    for (const key of known.keys()) if (isOver(key)) known.delete(key)
+    await local?.forget(isOver)
+    const rows = await database.read<{ day: string }>(
+      sql`select day from salt_marks union select day from salts`,
+    )
+    const over = rows.map(({ day }) => day).filter(isOver)
+    if (over.length === 0) return
     await database.write([
       BRIEFLY,
       plain('alter table salts rename to salts_past'),
       plain('create unlogged table salts (like salts_past including all)'),
       // Or "analyze" would copy some of them to the catalogue, which is in the log.
       plain('alter table salts alter column salt set statistics 0'),
-      sql`insert into salts select * from salts_past where not (${isOver})`,
+      sql`insert into salts select * from salts_past where day not in ${list(over)}`,
       plain('drop table salts_past'),
-      sql`delete from salt_marks where ${isOver}`,
+      sql`delete from salt_marks where day in ${list(over)}`,
     ])
   }
 
@@ -161,10 +163,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
 
     async forgetDays(before, last) {
       for (const day of made.keys()) if (day < before || day > last) made.delete(day)
-      await forgetSalts(
-        sql`(day < ${before} and day not like '% links') or substr(day, 1, 10) > ${last}`,
-        (key) => isSaltOver(key, before, last),
-      )
+      await forgetSalts((key) => isSaltOver(key, before, last))
       for (const other of DAY_TABLES.map((table) => rawSql(`${table}_other`))) {
         const some = sql`delete from ${other} where ctid in (select ctid from ${other}
           where day < ${before} or day > ${last} limit ${FORGOTTEN_AT_ONCE})`
@@ -175,7 +174,7 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
     },
 
     async forgetTags(atMs, saltDay) {
-      await forgetSalts(sql`day like '% links' and day < ${saltDay}`, (key) => isTagSaltOver(key, saltDay))
+      await forgetSalts((key) => isTagSaltOver(key, saltDay))
       await dropParts(['links'], (day) => Date.parse(day) + DAY_MS <= atMs)
     },
   }

@@ -86,26 +86,6 @@ if (services === null) {
         assert.ok(breaks >= 2)
         await close()
       })
-
-      test(`knows its own image of ${size} bytes when the reply was lost`, async () => {
-        let lost = 0
-        const transport = createTransport(service.endpoint)
-        const losing: Transport = {
-          ...transport,
-          async send(request) {
-            const isImage = request.headers['x-amz-meta-record'] !== undefined
-            const reply = await transport.send(request)
-            if (!isImage || ++lost > 1) return reply
-            while ((await reply.body.next()) !== null);
-            throw new Error('the reply was lost')
-          },
-        }
-        const { store, close } = await openS3UnderTest(service, { transport: losing })
-        const bytes = bytesFor(1, size)
-        await assertHolds(store, await put(store, ID, bytes), bytes)
-        assert.equal(lost, 2)
-        await close()
-      })
     }
 
     for (const status of ['Enabled', 'Suspended']) {
