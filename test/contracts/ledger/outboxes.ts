@@ -9,7 +9,7 @@ const NOW = 1_790_000_000_000
 const DAY_MS = 86_400_000
 const LEASE_MS = 30_000
 
-type Claimed = { id: string; kind?: string }
+type Claimed = { id: string; kind?: string; attempts?: number }
 
 interface Outbox {
   /** Puts something under an id into it, due at `at`. */
@@ -140,7 +140,9 @@ function casesOf(
       NOW + 500,
     )
     assert.deepEqual(await claim(ledger, NOW + 499), [])
-    assert.deepEqual(idsOf(await claim(ledger, NOW + 500)), ['B'])
+    const again = await claim(ledger, NOW + 500)
+    assert.deepEqual(idsOf(again), ['B'])
+    assert.equal(again[0]?.attempts ?? 1, 1, 'where failures are counted')
   })
 
   on(

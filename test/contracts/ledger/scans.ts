@@ -45,15 +45,6 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual(await other.pendingScans(), { count: 3, hidden: 1, oldest: NOW - 5 })
   })
 
-  on('puts off what could not be scanned, and counts how often', async (ledger) => {
-    await ledger.recordScan(scan('A'))
-    const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
-    await ledger.deferScan(first!, NOW + 500)
-    assert.deepEqual(await ledger.claimScans(1, NOW + 499, LEASE_MS), [])
-    const [again] = await ledger.claimScans(1, NOW + 500, LEASE_MS)
-    assert.deepEqual([again?.id, again?.attempts, again?.since], ['A', 1, NOW])
-  })
-
   on('waits anew for what is sent again after its upload failed', async (ledger) => {
     await ledger.recordScan(scan('A', { isHidden: true }))
     const [lost] = await ledger.claimScans(1, NOW, LEASE_MS)
