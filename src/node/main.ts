@@ -1,8 +1,9 @@
 /** Starts one process, or several on one port. */
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
-import { type Config, ConfigError, describeConfig, parseConfig } from '../config.ts'
+import { type Config, describeConfig, parseConfig } from '../config.ts'
 import { loadEnvFile } from './env-file.ts'
+import { linesOf } from './error-lines.ts'
 import { createLog } from './log.ts'
 import { commandFor, VERSION } from './manifest.ts'
 import { describeData } from './open/data-folder.ts'
@@ -36,7 +37,7 @@ export async function main(args: string[]): Promise<void> {
     else await superviseWorkers(config, (at) => announce(config, at))
   } catch (error) {
     createLog(config.logLevel).debug({ err: error }, 'start failed')
-    fail([(error as Error).message, ...causesOf(error)])
+    fail(linesOf(error))
   }
 }
 
@@ -78,7 +79,7 @@ function readConfig(envFile: string | undefined): Config {
     if (envFile !== undefined) loadEnvFile(envFile)
     return parseConfig(process.env)
   } catch (error) {
-    return fail(error instanceof ConfigError ? error.mistakes : [(error as Error).message])
+    return fail(linesOf(error))
   }
 }
 
@@ -99,9 +100,4 @@ function hostOf({ host }: Config): string {
 function fail(lines: string[]): never {
   process.stderr.write(`Pinhole did not start:\n${lines.map((line) => `  ${line}\n`).join('')}`)
   process.exit(1)
-}
-
-function causesOf(error: unknown): string[] {
-  const cause = (error as Error).cause
-  return cause instanceof Error ? [cause.message, ...causesOf(cause)] : []
 }

@@ -182,6 +182,16 @@ describe('CDN_URL', () => {
     it(`refuses ${url}`, () => assert.throws(() => openCdn(url), message))
   }
 
+  it('opens the provider of its scheme', () => {
+    for (const url of [
+      'cloudflare://zone1?token=a',
+      'fastly://service1?token=a',
+      'nginx://one',
+      'varnish://one',
+    ])
+      assert.equal(openCdn(url).name, url.split(':')[0])
+  })
+
   it('does not repeat a token in its complaints', () => {
     for (const url of ['cloudflare://zone1?token=secret&fill=x', 'cloudflare://zone1?secret&token=x']) {
       assert.throws(

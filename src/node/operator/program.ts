@@ -1,7 +1,7 @@
 /** The table of the operator's commands. */
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../../config.ts'
 import { loadEnvFile } from '../env-file.ts'
+import { linesOf } from '../error-lines.ts'
 import { OPERATOR, VERSION } from '../manifest.ts'
 import { backupCommand } from './data/backup.ts'
 import { copyCommand } from './data/copy.ts'
@@ -97,13 +97,7 @@ export async function runOperator(args: string[]): Promise<number> {
   } catch (error) {
     // Commander has printed its own errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    const lines = error instanceof ConfigError ? error.mistakes : linesOf(error)
-    process.stderr.write(`${lines.join('\n')}\n`)
+    process.stderr.write(`${linesOf(error).join('\n')}\n`)
     return 1
   }
-}
-
-function linesOf(error: unknown): string[] {
-  const { message, cause } = error as Error
-  return [message, ...(cause instanceof Error ? linesOf(cause) : [])]
 }

@@ -24,14 +24,6 @@ export interface ChallengeToken extends Token, Puzzle {
   purpose: Purpose
 }
 
-export interface Tokens {
-  challenge(purpose: Purpose, work: Omit<Puzzle, 'token'>): Promise<ChallengeToken>
-  pass(): Promise<Token & { pass: string }>
-  /** `null` for a token that was not signed here, was changed, or has expired. */
-  readChallenge(text: string): Promise<ChallengeToken | null>
-  readPass(text: string): Promise<Token | null>
-}
-
 /** Time for a slow phone. Unit: seconds. */
 export const CHALLENGE_SECONDS = 600
 export const PASS_SECONDS = 86_400
@@ -44,11 +36,7 @@ const CHALLENGE =
 const PASS = /^pass\.(?<id>[0-9a-f]{32})\.(?<expires>\d{10,11})\.[0-9a-f]{32}$/
 
 /** `now`: by the clock of all servers, epoch milliseconds. */
-export function createTokens(parts: {
-  ledger: Pick<Ledger, 'daySalt'>
-  hashes: Hashes
-  now: () => number
-}): Tokens {
+export function createTokens(parts: { ledger: Pick<Ledger, 'daySalt'>; hashes: Hashes; now: () => number }) {
   const { ledger, hashes, now } = parts
 
   /** By the salt that each is made of. */
@@ -92,18 +80,22 @@ export function createTokens(parts: {
   }
 
   return {
-    async challenge(purpose, { iterations, bits, answers }) {
+    async challenge(
+      purpose: Purpose,
+      { iterations, bits, answers }: Omit<Puzzle, 'token'>,
+    ): Promise<ChallengeToken> {
       const { id, expires, ...times } = newToken(CHALLENGE_SECONDS)
       const fields = `${purpose}-challenge.${id}.${expires}.${iterations}.${bits}.${answers}`
       const token = `${fields}.${await signatureOf(fields, times.day)}`
       return { id, ...times, purpose, token, iterations, bits, answers }
     },
-    async pass() {
+    async pass(): Promise<Token & { pass: string }> {
       const { id, expires, ...times } = newToken(PASS_SECONDS)
       const fields = `pass.${id}.${expires}`
       return { id, ...times, pass: `${fields}.${await signatureOf(fields, times.day)}` }
     },
-    async readChallenge(text) {
+    /** `null` for a token that was not signed here, was changed, or has expired. */
+    async readChallenge(text: string): Promise<ChallengeToken | null> {
       const token = await read(CHALLENGE, text, CHALLENGE_SECONDS)
       if (token === null) return null
       const { groups, ...rest } = token
@@ -111,7 +103,7 @@ export function createTokens(parts: {
       const work = { iterations: number('iterations'), bits: number('bits'), answers: number('answers') }
       return { ...rest, ...work, purpose: groups.purpose as Purpose, token: text }
     },
-    async readPass(text) {
+    async readPass(text: string): Promise<Token | null> {
       const token = await read(PASS, text, PASS_SECONDS)
       if (token === null) return null
       const { groups, ...rest } = token

@@ -58,20 +58,7 @@ export interface FoundTombstones {
   damaged: string[]
 }
 
-export interface TombstoneFiles {
-  write(tombstones: readonly Tombstone[], now: number): Promise<void>
-  /** `null` if nobody ever wrote to the place. Epoch milliseconds. */
-  until(): Promise<number | null>
-  follow(until: number): Promise<void>
-  /** `null` if it has none yet. */
-  id(): Promise<string | null>
-  identify(id: string): Promise<void>
-  read(): Promise<FoundTombstones>
-  /** Makes one file of many small ones. Killed in the middle, it leaves lines twice. */
-  merge(now: number): Promise<void>
-}
-
-export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'>): TombstoneFiles {
+export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'>) {
   const checksum = (text: string) => hashes.sha256(text).slice(0, CHECKSUM_DIGITS)
 
   function lineOf({ at, order, act, subject, rule, digests }: Tombstone): string {
@@ -114,26 +101,28 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
   const writeJson = (name: string, value: object) =>
     files.write(name, new TextEncoder().encode(`${JSON.stringify(value)}\n`))
 
+  /** `null` if nobody ever wrote to the place. Epoch milliseconds. */
   async function until(): Promise<number | null> {
     const followed = await readJson(FOLLOWED)
     return followed && (Date.parse(String(followed.until)) || 0)
   }
 
+  /** `null` if it has none yet. */
   async function id(): Promise<string | null> {
     const place = await readJson(IDENTITY)
     return typeof place?.id === 'string' ? place.id : null
   }
 
   return {
-    async write(tombstones, now) {
+    async write(tombstones: readonly Tombstone[], now: number): Promise<void> {
       await files.write(nameOf(now), new TextEncoder().encode(tombstones.map(lineOf).join('')))
     },
     until,
-    follow: (until) => writeJson(FOLLOWED, { until: new Date(until).toISOString() }),
+    follow: (until: number) => writeJson(FOLLOWED, { until: new Date(until).toISOString() }),
     id,
-    identify: (id) => writeJson(IDENTITY, { id }),
+    identify: (id: string) => writeJson(IDENTITY, { id }),
 
-    async read() {
+    async read(): Promise<FoundTombstones> {
       // Before the files: what is written meanwhile is more, not less.
       const followed = await until()
       const names = (await files.names()).filter((name) => NAME.test(name))
@@ -147,7 +136,8 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
       return found
     },
 
-    async merge(now) {
+    /** Makes one file of many small ones. Killed in the middle, it leaves lines twice. */
+    async merge(now: number): Promise<void> {
       const newest = nameOf(now - MERGE_AGE_MS)
       const small = (await files.names()).filter(
         (name) => NAME.test(name) && !name.endsWith('-merged.jsonl') && name < newest,
