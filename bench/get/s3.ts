@@ -37,7 +37,7 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
         costs.push((processorTime(server.pid) - before) / requests)
       }
       measures.push({
-        what: `processor time of a GET of ${name} from ${services.storeName}`,
+        what: `processor time of a GET of ${name}`,
         values: costs,
         unit: 'µs',
       })
