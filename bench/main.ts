@@ -2,7 +2,7 @@
 import { mkdir, mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
+import { readWords } from '../scripts/words.ts'
 import { isInstalled } from '../test/support/processes/caches.ts'
 import type { BenchOptions, Figures } from './report/figures.ts'
 import { tablesOf } from './report/figures.ts'
@@ -60,17 +60,20 @@ const benches: Record<
   },
 }
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '3' },
-    images: { type: 'string', default: '100000' },
-    clients: { type: 'string', default: '200' },
-    dir: { type: 'string', default: tmpdir() },
-    save: { type: 'boolean', default: false },
+const { values: flags, positionals } = readWords(
+  'npm run bench -- [NAME…] [--rounds N] [--seconds N] [--images N] [--clients N] [--dir DIR] [--save]',
+  {
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '7' },
+      seconds: { type: 'string', default: '3' },
+      images: { type: 'string', default: '100000' },
+      clients: { type: 'string', default: '200' },
+      dir: { type: 'string', default: tmpdir() },
+      save: { type: 'boolean', default: false },
+    },
   },
-})
+)
 const picked = positionals.length > 0 ? positionals : Object.keys(benches)
 const unknown = picked.filter((name) => !(name in benches))
 if (unknown.length > 0) throw new Error(`no such bench: ${unknown}. There are: ${Object.keys(benches)}`)

@@ -11,7 +11,8 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
+import { readWords } from '../scripts/words.ts'
 import { PLATFORMS, type Platform } from './platforms.ts'
 import { setVersion, versionOf } from './version.ts'
 
@@ -144,7 +145,7 @@ async function absent(programs: string[]): Promise<string[]> {
 const isPlatform = (word: string): word is Platform => PLATFORMS.some((platform) => platform === word)
 
 if (import.meta.main) {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readWords('npm run release -- [PART…] [PLATFORM…] [--out DIR]', {
     allowPositionals: true,
     options: { out: { type: 'string', default: join(ROOT, 'dist/release') } },
   })

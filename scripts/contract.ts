@@ -9,13 +9,13 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { buildAssets } from '../src/node/assets/build.ts'
 import { type Outcomes, SAVED, SUITES, type Suite, tableOf } from './contracts.ts'
 import { ROOT } from './test/files.ts'
 import { LIMITS, runFile } from './test/run-file.ts'
+import { readWords } from './words.ts'
 
-const { values } = parseArgs({
+const { values } = readWords('npm run contract -- [--runtime bun|deno [--rounds N] | --only NAME] [--save]', {
   options: {
     runtime: { type: 'string' },
     only: { type: 'string', default: '' },

@@ -1,8 +1,10 @@
 /** `npm run drill -- [ROUNDS] [NAME…]`: does to the service what goes wrong in years, and counts what it kept. */
 import { DRILLS } from '../test/drills/all.ts'
 import { isPassed } from '../test/drills/drill.ts'
+import { readWords } from './words.ts'
 
-const [first = '', ...more] = process.argv.slice(2)
+const { positionals } = readWords('npm run drill -- [ROUNDS] [NAME…]', { allowPositionals: true })
+const [first = '', ...more] = positionals
 const rounds = /^\d+$/.test(first) ? Number(first) : 5
 const names = (/^\d+$/.test(first) || first === '' ? more : [first, ...more]).join(' ')
 

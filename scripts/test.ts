@@ -16,10 +16,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
-import { parseArgs } from 'node:util'
 import { countLongFiles, isLong, keepDurations, named, ROOT, testFiles } from './test/files.ts'
 import { type FileResult, LIMITS, runFile } from './test/run-file.ts'
 import { endOf, lacking, lineOf } from './test/summary.ts'
+import { readWords } from './words.ts'
 
 /** More than there may be processors: many files wait for a disk, a browser or a clock. */
 const FILES_AT_ONCE = 4
@@ -29,7 +29,7 @@ const MEMORY = '/dev/shm'
 /** Five times what a run took at most. Unit: bytes. */
 const ROOM = 2 ** 30
 
-const { values, positionals: patterns } = parseArgs({
+const { values, positionals: patterns } = readWords('npm test -- [PATTERN…] [--all] [--watch]', {
   options: { all: { type: 'boolean', default: false }, watch: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
