@@ -159,14 +159,17 @@ find('copy-gallery').addEventListener('click', (event) => {
 })
 find('download-gallery').addEventListener('click', async ({ currentTarget }) => {
   const button = currentTarget as HTMLButtonElement
-  const part = await import('./gallery/download-all.ts').catch(() => null)
-  if (!part) return say(words.unreachable)
-  button.disabled = true
-  await part.downloadAll(inSight(), words, (text) => {
+  if (button.ariaDisabled) return
+  // Not `disabled`, which would lose the focus.
+  button.ariaDisabled = 'true'
+  const tell = (text: string) => {
     button.textContent = text
-  })
-  button.disabled = false
-  button.textContent = words.downloadAll
+  }
+  await import('./gallery/download-all.ts')
+    .then(({ downloadAll }) => downloadAll(inSight(), words, tell))
+    .catch(() => say(words.unreachable))
+  button.ariaDisabled = null
+  tell(words.downloadAll)
 })
 addEventListener('hashchange', show)
 addEventListener('online', () => {

@@ -23,9 +23,12 @@ enliveCopyFields()
 if (globalThis.crypto?.subtle === undefined) part('problem').textContent = words.needsHttps
 else button.hidden = false
 button.addEventListener('click', async () => {
+  if (button.ariaDisabled) return
   setWorking(true)
   try {
-    await show(await getPass())
+    // Before the work: nothing is to fail once the pass is there.
+    const config = await (await fetch(SHAREX_PATH)).json()
+    show(await getPass(), config)
     button.hidden = true
   } catch {
     part('problem').textContent = words.failed
@@ -34,7 +37,8 @@ button.addEventListener('click', async () => {
 })
 
 function setWorking(isWorking: boolean): void {
-  button.disabled = isWorking
+  // Not `disabled`, which would lose the focus.
+  button.ariaDisabled = isWorking ? 'true' : null
   part('working').hidden = !isWorking
   if (isWorking) part('problem').textContent = ''
 }
@@ -56,14 +60,13 @@ async function getPass(): Promise<PassAnswer> {
   return told
 }
 
-async function show({ pass, expires }: PassAnswer): Promise<void> {
+function show({ pass, expires }: PassAnswer, config: { Headers?: object }): void {
   const header = `Bearer ${pass}`
   part<HTMLInputElement>('pass').value = pass
   part<HTMLInputElement>('curl').value =
     `curl -H 'Authorization: ${header}' -F ${UPLOAD_FIELD}=@picture.png ${baseUrl}${UPLOAD_PATH}`
-  const config = await (await fetch(SHAREX_PATH)).json()
-  config.Headers = { ...config.Headers, Authorization: header }
-  const file = new Blob([JSON.stringify(config, null, 2)], { type: 'application/json' })
+  const withPass = { ...config, Headers: { ...config.Headers, Authorization: header } }
+  const file = new Blob([JSON.stringify(withPass, null, 2)], { type: 'application/json' })
   part<HTMLAnchorElement>('sharex').href = URL.createObjectURL(file)
   const time = part<HTMLTimeElement>('expires')
   time.dateTime = expires

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
-import { at, hold } from '../support/fault-proxy.ts'
+import { at, hold, NONE } from '../support/fault-proxy.ts'
 import type { ChosenFile } from '../support/pictures.ts'
 import { gif, photo, photoWithPlace } from '../support/pictures.ts'
 import { PASTING, PHONE, type Site, testsOn } from '../support/site.ts'
@@ -10,6 +10,7 @@ import {
   card,
   cardIn,
   cardsIn,
+  cardsResume,
   choose,
   heard,
   idOf,
@@ -17,6 +18,7 @@ import {
   leavingAsks,
   press,
   pressInMenu,
+  takeServiceAway,
   textOf,
 } from '../support/steps.ts'
 
@@ -190,6 +192,18 @@ export function editorSuite(site: () => Site): void {
     await button(page, 'Zoom in').click()
     const [wide, edge] = [await page.locator('.editor-layer').boundingBox(), layer]
     assert.ok(wide!.width > edge.width * 1.5, 'closer')
+  })
+
+  test('keeps the focus on a button that has no more to do, and goes on taking keys', async ({ page }) => {
+    await open(page, [await withSecret('', 'png')])
+    await button(page, 'Rotate').click()
+    await button(page, 'Undo').press('Enter')
+    assert.equal(await button(page, 'Undo').isDisabled(), true)
+    // Browsers take the focus away as they draw.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+    assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Undo')
+    await page.keyboard.press('Control+y')
+    assert.equal(await button(page, 'Undo').isDisabled(), false, 'redone')
   })
 
   test('asks before it forgets what was drawn, and else leaves at once', async ({ page }) => {
@@ -415,6 +429,31 @@ export function editorSuite(site: () => Site): void {
     await button(page, 'Upload as new').click()
     await cardIn(page, 'done', `${name}, edited`)
     assert.equal(await page.locator('.row').count(), 2)
+  })
+
+  test('sends nothing unedited while it is being edited, though the service comes back', {
+    expected: /^Failed to load resource: /,
+  }, async ({ page, proxy }) => {
+    await takeServiceAway(page, site())
+    const file = await withSecret(SECRETS[0]!, 'png')
+    await choose(page, [file])
+    await cardsResume(page, 1)
+    const before = proxy.uploads
+    await press(card(page, file.name), 'edit')
+    await page.locator('.editor[open] canvas').waitFor()
+    const looked = Promise.withResolvers<void>()
+    proxy.onUpload = () => NONE
+    proxy.onOther = (path) => {
+      if (path === '/api/upload') looked.resolve()
+      return NONE
+    }
+    await page.clock.runFor(60_000)
+    await looked.promise
+    await button(page, 'Rotate').click()
+    await button(page, 'Send').click()
+    assert.equal((await sharp(await stored(page, file.name)).metadata()).width, HEIGHT)
+    assert.equal(proxy.uploads, before + 1, 'what was edited alone')
+    assert.equal(await page.locator('.card').count(), 1)
   })
 
   test('keeps options and place of a picture that waits', async ({ page, proxy }) => {

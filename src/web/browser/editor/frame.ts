@@ -176,7 +176,8 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
     },
     tool: () => choices.find(({ input }) => input.checked)!.name,
     allow(action, can) {
-      actions.get(action)!.disabled = !can
+      // Not `disabled`, which would lose the focus.
+      actions.get(action)!.ariaDisabled = can ? null : 'true'
     },
     showText(text) {
       writing.hidden = text === null

@@ -65,6 +65,12 @@ export function isUnfinished({ state }: Item): boolean {
   return UNFINISHED.has(state.at)
 }
 
+/** Also of one that failed, and goes on by itself. */
+export function isUnderWay(item: Item): boolean {
+  const { state } = item
+  return isUnfinished(item) || (state.at === 'failed' && state.outlook === 'resumes')
+}
+
 export function createQueue(options: QueueOptions) {
   const { loadUploader, maxBytes, convert, mustAsk, isFinal, onChange } = options
   const items: Item[] = []
@@ -171,7 +177,7 @@ export function createQueue(options: QueueOptions) {
     },
     /** Stops it at any stage. Harmless when it is finished. */
     cancel(item: Item): void {
-      if (!isUnfinished(item)) return
+      if (!isUnderWay(item)) return
       item.cancel.abort()
       change(item, { at: 'cancelled' })
       pump()

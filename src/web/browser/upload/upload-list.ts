@@ -11,7 +11,7 @@ import { say } from '../page/status.ts'
 import { createBatch } from './batch.ts'
 import { facts, inWords, words } from './facts.ts'
 import { askQuota, showQuota } from './progress.ts'
-import { createQueue, type Item, isUnfinished, type Outlook } from './queue.ts'
+import { createQueue, type Item, isUnderWay, isUnfinished, type Outlook } from './queue.ts'
 
 /** Cards that are made before the page may draw again. */
 const CARDS_AT_ONCE = 8
@@ -199,7 +199,7 @@ export function createUploadList(options: UploadListOptions) {
 
   /** What is not sent yet waits for the editor; what comes out of it takes its place. */
   async function editUnsent(item: Item, entry: Entry): Promise<void> {
-    const wasUnderWay = isUnfinished(item)
+    const wasUnderWay = isUnderWay(item)
     queue.cancel(item)
     const edited = await edit(item.file)
     if (edited) {
