@@ -10,6 +10,11 @@ export function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return all
 }
 
+/** The most significant byte first. */
+export function be32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
+}
+
 /** Lower-case. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,5 +1,5 @@
 /** ICC profiles of displays that files name by a number alone (ICC.1:2022; ITU-T H.273, 8.1). */
-import { joined } from '../../bytes.ts'
+import { be32, joined } from '../../bytes.ts'
 import { ascii } from '../../formats/bytes/text.ts'
 
 /** Code points of primaries that are wider than sRGB's. */
@@ -36,7 +36,7 @@ const HEADER_BYTES = 128
 export function displayProfile(primaries: number): Uint8Array<ArrayBuffer> | null {
   const space = PRIMARIES[primaries]
   if (!space) return null
-  const curve = joined(ascii('para'), u32(0), u32(3 << 16), ...SRGB_CURVE.map(fixed))
+  const curve = joined(ascii('para'), be32(0), be32(3 << 16), ...SRGB_CURVE.map(fixed))
   const [red, green, blue] = space.xyz.map(xyzTag)
   const tags: [string, Uint8Array][] = [
     ['desc', textTag(space.name)],
@@ -56,8 +56,8 @@ export function displayProfile(primaries: number): Uint8Array<ArrayBuffer> | nul
     places.set(data, at)
     at += data.length
   }
-  const table = tags.flatMap(([name, data]) => [ascii(name), u32(places.get(data)!), u32(data.length)])
-  return joined(header(at), u32(tags.length), ...table, ...places.keys())
+  const table = tags.flatMap(([name, data]) => [ascii(name), be32(places.get(data)!), be32(data.length)])
+  return joined(header(at), be32(tags.length), ...table, ...places.keys())
 }
 
 /** 7.2: version 4.3, a display, RGB to XYZ, in no file system's and no maker's name. */
@@ -77,7 +77,7 @@ function header(size: number): Uint8Array {
 }
 
 function xyzTag(values: number[]): Uint8Array {
-  return joined(ascii('XYZ '), u32(0), ...values.map(fixed))
+  return joined(ascii('XYZ '), be32(0), ...values.map(fixed))
 }
 
 /** 10.15: one record, in American English, padded to four bytes. */
@@ -86,21 +86,15 @@ function textTag(text: string): Uint8Array {
   const padding = new Uint8Array((4 - (units.length % 4)) % 4)
   return joined(
     ascii('mluc'),
-    u32(0),
-    u32(1),
-    u32(12),
+    be32(0),
+    be32(1),
+    be32(12),
     ascii('enUS'),
-    u32(units.length),
-    u32(28),
+    be32(units.length),
+    be32(28),
     units,
     padding,
   )
 }
 
-const fixed = (value: number) => u32(Math.round(value * 65_536))
-
-function u32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4)
-  new DataView(bytes.buffer).setInt32(0, value)
-  return bytes
-}
+const fixed = (value: number) => be32(Math.round(value * 65_536))

@@ -1,14 +1,14 @@
 /** Reads what stands before the pixels of a sound PNG (PNG, third edition, section 11). */
 import { cursorOver } from '../../formats/bytes/cursor.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
+import { inflated } from '../../formats/bytes/zlib.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { readExif } from '../../formats/metadata/exif.ts'
+import { MOST_PROFILE_BYTES, profileLength } from '../../formats/metadata/icc.ts'
 import { profileKindOf } from './icc.ts'
 import type { PngFacts } from './plan.ts'
 
 const SIGNATURE_BYTES = 8
-/** A profile is a few kB; 4 MB is more than any printer's. */
-const MAX_PROFILE_BYTES = 4 * 2 ** 20
 
 export async function pngFactsOf(
   source: ByteSource,
@@ -39,7 +39,7 @@ async function chunksOf(source: ByteSource): Promise<Map<string, Uint8Array>> {
     const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
     const name = latin1(head.subarray(4, 8))
     if (name === 'IEND') break
-    if (WANTED.has(name) && length <= MAX_PROFILE_BYTES && !chunks.has(name)) {
+    if (WANTED.has(name) && length <= MOST_PROFILE_BYTES && !chunks.has(name)) {
       const chunk = cursor.peek(at + 8, length) ?? (await cursor.load(at + 8, length))
       chunks.set(name, chunk.slice(0, length))
     }
@@ -64,21 +64,11 @@ function differs(chunk: Uint8Array | undefined, expected: number[]): boolean {
   return expected.some((value, i) => Math.abs(view.getUint32(4 * i) - value) > TOLERANCE)
 }
 
-/** iCCP: a name, a zero, the method 0, then a zlib stream. `null` if that is not what it holds. */
+/** iCCP: a name, a zero, the method 0, then a zlib stream. `null` if it holds no whole profile. */
 async function profileOf(chunk: Uint8Array): Promise<Uint8Array | null> {
   const nameEnd = chunk.indexOf(0)
   if (nameEnd < 1 || chunk[nameEnd + 1] !== 0) return null
-  const packed = new Blob([chunk.slice(nameEnd + 2)])
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  let size = 0
-  try {
-    for await (const part of packed.stream().pipeThrough(new DecompressionStream('deflate'))) {
-      size += part.length
-      if (size > MAX_PROFILE_BYTES) return null
-      parts.push(part)
-    }
-  } catch {
-    return null
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer())
+  const bytes = await inflated(chunk.subarray(nameEnd + 2), MOST_PROFILE_BYTES)
+  const length = bytes && profileLength(bytes, bytes.length)
+  return bytes && length ? bytes.subarray(0, length) : null
 }

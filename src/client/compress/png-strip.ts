@@ -1,6 +1,7 @@
 /** The first rows of a PNG as a PNG of their own, to learn what packing the whole anew would save. */
 import { joined } from '../../bytes.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
+import { deflated, inflated } from '../../formats/bytes/zlib.ts'
 import { chunkOf } from '../../formats/png/chunks.ts'
 
 interface Strip {
@@ -39,12 +40,12 @@ export async function stripOf(png: Uint8Array): Promise<Strip | null> {
   const stride = 1 + Math.ceil((width * depth * (CHANNELS[type] ?? 0)) / 8)
   if (isInterlaced || share >= 0.5) return null
   const start = packed.subarray(0, Math.ceil(share * packed.length))
-  const inflated = await inflatedStart(start, MOST_TIMES * share * stride * height)
-  const rows = Math.min(height, Math.floor((inflated?.length ?? 0) / stride))
-  if (!inflated || rows === 0) return null
+  const unpacked = await inflated(start, MOST_TIMES * share * stride * height)
+  const rows = Math.min(height, Math.floor((unpacked?.length ?? 0) / stride))
+  if (!unpacked || rows === 0) return null
   const ownHeader = header.slice()
   new DataView(ownHeader.buffer).setUint32(4, rows)
-  const pixels = await deflated(inflated.subarray(0, rows * stride))
+  const pixels = await deflated(unpacked.subarray(0, rows * stride))
   const kept = chunks.filter(({ name }) => KEPT.has(name))
   return {
     png: joined(
@@ -53,30 +54,6 @@ export async function stripOf(png: Uint8Array): Promise<Strip | null> {
       chunkOf('IDAT', pixels),
       chunkOf('IEND', new Uint8Array()),
     ),
-    bytes: (start.length * rows * stride) / inflated.length,
+    bytes: (start.length * rows * stride) / unpacked.length,
   }
-}
-
-/** All that the start of a stream holds; `null` if that is more than `most`. */
-async function inflatedStart(start: Uint8Array<ArrayBuffer>, most: number): Promise<Uint8Array | null> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  const reader = new Blob([start]).stream().pipeThrough(new DecompressionStream('deflate')).getReader()
-  try {
-    for (let part = await reader.read(); part.value; part = await reader.read()) {
-      parts.push(part.value)
-      length += part.value.length
-      if (length > most) return null
-    }
-  } catch {
-    // The start of a stream has no end: what came out of it is what was wanted.
-  } finally {
-    void reader.cancel().catch(() => {})
-  }
-  return joined(...parts)
-}
-
-async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
-  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new CompressionStream('deflate'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
 }

@@ -1,5 +1,5 @@
 /** Writes a HEIC file of one picture (ISO/IEC 23008-12; boxes: 14496-12). */
-import { joined } from '../../bytes.ts'
+import { be32, joined } from '../../bytes.ts'
 import { ascii } from '../bytes/text.ts'
 
 export interface StillItem {
@@ -18,7 +18,7 @@ export function stillFile(
   primary: number,
   alpha: number | null,
 ): Uint8Array<ArrayBuffer> {
-  const brands = box('ftyp', ascii('heic'), u32(0), ascii('mif1'), ascii('heic'))
+  const brands = box('ftyp', ascii('heic'), be32(0), ascii('mif1'), ascii('heic'))
   // Offsets are known once the boxes before the data are, and take the same room whatever they are.
   const head = metaBox(items, primary, alpha, 0)
   const meta = metaBox(items, primary, alpha, brands.length + head.length + 8)
@@ -26,38 +26,38 @@ export function stillFile(
 }
 
 function metaBox(items: StillItem[], primary: number, alpha: number | null, dataAt: number): Uint8Array {
-  const handler = fullBox('hdlr', 0, u32(0), ascii('pict'), new Uint8Array(13))
-  const infos = items.map(({ id, type }) => fullBox('infe', 3, u32(id), u16(0), ascii(type), u8(0)))
+  const handler = fullBox('hdlr', 0, be32(0), ascii('pict'), new Uint8Array(13))
+  const infos = items.map(({ id, type }) => fullBox('infe', 3, be32(id), u16(0), ascii(type), u8(0)))
   let at = dataAt
   const locations = items.flatMap(({ id, data }) => {
-    const location = [u32(id), u16(0), u16(0), u16(1), u32(at), u32(data.length)]
+    const location = [be32(id), u16(0), u16(0), u16(1), be32(at), be32(data.length)]
     at += data.length
     return location
   })
   const boxes = items.flatMap(({ properties }) => properties.map(({ type, body }) => box(type, body)))
   let index = 0
   const associations = items.flatMap(({ id, properties }) => [
-    u32(id),
+    be32(id),
     u8(properties.length),
     ...properties.map(({ essential }) => u16(++index | (essential ? 0x8000 : 0))),
   ])
   const grids = items.filter(({ inputs }) => inputs.length > 0)
   const references = grids.map(({ id, inputs }) =>
-    box('dimg', u32(id), u16(inputs.length), ...inputs.map((input) => u32(input))),
+    box('dimg', be32(id), u16(inputs.length), ...inputs.map((input) => be32(input))),
   )
-  if (alpha !== null) references.push(box('auxl', u32(alpha), u16(1), u32(primary)))
+  if (alpha !== null) references.push(box('auxl', be32(alpha), u16(1), be32(primary)))
   return fullBox(
     'meta',
     0,
     handler,
-    fullBox('pitm', 1, u32(primary)),
+    fullBox('pitm', 1, be32(primary)),
     // Offsets and lengths of four bytes, no base.
-    fullBox('iloc', 2, u16(0x4400), u32(items.length), ...locations),
-    fullBox('iinf', 1, u32(items.length), ...infos),
+    fullBox('iloc', 2, u16(0x4400), be32(items.length), ...locations),
+    fullBox('iinf', 1, be32(items.length), ...infos),
     box(
       'iprp',
       box('ipco', ...boxes),
-      box('ipma', u8(1), u8(0), u8(0), u8(1), u32(items.length), ...associations),
+      box('ipma', u8(1), u8(0), u8(0), u8(1), be32(items.length), ...associations),
     ),
     ...(references.length > 0 ? [fullBox('iref', 1, ...references)] : []),
   )
@@ -65,7 +65,7 @@ function metaBox(items: StillItem[], primary: number, alpha: number | null, data
 
 function box(type: string, ...parts: Uint8Array[]): Uint8Array {
   const size = parts.reduce((sum, part) => sum + part.length, 8)
-  return joined(u32(size), ascii(type), ...parts)
+  return joined(be32(size), ascii(type), ...parts)
 }
 
 function fullBox(type: string, version: number, ...parts: Uint8Array[]): Uint8Array {
@@ -74,9 +74,3 @@ function fullBox(type: string, version: number, ...parts: Uint8Array[]): Uint8Ar
 
 const u8 = (value: number) => Uint8Array.of(value)
 const u16 = (value: number) => Uint8Array.of(value >> 8, value & 255)
-
-function u32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4)
-  new DataView(bytes.buffer).setUint32(0, value)
-  return bytes
-}

@@ -1,5 +1,5 @@
 /** Chunks of a PNG (W3C PNG 3, 5.3), and which of them it is shown by (5.6 and 11.3). */
-import { joined } from '../../bytes.ts'
+import { be32, joined } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
 import { ascii } from '../bytes/text.ts'
 import { GREY, GREY_ALPHA, PALETTE, type PngHeader, TRUECOLOUR, TRUECOLOUR_ALPHA } from './header.ts'
@@ -15,10 +15,6 @@ export interface PngChunk {
 export function chunkOf(type: string, body: Uint8Array): Uint8Array {
   const typed = joined(ascii(type), body)
   return joined(be32(body.length), typed, be32(crc32(typed)))
-}
-
-export function be32(value: number): Uint8Array {
-  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
 }
 
 export function be32At(bytes: Uint8Array, at: number): number {

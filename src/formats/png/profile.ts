@@ -1,11 +1,12 @@
 /** iCCP (W3C PNG 3, 11.3.2.3): a name for people, and a profile that is deflated. */
-import { joined } from '../../bytes.ts'
+import { be32, joined } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
 import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
+import { deflated } from '../bytes/zlib.ts'
 import { PIECE_BYTES, type Segment } from '../image.ts'
 import { ICC_HEADER_BYTES, MOST_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
-import { be32, chunkOf, type PngChunk } from './chunks.ts'
+import { chunkOf, type PngChunk } from './chunks.ts'
 
 /** Names that encoders give every profile. Others may say whose screen it was. */
 const ENCODERS_NAMES: ReadonlySet<string> = new Set([
@@ -52,7 +53,9 @@ export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segm
     return [joined(be32(NEW_START.length - 4 + zlib.length), NEW_START), zlib, be32(crc)]
   }
   if (stated > MOST_MENDED_BYTES) return []
-  return [chunkOf('iCCP', joined(NEW_START.subarray(4), await deflated(pieces, stated)))]
+  return [
+    chunkOf('iCCP', joined(NEW_START.subarray(4), await deflated(joined(...pieces).subarray(0, stated)))),
+  ]
 }
 
 interface Inflated {
@@ -115,9 +118,4 @@ async function inflated(cursor: Cursor, from: number, to: number): Promise<Infla
     // Cut off, no zlib, or bytes behind its end. Decoders take a profile that came out whole.
   }
   return result
-}
-
-async function deflated(pieces: Uint8Array<ArrayBuffer>[], length: number): Promise<Uint8Array> {
-  const stream = new Blob(pieces).slice(0, length).stream().pipeThrough(new CompressionStream('deflate'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
 }

@@ -1,6 +1,7 @@
 /** What a worker tells while it works, with codecs that the test plays. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import sharp from 'sharp'
 import type { Codecs } from '../../../src/client/compress/codecs.ts'
 import { MAX_PIXELS } from '../../../src/client/compress/plan.ts'
 import type { Reply, Request } from '../../../src/client/worker/messages.ts'
@@ -57,6 +58,18 @@ test('a PNG that cannot win is not packed anew', async () => {
   const replies = await repliesTo(png, webp, () => assert.fail('it was started'))
   const last = replies.at(-1)
   assert.deepEqual([last?.kind, last?.kind === 'recompressed' && last.type], ['recompressed', 'image/webp'])
+})
+
+test('a PNG keeps its colours as WebP, also in a browser that can not iterate over streams', async (t) => {
+  const iterator = Object.getOwnPropertyDescriptor(ReadableStream.prototype, Symbol.asyncIterator)!
+  t.after(() => Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, iterator))
+  const png = await picture().png({ compressionLevel: 0 }).withIccProfile('p3').toBuffer()
+  const webp = await picture().webp({ lossless: true, exact: true }).toBuffer()
+  Reflect.deleteProperty(ReadableStream.prototype, Symbol.asyncIterator)
+  const replies = await repliesTo(png, webp, () => assert.fail('it was started'))
+  const last = replies.at(-1)
+  assert.ok(last?.kind === 'recompressed')
+  assert.deepEqual((await sharp(last.bytes).metadata()).icc, (await sharp(png).metadata()).icc)
 })
 
 test('an interim result that is not the same picture is kept back', async () => {
