@@ -99,7 +99,7 @@ export async function drawn(jpeg: Blob, isTurned: boolean): Promise<Drawn | null
   const bitmap = await bitmapOf(jpeg)
   if (bitmap === null) return null
   const { width, height } = bitmap
-  if (!hasTrueCanvas(width * height <= ANY_CANVAS_PIXELS ? { width: 16, height: 16 } : bitmap)) {
+  if (!hasTrueCanvas(width * height <= ANY_CANVAS_PIXELS ? undefined : bitmap)) {
     bitmap.close()
     return null
   }
@@ -143,7 +143,7 @@ export async function drawn(jpeg: Blob, isTurned: boolean): Promise<Drawn | null
 }
 
 /** As `canvasIsTrue`, for a new canvas of this size. A browser may also throw where it has no memory for one. */
-function hasTrueCanvas(size: Size): boolean {
+export function hasTrueCanvas(size: Size = { width: 16, height: 16 }): boolean {
   const made = canvasOf(size)
   if (made === null) return false
   try {

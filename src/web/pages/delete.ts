@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { ID_LENGTH, KEY_PATTERN, previewPath } from '../../protocol.ts'
 import { type Page, type PageContext, page } from './page.ts'
-import { deletionFacts } from './page-facts.ts'
+import { deletionFacts, factsBlock } from './page-facts.ts'
 
 /**
  * Asks before it deletes: opening the delete link changes nothing. The button sends the DELETE by script; without
@@ -31,7 +31,7 @@ ${id ? html`<img class="keepsake" src="${previewPath(id)}" alt="${remove.preview
 <div class="asked" id="gone" hidden>${deletedNote(ctx, { wasGone: true })}</div>
 <p class="problem" role="status" id="status"></p>
 </main>
-${deletionFacts(ctx)}`,
+${factsBlock(deletionFacts(ctx))}`,
   })
 }
 

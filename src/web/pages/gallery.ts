@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html'
 import { previewPath } from '../../protocol.ts'
 import { notice, type Page, type PageContext, page } from './page.ts'
-import { galleryFacts } from './page-facts.ts'
+import { factsBlock, galleryFacts } from './page-facts.ts'
 
 /**
  * Asks for the first picture before styles and scripts have come, and leaves it to the page's script. The one inline
@@ -53,6 +53,6 @@ ${notice(messages)}
 <a class="button quiet" id="to-page">${gallery.page}</a>
 </div>
 </dialog>
-${galleryFacts(ctx)}`,
+${factsBlock(galleryFacts(ctx))}`,
   })
 }

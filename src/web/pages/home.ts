@@ -5,7 +5,7 @@ import type { Messages } from '../messages/english.ts'
 import { fill, limitSize } from '../messages/wording.ts'
 import { cardTemplate } from './card-template.ts'
 import { beam, notice, type Page, type PageContext, page } from './page.ts'
-import { homeFacts } from './page-facts.ts'
+import { factsBlock, homeFacts } from './page-facts.ts'
 import { pictureLists } from './picture-lists.ts'
 
 /** The page at `/`: a plain form that works as it is, and comes alive where scripts run. */
@@ -43,7 +43,7 @@ ${notice(messages)}
 </main>
 <div class="aperture" aria-hidden="true"><p>${upload.letGo}</p></div>
 ${cardTemplate(messages)}
-${homeFacts(ctx)}`,
+${factsBlock(homeFacts(ctx))}`,
   })
 }
 

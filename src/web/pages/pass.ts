@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { PASS_UPLOADS, TOOLS_PATH } from '../../protocol.ts'
 import { fill } from '../messages/wording.ts'
 import { copyField, notice, type Page, type PageContext, page } from './page.ts'
-import { passFacts } from './page-facts.ts'
+import { factsBlock, passFacts } from './page-facts.ts'
 
 /** The page at `/pass`: this device does the work, and gets a pass for tools that can't. */
 export function passPage(ctx: PageContext): Page {
@@ -31,6 +31,6 @@ ${copyField(ctx.messages, { id: 'curl', label: pass.curl, value: '' })}
 <p><a class="back" href="${TOOLS_PATH}">${frame.tools}</a></p>
 ${notice(ctx.messages)}
 </main>
-${passFacts(ctx)}`,
+${factsBlock(passFacts(ctx))}`,
   })
 }

@@ -3,7 +3,7 @@ import { rawPath, type UploadAnswer } from '../../protocol.ts'
 import { plural } from '../messages/wording.ts'
 import { previewNote } from '../preview-limits.ts'
 import { copyField, momentOf, notice, type Page, type PageContext, page } from './page.ts'
-import { viewerFacts } from './page-facts.ts'
+import { factsBlock, viewerFacts } from './page-facts.ts'
 
 /** What a browser that posts the plain form gets. The only place where the server ever shows a key. */
 export function resultPage(
@@ -33,6 +33,6 @@ ${copyField(messages, { id: 'delete-link', label: result.deleteLink, value: answ
 <p class="soft">${plural(messages.lang, result.remaining, remaining)}</p>
 ${notice(messages)}
 </main>
-${viewerFacts(ctx)}`,
+${factsBlock(viewerFacts(ctx))}`,
   })
 }

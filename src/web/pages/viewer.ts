@@ -5,7 +5,7 @@ import { byteSize, fill } from '../messages/wording.ts'
 import { deletedNote } from './delete.ts'
 import { type EmbedCodes, embedCodes } from './embed-codes.ts'
 import { copyField, momentOf, notice, type Page, type PageContext, page } from './page.ts'
-import { viewerFacts } from './page-facts.ts'
+import { factsBlock, viewerFacts } from './page-facts.ts'
 import { unfurlTags } from './unfurl.ts'
 
 /** A picture taller than this many widths is read from top to bottom: it fits the width, and the page scrolls. */
@@ -62,7 +62,7 @@ ${embedding(ctx, codes)}
 ${notice(messages)}
 </main>
 <template id="deleted">${deletedNote(ctx)}</template>
-${viewerFacts(ctx)}`,
+${factsBlock(viewerFacts(ctx))}`,
   })
 }
 

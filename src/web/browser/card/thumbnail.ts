@@ -1,4 +1,5 @@
 /** Small previews. They never leave this device; what is uploaded never touches a canvas. */
+import { hasTrueCanvas } from '../../../client/compress/platform.ts'
 
 /** Unit: pixels. Twice the size at which cards show it. */
 const SIDE = 176
@@ -16,7 +17,7 @@ export function thumbnailOf(file: Blob): Promise<Blob | null> {
 }
 
 async function make(file: Blob): Promise<Blob | null> {
-  if (!canvasIsTrue()) return null
+  if (!hasTrueCanvas()) return null
   // The browser scales while it decodes, off this thread.
   let picture = await createImageBitmap(file, { resizeWidth: SIDE, resizeQuality: 'medium' })
   // A panorama would be a strip, stretched where the card fills its square: its middle is cut out in full height.
@@ -29,19 +30,4 @@ async function make(file: Blob): Promise<Blob | null> {
   canvas.getContext('2d')!.drawImage(picture, (SIDE - picture.width) / 2, (height - picture.height) / 2)
   picture.close()
   return canvas.convertToBlob({ type: 'image/webp', quality: 0.8 })
-}
-
-let verdict: boolean | undefined
-
-/** Protection against fingerprinting gives back other pixels than were drawn. */
-export function canvasIsTrue(): boolean {
-  if (verdict === undefined) {
-    const context = new OffscreenCanvas(16, 16).getContext('2d', { willReadFrequently: true })
-    if (!context) return false
-    context.fillStyle = '#9c3a12'
-    context.fillRect(0, 0, 16, 16)
-    const { data } = context.getImageData(0, 0, 16, 16)
-    verdict = data.every((value, index) => value === [0x9c, 0x3a, 0x12, 0xff][index % 4])
-  }
-  return verdict
 }

@@ -1,10 +1,10 @@
 /** Redact, crop, rotate, point at and write on pictures before they leave the device. Fetched when somebody asks for it. */
 import '../../style/editor.css'
 import { blobSource } from '../../../client/blob-source.ts'
+import { hasTrueCanvas } from '../../../client/compress/platform.ts'
 import { inspect } from '../../../formats/inspect.ts'
 import { rawPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
-import { canvasIsTrue } from '../card/thumbnail.ts'
 import type { Remembered } from '../history/history.ts'
 import { facts } from '../upload/facts.ts'
 import {
@@ -94,7 +94,7 @@ async function editOne(file: File, frame: Frame, progress: string): Promise<File
 /** The decoded picture, or why it can't be edited. */
 async function open(file: File): Promise<ImageBitmap | string> {
   try {
-    if (!canvasIsTrue()) return words.impossible
+    if (!hasTrueCanvas()) return words.impossible
     const { animated, type } = await inspect(blobSource(file))
     if (animated || type === 'image/gif') return words.animated
     return await createImageBitmap(file, { imageOrientation: 'from-image' })
