@@ -43,11 +43,12 @@ describe('files that sharp makes', () => {
 })
 
 describe('real files', () => {
-  const files = corpus()
-  for (const { name, file } of files) {
+  for (const { name, file } of corpus()) {
     test(name, async () => {
       const { exif: _exif, xmp: _xmp, ...wanted } = await decoded(file)
       const result = await scrub(file)
+      const { type, width, height, animated } = result
+      assert.deepEqual([type, width, height, animated], ['image/avif', wanted.width, wanted.height, false])
       assert.deepEqual(await decoded(result.file), { ...wanted, exif: undefined, xmp: undefined })
       for (const trace of ['SECRET', 'Paint.NET', 'cavif'])
         assert.equal(Buffer.from(result.file).includes(trace), false)

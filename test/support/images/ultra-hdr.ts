@@ -1,4 +1,8 @@
 /** Ultra HDR files put together by hand (Android "Ultra HDR image format" 1.1), with whatever a camera adds. */
+import assert from 'node:assert/strict'
+import sharp, { type Sharp } from 'sharp'
+import { sourceOf } from '../../../src/formats/image.ts'
+import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { xmpSegment } from './jpeg.ts'
 import { segment, withSegments } from './jpeg-coder.ts'
 
@@ -94,4 +98,23 @@ export function mpf(firstLength: number, secondLength: number, offset: number, s
   out.writeUInt32LE(secondLength, 70)
   out.writeUInt32LE(offset, 74)
   return segment(0xe2, Buffer.from('MPF\0'), out)
+}
+
+/** What sharp 0.35 can do and its types do not say yet. */
+export interface GainMapped extends Sharp {
+  withGainMap(): GainMapped
+  keepGainMap(): GainMapped
+}
+
+/** Linear light, as an HDR screen shows it: 1 is white of an ordinary screen. */
+export async function hdrPixels(file: Uint8Array): Promise<Float32Array> {
+  assert.ok((await sharp(file).metadata()).gainMap, 'a decoder sees the gain map')
+  const bytes = await (sharp(file) as GainMapped).withGainMap().raw({ depth: 'float' }).toBuffer()
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+}
+
+/** What stands behind the first image, up to the end of the second. */
+export async function secondImage(file: Uint8Array): Promise<Uint8Array> {
+  const { end } = await walkJpeg(sourceOf(file))
+  return file.subarray(end, (await walkJpeg(sourceOf(file), end)).end)
 }

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { sourceOf } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { type Fault, hold, NEVER, NONE } from '../support/fault-proxy.ts'
-import { gif, photo, photoWithPlace } from '../support/pictures.ts'
+import { gif, photoWithPlace } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import {
   card,
@@ -82,16 +82,6 @@ export function faultsSuite(site: () => Site): void {
     await page.getByText('Almost done').waitFor()
     await page.clock.fastForward(46_000)
     await passTime(page, async () => (await doneCount(page)) === 1)
-  })
-
-  faulty('says so when tries run out, and succeeds when asked again', async ({ page, proxy }) => {
-    await takeServiceAway(page, site())
-    await choose(page, [await photo('unlucky.jpg')])
-    await cardsResume(page, 1)
-    assert.match(await textOf(card(page, 'unlucky.jpg')), /Couldn’t reach the service/)
-    proxy.onUpload = () => NONE
-    await press(card(page, 'unlucky.jpg'), 'retry')
-    await cardIn(page, 'done', 'unlucky.jpg')
   })
 
   faulty('goes on by itself when the server is back, or when asked', async ({ page, proxy }) => {
@@ -175,22 +165,6 @@ export function faultsSuite(site: () => Site): void {
     assert.equal((await imagesOf(site())) - before, 1)
   })
 
-  faulty('does not repeat what the server refuses', async ({ page, proxy }) => {
-    const before = proxy.uploads
-    const body = JSON.stringify({
-      type: 'about:blank',
-      title: 'x',
-      status: 403,
-      detail: 'x',
-      error: 'blocked-image',
-    })
-    proxy.onUpload = () => ({ kind: 'answer', status: 403, body })
-    await choose(page, [await gif('blocked.gif', 52)])
-    const failed = await cardIn(page, 'failed', 'blocked.gif')
-    assert.match(await textOf(failed.locator('.card-state')), /operator of this service has blocked it/)
-    assert.equal(proxy.uploads, before + 1)
-  })
-
   test('shows the quota as it shrinks, and when it comes back in the person’s own time', {
     env: { UPLOADS_PER_DAY: '2' },
     expected: FAILED_REQUEST,
@@ -271,15 +245,6 @@ export function faultsSuite(site: () => Site): void {
   test('lets nobody choose while uploads are paused', { env: { UPLOADS: 'paused' } }, async ({ page }) => {
     await page.getByText('Uploads are paused').waitFor()
     assert.equal(await page.locator('#file').count(), 0)
-  })
-
-  test('says what was in the way of an empty paste', async ({ page }) => {
-    await page.evaluate(() => {
-      const dataTransfer = new DataTransfer()
-      dataTransfer.items.add('some words', 'text/uri-list')
-      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
-    })
-    await heard(page, /That’s only a link/)
   })
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { heic as heicFile } from '../../support/images/heic.ts'
 import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, PASTING, type Site, testsOn, type Visit } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, idOf, keptFiles, share, textOf } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, heard, keptFiles, share, textOf } from '../support/steps.ts'
 
 const DRAGGING = { onlyChromium: 'WebDriver BiDi drags nothing from outside' }
 
@@ -28,14 +28,6 @@ export function inputSuite(site: () => Site): void {
       'screen.png',
       'loop.gif',
     ])
-  })
-
-  test('serves what the card links to', async ({ page, url }) => {
-    const chosen = await gif('kept.gif')
-    await choose(page, [chosen])
-    const id = await idOf(await cardIn(page, 'done', 'kept.gif'))
-    const answer = await fetch(`${url}/raw/${id}`)
-    assert.deepEqual(Buffer.from(await answer.arrayBuffer()), chosen.buffer)
   })
 
   test('takes dropped files, and of a folder only the pictures', DRAGGING, async (visit) => {
