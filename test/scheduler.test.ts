@@ -8,6 +8,7 @@ import {
   createScheduler,
   READS_PER_TICK,
   TICKS_FOR_CONNECTIONS,
+  unfairScheduler,
 } from '../src/node/http/scheduler.ts'
 
 const REQUESTS = 50
@@ -20,9 +21,12 @@ function work(): void {
   now += 10
 }
 
-describe('the scheduler', () => {
-  it('runs each once, in order; what is deferred in a later tick', async () => {
-    const scheduler = createScheduler()
+for (const [name, create] of [
+  ['fair', createScheduler],
+  ['unfair', () => unfairScheduler],
+] as const) {
+  it(`the ${name} scheduler runs each once, in order; what is deferred in a later tick`, async () => {
+    const scheduler = create()
     const ran: string[] = []
     scheduler.defer(() => ran.push('c'))
     scheduler.run(() => ran.push('a'))
@@ -33,7 +37,9 @@ describe('the scheduler', () => {
     await nextTurn()
     assert.deepEqual(ran, ['a', 'b', 'c', 'd'])
   })
+}
 
+describe('the fair scheduler', () => {
   it('runs one deferred request a tick, in order', async () => {
     const scheduler = createScheduler()
     const ran: number[] = []

@@ -42,6 +42,12 @@ interface Waiting {
 
 const ALWAYS_THERE: Client = { destroyed: false }
 
+/** The plain way: first come, first served, however long a tick gets. */
+export const unfairScheduler: Scheduler = {
+  run: (act) => act(),
+  defer: (act) => void setImmediate(act),
+}
+
 export function createScheduler(pending: PendingConnections = { areLikely: () => false }): Scheduler {
   /** By address, in the order of their turns. */
   const waiting = new Map<string, Waiting[]>()

@@ -20,16 +20,19 @@ interface Counted {
 
 const counts = new WeakMap<Socket, Counted>()
 
+/** Ends a connection in the middle of what one read brought. */
+export type Cut = (socket: Socket) => void
+
 /**
  * Cuts off the connection of a body in small chunks. To be called as soon as its request is known: Node keeps what comes
  * before anybody reads, chunk by chunk. `push` sees all that the parser finds of a body, read or not.
  */
-export function guardSmallChunks(incoming: IncomingMessage): void {
+export function guardSmallChunks(incoming: IncomingMessage, cut: Cut = cutOff): void {
   const { socket } = incoming
   const push = incoming.push
   let free = FREE_CHUNKS_OF_A_BODY
   incoming.push = (chunk: Uint8Array | null, encoding?: BufferEncoding) => {
-    if (chunk !== null && --free < 0 && isAbuse(socket, chunk.length)) cutOff(socket)
+    if (chunk !== null && --free < 0 && isAbuse(socket, chunk.length)) cut(socket)
     return push.call(incoming, chunk, encoding)
   }
 }
@@ -45,8 +48,13 @@ function isAbuse(socket: Socket, bytes: number): boolean {
   return counted.chunks > FREE_CHUNKS && counted.bytes < counted.chunks * LEAST_AVERAGE_BYTES
 }
 
-/** Ends a connection in the middle of what one read brought: that makes no request and no piece of a body any more. */
-export function cutOff(socket: Socket): void {
+/** The plain way: the parser goes on to the end of the read, up to 64 KiB, and makes an object of each chunk or request. */
+export const destroy: Cut = (socket) => {
+  socket.destroy()
+}
+
+/** The fast way: what has come already makes no request and no piece of a body any more. */
+export const cutOff: Cut = (socket) => {
   stopParsing(socket)
   socket.destroy()
 }
