@@ -127,7 +127,7 @@ const LAYERS: Record<string, Layer> = {
   'cdn/': { may: [...BASE, ...PORTS] },
   'notify/': { may: [...BASE, ...PORTS] },
   'scan/': { may: [...BASE, ...PORTS] },
-  'notify/smtp.ts': { may: [...BASE, ...PORTS, 'nodemailer'], node: true },
+  'notify/smtp.ts': { may: [...BASE, ...PORTS, 'notify/addresses.ts', 'nodemailer'], node: true },
 
   'service/': { may: [...BASE, ...PORTS, 'formats/', 'proof-of-work.ts'] },
   'openapi.ts': { may: [...BASE, 'problems.ts', 'service/moderation/report-categories.ts'] },

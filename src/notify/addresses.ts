@@ -11,3 +11,12 @@ export function notifiersAt<N>(addresses: string[], ways: Record<string, (url: U
     return open(url!)
   })
 }
+
+/** A part of an address that may be secret, without its percent-encoding. Throws an `Error` that does not repeat it. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Error('NOTIFY: write %25 for a % in a password or a secret')
+  }
+}

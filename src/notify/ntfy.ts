@@ -4,6 +4,7 @@
  *
  * Source: https://docs.ntfy.sh/publish/#publish-as-json. Priorities 1 to 5; 3 is the default, 5 rings.
  */
+import { decoded } from './addresses.ts'
 import type { Notifier } from './notifier.ts'
 import { post } from './post.ts'
 
@@ -15,7 +16,7 @@ export function ntfy(url: URL): Notifier {
   if (topic === undefined)
     throw new Error('NOTIFY: ntfy:// needs a host and a topic, as in ntfy://ntfy.sh/topic')
   const scheme = url.searchParams.get('tls') === 'off' ? 'http' : 'https'
-  const token = decodeURIComponent(url.password)
+  const token = decoded(url.password)
   return {
     // The topic is as good as a password.
     name: `ntfy://${url.host}`,

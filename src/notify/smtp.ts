@@ -7,6 +7,7 @@
 import { createTransport } from 'nodemailer'
 import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
+import { decoded } from './addresses.ts'
 import { LONGEST_DELIVERY_MS, type Notice, type Notifier } from './notifier.ts'
 
 const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/
@@ -17,7 +18,7 @@ export function smtp(url: URL): Notifier {
   const to = address(url, 'to')
   const isImplicit = url.protocol === 'smtps:'
   const withoutTls = url.searchParams.get('tls') === 'off'
-  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const [user, pass] = [decoded(url.username), decoded(url.password)]
   const options = {
     host: url.hostname,
     port: url.port === '' ? (isImplicit ? 465 : 587) : Number(url.port),

@@ -4,6 +4,7 @@
  * Source: Standard Webhooks 1.0 (https://www.standardwebhooks.com): `webhook-id`, `webhook-timestamp` in seconds, and
  * `webhook-signature`, HMAC-SHA256 over `<id>.<timestamp>.<body>`.
  */
+import { decoded } from './addresses.ts'
 import type { Notice, Notifier } from './notifier.ts'
 import { post } from './post.ts'
 
@@ -36,15 +37,15 @@ export function webhook(url: URL, now: () => number = Date.now): Notifier {
 }
 
 function secretOf({ hash }: URL): Uint8Array<ArrayBuffer> {
-  const base64 = SECRET.exec(decodeURIComponent(hash))?.[1]
-  const text = base64 === undefined ? '' : decoded(base64)
+  const base64 = SECRET.exec(decoded(hash))?.[1]
+  const text = base64 === undefined ? '' : bytesOf(base64)
   if (text.length >= SECRET_BYTES.least && text.length <= SECRET_BYTES.most) {
     return Uint8Array.from(text, (character) => character.charCodeAt(0))
   }
   throw new Error('NOTIFY: a webhook ends with its secret: #whsec_ and 24 to 64 bytes in base64')
 }
 
-function decoded(base64: string): string {
+function bytesOf(base64: string): string {
   try {
     return atob(base64)
   } catch {

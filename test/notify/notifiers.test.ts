@@ -179,6 +179,9 @@ test('NOTIFY opens each address, and says what is wrong with one without what is
   const wrong = [
     'https://ops.example/hook',
     'https://ops.example/hook#whsec_aHVudGVy',
+    'https://ops.example/hook#whsec_hunter%',
+    'ntfy://:hunter%@ntfy.sh/pinhole-ops',
+    'smtp://me:hunter2%@mail.example?from=a@b.example&to=c@d.example',
     'http://ops.example/hook#hunter',
     'ntfy://hunter@ntfy.sh/',
     'ntfy://ntfy.sh/a/hunter',
