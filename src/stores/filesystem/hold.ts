@@ -29,10 +29,6 @@ export function holdImages(parts: {
     return ID_PATTERN.test(id) ? reader.identify(join(folder, id), id) : null
   }
 
-  async function isIn(folder: string, id: string): Promise<boolean> {
-    return (await imageIn(folder, id)) !== null
-  }
-
   async function flushBoth(): Promise<void> {
     await Promise.all([flushes.flush(held), flushes.flush(objects)]).catch(storeFault)
   }
@@ -49,8 +45,8 @@ export function holdImages(parts: {
 
   return {
     async hold(id) {
-      const isVisible = await isIn(objects, id)
-      if (!isVisible && !(await isIn(held, id))) return false
+      const isVisible = (await imageIn(objects, id)) !== null
+      if (!isVisible && (await imageIn(held, id)) === null) return false
       const moved = isVisible && (await unlessGone(rename(join(objects, id), join(held, id))))
       forget(id)
       // Also what a process did that died before it could.
@@ -75,7 +71,7 @@ export function holdImages(parts: {
       ID_PATTERN.test(id) ? reader.open(join(held, id), id, selection) : null,
 
     async removeHeld(id, removal) {
-      const isHeld = await isIn(held, id)
+      const isHeld = (await imageIn(held, id)) !== null
       if (isHeld && removal !== undefined) await retire(id, removal)
       const wasThere = isHeld && (await unlessGone(unlink(join(held, id))))
       await flushes.flush(held).catch(storeFault)

@@ -10,7 +10,7 @@ import {
 } from '../sql/database.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { LIST_MIGRATIONS } from '../sql/migrations.ts'
-import { CREATE_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
+import { CREATE_MIGRATIONS, pendingMigrations } from '../sql/schema.ts'
 import { postgresPrivate } from './private.ts'
 
 export interface PostgresLedgerOptions {
@@ -160,12 +160,10 @@ async function migrate(client: PoolClient): Promise<void> {
   await run(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}`)
   await run('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
   await run(CREATE_MIGRATIONS)
-  const { rows } = await run(LIST_MIGRATIONS)
-  for (const statement of pendingStatements(
-    rows.map(({ name }) => String(name)),
-    'postgres',
-  ))
-    await run(statement)
+  const applied = (await run(LIST_MIGRATIONS)).rows.map(({ name }) => String(name))
+  for (const { statements } of pendingMigrations(applied, 'postgres')) {
+    for (const statement of statements) await run(statement)
+  }
 }
 
 function queryOf({ sql, parameters }: Statement): QueryConfig {

@@ -382,11 +382,6 @@ export function statementsOf(tables: readonly string[]): string[] {
 export const CREATE_MIGRATIONS = 'create table if not exists migrations (name text not null primary key)'
 
 /** What is left to run after the migrations named in `applied`. Throws if a newer Pinhole has written the ledger. */
-export function pendingStatements(applied: readonly string[], technology: 'sqlite' | 'postgres'): string[] {
-  return pendingMigrations(applied, technology).flatMap(({ statements }) => statements)
-}
-
-/** The same, each with its name. */
 export function pendingMigrations(
   applied: readonly string[],
   technology: 'sqlite' | 'postgres',

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Ledger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { LIST_MIGRATIONS } from '../sql/migrations.ts'
-import { CREATE_MIGRATIONS, pendingStatements } from '../sql/schema.ts'
+import { CREATE_MIGRATIONS, pendingMigrations } from '../sql/schema.ts'
 import { type Connection, inTransaction, rowsOf } from './connection.ts'
 import { sqlitePrivate } from './private.ts'
 import { openReopening } from './reopening.ts'
@@ -58,6 +58,6 @@ function migrate(connection: Connection): void {
   inTransaction(connection, 'immediate', () => {
     connection.exec(CREATE_MIGRATIONS)
     const applied = rowsOf<{ name: string }>(connection, LIST_MIGRATIONS).map(({ name }) => name)
-    for (const statement of pendingStatements(applied, 'sqlite')) connection.exec(statement)
+    for (const { statements } of pendingMigrations(applied, 'sqlite')) connection.exec(statements.join(';'))
   })
 }

@@ -4,7 +4,7 @@ import { openD1Ledger } from '../../../src/stores/d1/ledger.ts'
 import { r2Salts } from '../../../src/stores/r2/salts.ts'
 
 import { LIST_MIGRATIONS } from '../../../src/stores/sql/migrations.ts'
-import { CREATE_MIGRATIONS, pendingStatements } from '../../../src/stores/sql/schema.ts'
+import { CREATE_MIGRATIONS, pendingMigrations } from '../../../src/stores/sql/schema.ts'
 
 import type { LedgerUnderTest } from '../../contracts/ledger.ts'
 
@@ -16,10 +16,8 @@ let serial = 0
 export async function migrate(database: D1Binding): Promise<void> {
   await database.batch([database.prepare(CREATE_MIGRATIONS)])
   const { results } = await database.prepare(LIST_MIGRATIONS).all()
-  const statements = pendingStatements(
-    results.map(({ name }) => String(name)),
-    'sqlite',
-  )
+  const applied = results.map(({ name }) => String(name))
+  const statements = pendingMigrations(applied, 'sqlite').flatMap(({ statements }) => statements)
   if (statements.length === 0) return
   await database.batch(statements.map((statement) => database.prepare(statement)))
 }
