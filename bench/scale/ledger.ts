@@ -1,4 +1,4 @@
-/** A ledger of many rows in Postgres: what each takes, with its index. */
+/** Many removals in Postgres: what each takes, with its index. They stay for ever. */
 import { Client } from 'pg'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
 import { startPostgres } from '../../test/support/processes/postgres.ts'
@@ -10,20 +10,14 @@ export async function measureLedger(_: string, rows: number): Promise<Measure[]>
   await (await openPostgresLedger({ url })).close()
   const owner = new Client({ connectionString: url })
   await owner.connect()
-  const hex = `encode(uuid_send(gen_random_uuid()), 'hex')`
-  const many = `from generate_series(1, ${rows}) as n(i)`
-  const bytesEach = async (table: string) => {
-    await owner.query(`vacuum analyze ${table}`)
-    const { rows: found } = await owner.query(`select pg_total_relation_size('${table}') as bytes`)
-    return [Number(found[0].bytes) / rows]
-  }
+  const digits = `substr(encode(uuid_send(gen_random_uuid()), 'hex'), 1, 11)`
   try {
-    await owner.query(`insert into places (day, bucket, used) select '2026-07-28', ${hex}, 3 ${many}`)
-    await owner.query(`insert into removals (id, removed_at_ms) select substr(${hex}, 1, 11), i ${many}`)
-    return [
-      { what: 'a reservation in Postgres', values: await bytesEach('places'), unit: 'bytes' },
-      { what: 'a removal in Postgres', values: await bytesEach('removals'), unit: 'bytes' },
-    ]
+    await owner.query(
+      `insert into removals (id, removed_at_ms) select ${digits}, i from generate_series(1, ${rows}) as n(i)`,
+    )
+    await owner.query('vacuum analyze removals')
+    const { rows: found } = await owner.query(`select pg_total_relation_size('removals') as bytes`)
+    return [{ what: 'a removal in Postgres', values: [Number(found[0].bytes) / rows], unit: 'bytes' }]
   } finally {
     await owner.end()
     await postgres.destroy()
