@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
 import { copyFile, cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
@@ -65,6 +67,24 @@ describe('ledger: sqlite, its file', () => {
     const alone = (await logBytes()) - before - shared
     // A transaction writes each page that it changed once.
     assert.ok(shared > 0 && shared * 10 < alone, `${shared} bytes of log, ${alone} if alone`)
+  })
+
+  test('flushes a change that must be on the disk, also with one that need not', async (t) => {
+    const { ledger } = await ledgerOf(t)
+    await ledger.reserveUpload('a', DAY, 9, undefined, { reservedAtMs: AT.getTime() })
+    const { fdatasync } = fs
+    t.after(() => {
+      fs.fdatasync = fdatasync
+      syncBuiltinESMExports()
+    })
+    let flushes = 0
+    fs.fdatasync = ((descriptor, done) => {
+      flushes++
+      fdatasync(descriptor, done)
+    }) as typeof fdatasync
+    syncBuiltinESMExports()
+    await Promise.all([ledger.confirmUpload('a', DAY), ledger.reserveUpload('a', DAY, 9)])
+    assert.equal(flushes, 1)
   })
 
   test('lets a change that fails take nothing else with it', async (t) => {

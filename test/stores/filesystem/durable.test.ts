@@ -1,7 +1,7 @@
 /** What is said to be stored, or removed, is on the disk, whoever put it there. */
 import assert from 'node:assert/strict'
-import { existsSync, rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { existsSync, fstatSync, rmSync, statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { wholeOf } from '../../../src/formats/image.ts'
@@ -17,7 +17,11 @@ import { until } from '../../support/until.ts'
 const ID = idFor('a')
 
 /** Flushes of folders: `act` decides what becomes of each. */
-async function onFlush(t: TestContext, folder: string, act: () => Promise<void>): Promise<void> {
+async function onFlush(
+  t: TestContext,
+  folder: string,
+  act: (this: FileHandle) => Promise<void>,
+): Promise<void> {
   const handle = await open(folder)
   const prototype = Object.getPrototypeOf(handle)
   await handle.close()
@@ -93,4 +97,29 @@ test('a removal flushes, even if whoever finished an earlier one took its file a
   })
   assert.equal(await remover.remove(ID), true)
   assert.deepEqual(flushed, [folders.objects])
+})
+
+test('every folder that a change is seen in is flushed before the change is said to be done', async (t) => {
+  const { folder, openStore } = await storeFolder(t)
+  const store = await openStore()
+  const names = new Map(
+    ['objects', 'held', 'retired'].map((name) => [statSync(join(folder, name)).ino, name] as const),
+  )
+  const flushed = new Set<string | undefined>()
+  await onFlush(t, folder, async function () {
+    flushed.add(names.get(fstatSync(this.fd).ino))
+  })
+  const change = async (act: () => Promise<unknown>) => {
+    flushed.clear()
+    await act()
+    return [...flushed].sort()
+  }
+  const [one, two] = [ID, idFor('b')]
+  assert.deepEqual(await change(() => put(store, one, bytesFor(1, 1000))), ['objects'])
+  assert.deepEqual(await change(() => put(store, two, bytesFor(2, 1000))), ['objects'])
+  assert.deepEqual(await change(() => store.hold(one)), ['held', 'objects'])
+  assert.deepEqual(await change(() => store.release(one)), ['held', 'objects'])
+  assert.deepEqual(await change(() => store.remove(one, { retire: 'surely' })), ['objects', 'retired'])
+  await store.hold(two)
+  assert.deepEqual(await change(() => store.removeHeld(two, { retire: 'surely' })), ['held', 'retired'])
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesContract } from '../../contracts/files.ts'
@@ -27,4 +27,18 @@ test('a folder that is missing is made when that is asked for, and never by a wr
   await assert.rejects(files.write('a', new Uint8Array(1)), /ENOENT/)
   await assert.rejects(files.make(), /ENOENT/)
   assert.deepEqual(await readdir(parent), [])
+})
+
+test('what is written is on the disk before it has its name, and then its name is', async (t) => {
+  const folder = await folderOf(t)
+  await using handle = await open(folder)
+  const flushed: [what: string, names: string[]][] = []
+  t.mock.method(Object.getPrototypeOf(handle), 'sync', async function (this: FileHandle) {
+    flushed.push([(await this.stat()).isFile() ? 'file' : 'folder', await readdir(folder)])
+  })
+  await openFolderFiles(folder).write('a', new Uint8Array(1))
+  assert.deepEqual(flushed, [
+    ['file', ['a.part']],
+    ['folder', ['a']],
+  ])
 })

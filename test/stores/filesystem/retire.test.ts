@@ -1,10 +1,11 @@
-/** A commit or a replacement that another process overtakes between its look and its step. */
+/** A commit or a replacement that another process overtakes between its look and its step; and a disk that is too full to retire an id. */
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { wholeOf } from '../../../src/formats/image.ts'
-import { IdTaken } from '../../../src/stores/object-store.ts'
+import { IdTaken, StoreFull } from '../../../src/stores/object-store.ts'
 import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
@@ -62,3 +63,22 @@ for (const what of ['commit', 'replacement'] as const)
         }
       })
     }
+
+test('an image whose id must be retired stays while the disk is too full for that', async (t) => {
+  const { folder, openStore } = await storeFolder(t)
+  const store = await openStore()
+  await put(store, ID, bytesFor(1, 2000))
+  const { open } = fs.promises
+  t.after(() => {
+    fs.promises.open = open
+    syncBuiltinESMExports()
+  })
+  fs.promises.open = async (path, ...more) => {
+    if (path === join(folder, 'retired', ID)) throw Object.assign(new Error('injected'), { code: 'ENOSPC' })
+    return open(path, ...more)
+  }
+  syncBuiltinESMExports()
+  await assert.rejects(store.remove(ID, { retire: 'surely' }), StoreFull)
+  assert.ok(await store.head(ID))
+  assert.equal(await store.remove(ID, { retire: 'unless-full' }), true)
+})

@@ -1,0 +1,86 @@
+/** What is owed for an image that goes is on record before it goes, and once more when it is gone, however long that takes. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Cdn } from '../src/cdn/cdn.ts'
+import { nodeHashes } from '../src/node/hashes.ts'
+import { createImages } from '../src/service/images/images.ts'
+import { createPurges } from '../src/service/images/purges.ts'
+import { createMoves } from '../src/service/moderation/moves.ts'
+import { createTakedown } from '../src/service/moderation/takedown.ts'
+import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
+import { folderOf } from './support/folder.ts'
+import { gif } from './support/images/tiny-images.ts'
+import { ledgerOf } from './support/ledger.ts'
+import { inChunks } from './support/stored-images.ts'
+
+const FILL_MS = 60_000
+
+const cdn: Cdn = {
+  name: 'none',
+  batchSize: 1,
+  rate: null,
+  longestFillMs: FILL_MS,
+  cacheHeaders: () => ({}),
+  purge: async () => {},
+}
+
+for (const [act, state] of [
+  ['delete', 'deleted'],
+  ['hold', 'held'],
+  ['remove', 'removed'],
+] as const) {
+  test(act, async (t) => {
+    t.after(() => purges.stop())
+    const folder = await folderOf(t)
+    const ledger = await ledgerOf(t, folder)
+    const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
+    t.after(() => objects.close())
+    const owed = async () => (await ledger.pendingPurges()).count
+    let goes = 0
+
+    /** Every purge that is owed so far is over before the image goes. */
+    async function isAboutToGo(id: string): Promise<void> {
+      goes++
+      assert.equal(await owed(), 1)
+      if (state === 'deleted') assert.equal(await ledger.isGone(id), true)
+      else assert.equal((await ledger.whyAbsent(id))?.state, state)
+      const later = Date.now() + 2 * FILL_MS
+      await ledger.settlePurges(await ledger.claimPurges(1, later, 1000), later)
+      assert.equal(await owed(), 0)
+    }
+
+    const parts = {
+      ledger,
+      objects: {
+        ...objects,
+        async remove(id: string, ...more: []) {
+          await isAboutToGo(id)
+          return objects.remove(id, ...more)
+        },
+        async hold(id: string) {
+          await isAboutToGo(id)
+          return objects.hold(id)
+        },
+      },
+      now: Date.now,
+      onFailure: assert.ifError,
+    }
+    const purges = createPurges({ ...parts, cdn })
+    const images = createImages({
+      ...parts,
+      purges,
+      maxUploadBytes: 1000,
+      stripMetadata: true,
+      metrics: { upload() {}, removalByKey() {}, report() {} },
+      hashes: nodeHashes,
+      expiryClock: { latest: Date.now },
+    })
+    const takedown = createTakedown({ ...parts, moves: createMoves({ ...parts, purges }), evidence: null })
+    const { record, key } = await images.publish(inChunks(gif()))
+    if (act === 'delete') assert.equal(await images.remove(key), true)
+    else if (act === 'hold') assert.equal(await takedown.hold(record.id, 'a report'), true)
+    else await takedown.remove(record.id, 'terms', { block: false })
+    assert.deepEqual([goes, await owed()], [1, 1])
+  })
+}
