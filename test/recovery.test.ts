@@ -7,10 +7,12 @@ import { type Config, parseConfig } from '../src/config.ts'
 import { backUp } from '../src/node/backup/backup.ts'
 import { restore } from '../src/node/backup/restore.ts'
 import { endRestore } from '../src/node/backup/restored-ledger.ts'
+import { nodeHashes } from '../src/node/hashes.ts'
 import { createLog } from '../src/node/log.ts'
 import { openStores, type Stores } from '../src/node/open/stores.ts'
 import { repair } from '../src/node/verify/repair.ts'
 import { scan } from '../src/node/verify/scan.ts'
+import { createDerive } from '../src/service/images/identities.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { pruneImages, transferImages } from '../src/service/recovery/transfer.ts'
@@ -19,6 +21,7 @@ import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { folderOf } from './support/folder.ts'
 import { bytesFor, heldOf, idFor, listOf, put } from './support/stored-images.ts'
+import { until } from './support/until.ts'
 
 const [SEEN, HIDDEN] = [idFor('v'), idFor('h')]
 
@@ -125,6 +128,10 @@ async function machineFor(t: TestContext, env: Record<string, string> = {}) {
 const restoreOn = (config: Config, from: string, onProgress = () => {}) =>
   restore({ config, log: LOG, from, name: undefined, withoutTombstones: false, onProgress })
 
+async function loseLedger({ dataDir }: Config): Promise<void> {
+  for (const end of ['', '-wal', '-shm']) await rm(join(dataDir, `ledger.sqlite${end}`), { force: true })
+}
+
 /** As `verify --repair` does it. */
 async function repairAll(config: Config): Promise<string[]> {
   const folder = join(config.dataDir, 'images')
@@ -221,8 +228,7 @@ test('a restore keeps the ledger of the backup if it is newer, and not if it is 
   await onMachine(config, ({ takedown }) => takedown.release(HIDDEN, REASON))
   assert.equal((await restoreOn(config, to)).keptLedger, true)
   await onMachine(config, async ({ objects }) => assert.deepEqual(await heldOf(objects), []))
-  for (const end of ['', '-wal', '-shm'])
-    await rm(`${join(config.dataDir, 'ledger.sqlite')}${end}`, { force: true })
+  await loseLedger(config)
   await cp(older, join(config.dataDir, 'ledger.sqlite'))
   await assert.rejects(restoreOn(config, to), /--keep-ledger/)
 })
@@ -244,4 +250,29 @@ test('a backup drops what was deleted while the ledger was away, and tells the l
   await onMachine(other, async ({ objects }) => {
     assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], []])
   })
+})
+
+test('a restore brings nothing back that went since, gives no id again, and shows nobody what may have gone', async (t) => {
+  const env = { TOMBSTONES_URL: `file:${await folderOf(t)}` }
+  const { folder, config, to, backUp } = await machineFor(t, env)
+  const derivedOn = (machine: Config) =>
+    onMachine(machine, async ({ ledger }) => (await createDerive(ledger, nodeHashes)('x'.repeat(22))).id)
+  const derived = await derivedOn(config)
+  await backUp()
+  const server = await openStores(config, LOG, { as: 'server' })
+  await server.ledger.recordDeletion(SEEN, new Date())
+  await takedownOf(server).remove(HIDDEN, REASON, { block: false })
+  server.tombstones.start()
+  await until('both are in the second place', async () => (await server.tombstones.pending())?.count === 0)
+  await server.close()
+  await loseLedger(config)
+  for (const target of [configOf(folder, 'two', env), config]) {
+    // What went just now may not be in the second place yet.
+    assert.equal((await restoreOn(target, to)).isPrivate, true)
+    await onMachine(target, async ({ objects, ledger }) => {
+      assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], []])
+      assert.equal((await ledger.whyAbsent(HIDDEN))?.state, 'removed')
+    })
+    assert.notEqual(await derivedOn(target), derived)
+  }
 })
