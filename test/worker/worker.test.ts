@@ -34,8 +34,16 @@ describe('a Worker', () => {
     return request(host.url, 'POST', '/api/upload', { headers: { 'Content-Type': contentType }, body })
   }
 
+  /** A bit of the image, behind the store's back. */
+  async function flip(id: string): Promise<void> {
+    const object = (await host.bucket.get(id)) as R2ObjectBody
+    const bytes = new Uint8Array(await object.arrayBuffer())
+    bytes[500]! ^= 1
+    await host.bucket.put(id, bytes, { customMetadata: { ...object.customMetadata } })
+  }
+
   for (const size of [1000, 2_000_000]) {
-    it(`stores ${size} bytes, shows them, and deletes them`, async () => {
+    it(`stores ${size} bytes, shows them whole or not at all, and deletes them`, async () => {
       const bytes = gif({ size })
       const stored = await upload(bytes)
       assert.equal(stored.status, 201, stored.text)
@@ -47,6 +55,9 @@ describe('a Worker', () => {
       assert.equal(part.status, 206)
       assert.ok(part.body.equals(bytes.subarray(10, 20)))
       assert.equal((await ask('GET', `/${id}`, { Accept: 'text/html' })).status, 200)
+      const other = (await upload(bytes)).json().id
+      await flip(other)
+      await assert.rejects(async () => assert.equal((await ask('GET', `/raw/${other}`)).status, 200))
       assert.equal((await ask('DELETE', `/api/delete?key=${key}`)).status, 200)
       assert.equal((await ask('GET', `/raw/${id}`)).status, 404)
     })
