@@ -210,7 +210,7 @@ it('ends a session when it is left', async () => {
 it('takes the token of programs, whole', async () => {
   const ask = (token: string) => admin('GET', '/acts', { headers: { Authorization: `Bearer ${token}` } })
   assert.equal((await ask(TOKEN)).status, 200)
-  for (const wrong of [TOKEN.slice(1), `${TOKEN}x`, 'x', '0'.repeat(64)])
+  for (const wrong of [TOKEN.slice(1), TOKEN.slice(0, -1), `${TOKEN}x`, 'x', '0'.repeat(64)])
     assert.equal((await ask(wrong)).status, 401)
   const paused = await admin('POST', '/settings', {
     headers: { Authorization: `Bearer ${TOKEN}` },
@@ -248,4 +248,13 @@ it('opens again after the server was killed, and listens where it is told to', a
   const sixth = await serverFor(t, { OPERATOR_LISTEN: `[::1]:${port}` })
   const { stdout } = await sixth.operator(['login'])
   assert.ok(stdout.startsWith(`http://[::1]:${port}/login?token=`), stdout)
+  // A name of somebody else's that was made to point here: DNS rebinding.
+  for (const [Host, status] of [
+    [`localhost:${port}`, 200],
+    ['evil.example', 421],
+    [`localhost.evil.example:${port}`, 421],
+  ] as const) {
+    const answer = await request(`http://[::1]:${port}`, 'GET', '/metrics', { headers: { Host } })
+    assert.equal(answer.status, status, Host)
+  }
 })

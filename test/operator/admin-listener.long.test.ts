@@ -1,16 +1,11 @@
-/** The admin server on TCP: whose names it answers to, cookies under https, and when sessions end. */
+/** The admin server on TCP: whose names it answers to, and cookies under https. */
 import assert from 'node:assert/strict'
 import { request as plainRequest } from 'node:http'
 import { test } from 'node:test'
-import { nodeHashes } from '../../src/node/hashes.ts'
-import { createAdminSessions } from '../../src/service/admin-sessions.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
-import { ledgerOf } from '../support/ledger.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { serverFor } from '../support/processes/server.ts'
-
-const MINUTE_MS = 60_000
 
 function statusFor(port: number, host: string, path = '/login'): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -66,30 +61,4 @@ test('under https the cookie is Secure, from log-in to log-out', async (t) => {
   const left = await atAdmin(place, 'POST', '/logout', { headers, form: { 'form-token': formToken } })
   assert.match(left.headers.get('Set-Cookie')!, /Secure; Max-Age=0$/)
   assert.equal((await atAdmin(place, 'GET', '/', { headers })).status, 401)
-})
-
-test('a link lasts ten minutes, a session half an hour without use and twelve hours with it', async (t) => {
-  const ledger = await ledgerOf(t)
-  let now = Date.parse('2026-07-31T12:00:00Z')
-  const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
-  const enter = async () =>
-    (await sessions.login(await sessions.createLoginToken('ann@host'))) ?? assert.fail('not let in')
-  const link = await sessions.createLoginToken('ann@host')
-  now += 10 * MINUTE_MS
-  assert.equal(await sessions.login(link), null)
-
-  const idle = await enter()
-  now += 30 * MINUTE_MS - 1
-  assert.equal((await sessions.session(idle))?.who, 'ann@host')
-  now += 30 * MINUTE_MS
-  assert.equal(await sessions.session(idle), null)
-
-  const busy = await enter()
-  const endsAt = now + 12 * 60 * MINUTE_MS
-  while (now + 20 * MINUTE_MS < endsAt) {
-    now += 20 * MINUTE_MS
-    assert.ok(await sessions.session(busy), new Date(now).toISOString())
-  }
-  now = endsAt
-  assert.equal(await sessions.session(busy), null)
 })

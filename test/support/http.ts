@@ -27,7 +27,9 @@ export function request(
   path: string,
   options: RequestOptions = {},
 ): Promise<Answer> {
-  const { protocol, hostname, port, pathname } = new URL(url)
+  const { protocol, hostname: host, port, pathname } = new URL(url)
+  // Node wants an IPv6 address without brackets.
+  const hostname = host.replace(/^\[(.*)\]$/, '$1')
   const scheme = protocol === 'https:' ? https : http
   const { headers = {}, body, timeoutMs = PATIENT_MS } = options
   return new Promise((resolve, reject) => {

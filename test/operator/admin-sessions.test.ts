@@ -1,0 +1,34 @@
+/** When sessions of the admin server end. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nodeHashes } from '../../src/node/hashes.ts'
+import { createAdminSessions } from '../../src/service/admin-sessions.ts'
+import { ledgerOf } from '../support/ledger.ts'
+
+const MINUTE_MS = 60_000
+
+test('a link lasts ten minutes, a session half an hour without use and twelve hours with it', async (t) => {
+  const ledger = await ledgerOf(t)
+  let now = Date.parse('2026-07-31T12:00:00Z')
+  const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
+  const enter = async () =>
+    (await sessions.login(await sessions.createLoginToken('ann@host'))) ?? assert.fail('not let in')
+  const link = await sessions.createLoginToken('ann@host')
+  now += 10 * MINUTE_MS
+  assert.equal(await sessions.login(link), null)
+
+  const idle = await enter()
+  now += 30 * MINUTE_MS - 1
+  assert.equal((await sessions.session(idle))?.who, 'ann@host')
+  now += 30 * MINUTE_MS
+  assert.equal(await sessions.session(idle), null)
+
+  const busy = await enter()
+  const endsAt = now + 12 * 60 * MINUTE_MS
+  while (now + 20 * MINUTE_MS < endsAt) {
+    now += 20 * MINUTE_MS
+    assert.ok(await sessions.session(busy), new Date(now).toISOString())
+  }
+  now = endsAt
+  assert.equal(await sessions.session(busy), null)
+})
