@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import type { Ledger } from '../../src/stores/ledger.ts'
 import type { ObjectStore } from '../../src/stores/object-store.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { startHostHere } from '../support/worker/host-here.ts'
+import { SITE, startHostHere } from '../support/worker/host-here.ts'
 
 it('shows no image before it knows whether images are private, and goes on with what it knew', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
@@ -27,7 +27,8 @@ it('shows no image before it knows whether images are private, and goes on with 
   await assert.rejects(second.upload(gif()), /connection lost/)
   isAway = false
   const { status } = await second.ask('GET', `/raw/${id}`)
-  assert.notEqual(status, 200)
+  assert.equal(status, 503)
+  assert.equal((await second.ask('GET', `/oembed?url=${SITE}/${id}`)).status, 503)
   isAway = true
   t.mock.timers.setTime(Date.now() + 60_000)
   assert.equal((await second.ask('GET', `/raw/${id}`)).status, status)

@@ -22,6 +22,16 @@ const LIFETIMES = [
 /** Images that expire. */
 const EXPIRING = /^public, max-age=\d+, s-maxage=\d+, must-revalidate, immutable$/
 
+/** Of every page's policy. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+]
+
 export function checkAnswer({ status, headers, body }: Answer, { method, path, https }: Asked): void {
   const where = `${method} ${path} → ${status}`
   assert.equal(headers.get('X-Content-Type-Options'), 'nosniff', where)
@@ -46,7 +56,8 @@ export function checkAnswer({ status, headers, body }: Answer, { method, path, h
   else assert.equal(hsts, null, where)
   if (headers.get('Content-Type')?.startsWith('text/html')) {
     const policy = headers.get('Content-Security-Policy') ?? ''
-    assert.match(policy, /default-src 'none'/, where)
+    for (const directive of PAGE_POLICY)
+      assert.ok(policy.split('; ').includes(directive), `${where}: ${directive}`)
     assert.doesNotMatch(policy, /'unsafe-(eval|inline)'/, where)
   }
   if (method === 'HEAD' || status === 304) assert.equal(body.length, 0, where)
