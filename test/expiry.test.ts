@@ -77,6 +77,8 @@ const seen: Act = { act: 'view', nth: 1 }
 
 /** What must not be left to chance. */
 const EXAMPLES: [Act[]][] = [
+  // It is in memory.
+  [[{ ...brief, size: 200 }, over, seen]],
   [[longer, { act: 'jump', ms: TEN_DAYS_MS }, { act: 'work' }, seen, { act: 'jump', ms: 0 }, seen]],
   [
     [

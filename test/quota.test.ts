@@ -1,10 +1,12 @@
-/** The quota of an address on a real ledger, while other servers use the same one. */
+/** The quota of an address on a real ledger, while other servers use the same one; and the caps of all. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
+import { createCapacity } from '../src/service/quota/capacity.ts'
 import { createQuota } from '../src/service/quota/quota.ts'
+import type { Settings } from '../src/service/settings.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { folderOf } from './support/folder.ts'
 
@@ -40,4 +42,22 @@ it('refuses nobody for an upload that another server gives up at that moment', a
   second.confirm()
   await here.stop()
   await assert.rejects(here.reserve(CLIENT), { code: 'quota-exceeded' })
+})
+
+it('takes nothing of one cap for an image that is too large for what is left of another', async () => {
+  const caps = { 'daily-uploads': 1, 'daily-bytes': 100 }
+  const capacity = createCapacity({
+    ledger,
+    settings: { current: () => caps, refresh: async () => {} } as unknown as Settings,
+    now: Date.now,
+    freeBytes: () => null,
+    onReached() {},
+    // What is told of it may come when the ledger is closed.
+    onFailure() {},
+  })
+  await assert.rejects(capacity.take(101), { code: 'capacity-reached' })
+  await capacity.stop()
+  await capacity.take(100)
+  await assert.rejects(capacity.take(1), { code: 'capacity-reached' })
+  await capacity.stop()
 })
