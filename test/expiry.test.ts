@@ -24,6 +24,7 @@ import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { extent } from './support/extent.ts'
 import { folderOf, newFolder } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
+import { ledgerOf } from './support/ledger.ts'
 import { bytesFor, idFor, inChunks, put } from './support/stored-images.ts'
 
 const DAY_MS = 86_400_000
@@ -397,6 +398,33 @@ test('nothing is shown after its time or gone before it, and its bytes go', asyn
     }),
     { numRuns: extent(150, 10), examples: EXAMPLES },
   )
+})
+
+test('a repeat of an upload that expired is refused, and stores nothing', async (t) => {
+  const folder = await folderOf(t)
+  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
+  const ledger = await ledgerOf(t, folder)
+  t.after(() => objects.close())
+  let now = START
+  const { publish } = createImages({
+    objects,
+    ledger,
+    purges: NO_PURGES,
+    maxUploadBytes: 1000,
+    stripMetadata: true,
+    metrics: { upload() {}, removalByKey() {}, report() {} },
+    hashes: nodeHashes,
+    now: () => now,
+    expiryClock: { latest: () => now },
+  })
+  const identity = { id: idFor('e'), key: idFor('e') + 'k'.repeat(32), isDerived: true }
+  const bytes = gif()
+  const send = () => publish(inChunks(bytes), { identity, lifetimeSeconds: 60 })
+  assert.equal((await send()).isRepeat, false)
+  now += 59_000
+  assert.equal((await send()).isRepeat, true)
+  now += 2000
+  await assert.rejects(send(), { code: 'idempotency-key-reused', message: /deleted or expired/ })
 })
 
 test('verify names what expired long ago, and tells a ledger that does not know of all that expires', async (t) => {

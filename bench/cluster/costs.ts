@@ -34,7 +34,11 @@ export async function costs(dir: string): Promise<Measure[]> {
     const each = (count: number) => [count / UPLOADS]
     return [
       { what: 'puts an upload (at most 1)', values: each(puts), unit: '' },
-      { what: 'statements an upload (2 before its answer)', values: each(ledger.statements.length), unit: '' },
+      {
+        what: 'statements an upload (2 before its answer)',
+        values: each(ledger.statements.length),
+        unit: '',
+      },
       ...(await processorTimes(server, dir)),
     ]
   } finally {
