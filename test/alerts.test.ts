@@ -5,12 +5,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { report } from './support/admin-session.ts'
 import { atAdmin } from './support/at-admin.ts'
 import { folderOf } from './support/folder.ts'
 import { skipWithout } from './support/processes/caches.ts'
 import { ROOT } from './support/processes/process.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
+import { report } from './support/report.ts'
 import { remove, store } from './support/upload.ts'
 
 const run = promisify(execFile)

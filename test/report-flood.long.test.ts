@@ -6,19 +6,15 @@ import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { startPostgres } from './support/processes/postgres.ts'
 import { checkFlood } from './support/report-flood.ts'
 
-const FLOOD = { reports: 10_000, addresses: 1000, images: 400 }
-
 test('10,000 hostile reports of 1,000 addresses keep no honest one out: SQLite', async () => {
-  await checkFlood(FLOOD, { WORKERS: '2' }, (dataDir) =>
-    openSqliteLedger({ file: join(dataDir, 'ledger.sqlite') }),
-  )
+  await checkFlood({ WORKERS: '2' }, (dataDir) => openSqliteLedger({ file: join(dataDir, 'ledger.sqlite') }))
 })
 
 test('10,000 hostile reports of 1,000 addresses keep no honest one out: Postgres', async () => {
   const postgres = await startPostgres()
   try {
     const url = await postgres.createSchema()
-    await checkFlood(FLOOD, { LEDGER_URL: url }, () => openPostgresLedger({ url }))
+    await checkFlood({ LEDGER_URL: url }, () => openPostgresLedger({ url }))
   } finally {
     await postgres.destroy()
   }

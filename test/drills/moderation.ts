@@ -7,6 +7,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import { CACHES, freePort } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { startSlowOrigin } from '../support/processes/slow-origin.ts'
+import { postReport } from '../support/report.ts'
 import { until } from '../support/until.ts'
 import { post } from '../support/upload.ts'
 import { type Drill, type Tally, whyNoCache } from './drill.ts'
@@ -139,12 +140,7 @@ async function floodReports(scene: Scene, count: number): Promise<void> {
   const answered = await each(scene, count, async (nth) => {
     const address = `203.0.${nth % 100}.${1 + (Math.floor(nth / 100) % 250)}`
     const image = nth % 3 === 0 ? `${nth}`.padStart(11, '0') : images[nth % images.length]!.id
-    const answer = await request(server.url, 'POST', '/api/report', {
-      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': address },
-      body: Buffer.from(
-        JSON.stringify({ image, category: 'other', text: 'This is one of very many.', goodFaith: true }),
-      ),
-    })
+    const answer = await postReport(server.url, image, { category: 'other' }, address)
     if (answer.status === 202) filed.set(address, (filed.get(address) ?? 0) + 1)
     else if (answer.status !== 404 && answer.status !== 429)
       tally.faults.push(`a report answers ${answer.status}`)

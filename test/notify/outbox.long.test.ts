@@ -5,30 +5,16 @@ import { RemoteFailure } from '../../src/errors.ts'
 import type { Notice, Notifier } from '../../src/notify/notifier.ts'
 import { createNotices, QUIET_MS } from '../../src/service/moderation/notices.ts'
 import { atAdmin } from '../support/at-admin.ts'
-import { request } from '../support/http.ts'
 import { ledgerOf } from '../support/ledger.ts'
 import { startFakeProvider } from '../support/processes/fake-provider.ts'
 import { startServer } from '../support/processes/server.ts'
+import { report } from '../support/report.ts'
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
 
 test('an urgent report reaches the receiver, after failures and a killed server, once, without its words', async () => {
   const receiver = await startFakeProvider()
   const server = await startServer({ NOTIFY: `ntfy://${receiver.host}/ops?tls=off`, WORKERS: '2' })
-  const report = (image: string, category: string) =>
-    request(server.url, 'POST', '/api/report', {
-      headers: { 'Content-Type': 'application/json' },
-      body: Buffer.from(
-        JSON.stringify({
-          image,
-          category,
-          text: 'My garden, without my leave.',
-          name: 'Ada',
-          email: 'a@b.example',
-          goodFaith: true,
-        }),
-      ),
-    })
   const pending = async () => {
     const { text } = await atAdmin(server.dataDir, 'GET', '/metrics')
     return Number(/^pinhole_notices_pending (\d+)$/m.exec(text)?.[1] ?? assert.fail(text))
@@ -36,7 +22,8 @@ test('an urgent report reaches the receiver, after failures and a killed server,
   try {
     assert.equal(await pending(), 0)
     const { id } = await store(server.url)
-    assert.equal((await report(id, 'child-abuse')).status, 202)
+    const text = 'My garden, without my leave.'
+    await report(server.url, id, { category: 'child-abuse', text, name: 'Ada', email: 'a@b.example' })
     await until('it is told', async () => receiver.asked.length >= 1)
     assert.equal(await pending(), 1)
     await server.kill()

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import { report } from '../support/admin-session.ts'
+import { report } from '../support/report.ts'
 import { store } from '../support/upload.ts'
 import { hills, pears, sea } from '../web/scenes.ts'
 import { type AdminVisit, openAdminSite } from './admin-site.ts'

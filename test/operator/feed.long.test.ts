@@ -1,10 +1,11 @@
 /** The feed of what wants a decision, the export of what was decided, and what the public is told of it. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
-import { adminSession, report } from '../support/admin-session.ts'
+import { adminSession } from '../support/admin-session.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { startServer } from '../support/processes/server.ts'
+import { report } from '../support/report.ts'
 import { store } from '../support/upload.ts'
 
 const TOKEN = 'a-token-of-programs-0123456789'

@@ -1,11 +1,12 @@
 /** The queue of the admin server, without scripts: what it shows, what it fetches, and what is decided. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { type AdminSession, adminSession, report } from '../support/admin-session.ts'
+import { type AdminSession, adminSession } from '../support/admin-session.ts'
 import { request } from '../support/http.ts'
 import { previewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { report } from '../support/report.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 

@@ -1,24 +1,15 @@
 /** What waits for a decision, as the operator's command shows it. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
-import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { startServer } from '../support/processes/server.ts'
+import { report } from '../support/report.ts'
 import { remove, store } from '../support/upload.ts'
 
 const TEXT = 'This picture shows my garden.\nWithout my leave.'
 
 const server = await startServer()
 after(() => server.stop())
-
-async function report(image: string, more: object): Promise<void> {
-  const given = { image, text: TEXT, goodFaith: true, ...more }
-  const { status, text } = await request(server.url, 'POST', '/api/report', {
-    headers: { 'Content-Type': 'application/json' },
-    body: Buffer.from(JSON.stringify(given)),
-  })
-  assert.equal(status, 202, text)
-}
 
 async function operate(...words: string[]): Promise<string> {
   const { code, stdout, stderr } = await server.operator(words)
@@ -29,9 +20,9 @@ async function operate(...words: string[]): Promise<string> {
 it('lists cases by severity, and shows one with its reports, without the image', async () => {
   const { id, key } = await store(server.url, gif())
   const gone = await store(server.url, gif())
-  await report(gone.id, { category: 'other', name: 'Ada', email: 'ada@b.example' })
+  await report(server.url, gone.id, { text: TEXT, category: 'other', name: 'Ada', email: 'ada@b.example' })
   assert.equal((await remove(server.url, gone.key)).status, 200)
-  await report(id, { category: 'child-abuse' })
+  await report(server.url, id, { text: TEXT, category: 'child-abuse' })
 
   const [first, second, ...rest] = (await operate('queue')).trim().split('\n')
   assert.match(first!, new RegExp(`^${id} child-abuse severity 0 1 report open due in \\d+ min$`))

@@ -1,7 +1,7 @@
 /** A session of the admin server, as a browser without scripts has one. */
 import assert from 'node:assert/strict'
 import { atAdmin } from './at-admin.ts'
-import { type Answer, request } from './http.ts'
+import type { Answer } from './http.ts'
 import type { RunningServer } from './processes/server.ts'
 
 export interface AdminSession {
@@ -29,24 +29,4 @@ export async function adminSession(server: RunningServer): Promise<AdminSession>
         form: { 'form-token': formToken, ...form },
       }),
   }
-}
-
-/** Somebody reports an image, from an address of their own. */
-export async function report(url: string, image: string, more: object = {}, from?: string): Promise<string> {
-  const given = {
-    image,
-    category: 'malware',
-    text: 'It is a <b>false</b> parcel notice.',
-    goodFaith: true,
-    ...more,
-  }
-  const answer = await request(url, 'POST', '/api/report', {
-    headers: {
-      'Content-Type': 'application/json',
-      ...(from === undefined ? {} : { 'X-Forwarded-For': from }),
-    },
-    body: Buffer.from(JSON.stringify(given)),
-  })
-  assert.equal(answer.status, 202, answer.text)
-  return new URL(answer.json().receipt).pathname
 }

@@ -15,4 +15,3 @@ const unlessSkipped = (hook: typeof runner.before) => (body: runner.HookFn) => {
 export const before = unlessSkipped(runner.before)
 export const after = unlessSkipped(runner.after)
 export const beforeEach = unlessSkipped(runner.beforeEach)
-export const afterEach = unlessSkipped(runner.afterEach)

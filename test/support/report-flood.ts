@@ -8,6 +8,7 @@ import { fakeIds } from './ids.ts'
 import { startFakeProvider } from './processes/fake-provider.ts'
 import type { Env } from './processes/process.ts'
 import { startServer } from './processes/server.ts'
+import { postReport } from './report.ts'
 import { until } from './until.ts'
 import { store } from './upload.ts'
 
@@ -15,22 +16,16 @@ const NAMES = Object.keys(CATEGORIES) as ReportCategory[]
 const TEXT = 'This picture shows my garden without my leave.'
 const AT_ONCE = 24
 
-export interface Flood {
-  reports: number
-  addresses: number
-  /** Images that are there, among those that are reported. */
-  images: number
-}
+const REPORTS = 10_000
+const ADDRESSES = 1000
+/** Images that are there, among those that are reported. */
+const IMAGES = 400
 
 /** How a group spreads: what each of its reports is about and where it comes from. */
 type Tactic = (nth: number) => { image: string; category: ReportCategory; from: string }
 
 /** `openLedger`: the one that the server has, given its folder. */
-export async function checkFlood(
-  flood: Flood,
-  env: Env,
-  openLedger: (dataDir: string) => Promise<Ledger>,
-): Promise<void> {
+export async function checkFlood(env: Env, openLedger: (dataDir: string) => Promise<Ledger>): Promise<void> {
   const receiver = await startFakeProvider()
   receiver.answer({ status: 200 })
   const server = await startServer({
@@ -39,32 +34,19 @@ export async function checkFlood(
     ...env,
   })
   const report = (image: string, category: ReportCategory, from: string, text = TEXT): Promise<Answer> =>
-    request(server.url, 'POST', '/api/report', {
-      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': from },
-      body: Buffer.from(
-        JSON.stringify({
-          image,
-          category,
-          text,
-          name: 'A',
-          email: 'a@b.example',
-          signature: 'A',
-          goodFaith: true,
-        }),
-      ),
-    })
+    postReport(server.url, image, { category, text, name: 'A', email: 'a@b.example', signature: 'A' }, from)
   try {
     const ids: string[] = []
-    for (let nth = 0; nth < flood.images; nth++) {
+    for (let nth = 0; nth < IMAGES; nth++) {
       ids.push((await store(server.url, undefined, `198.51.100.${1 + (nth % 200)}`)).id)
     }
     const [mine, theirs] = [await store(server.url), ids[0]!]
 
-    const tactics = tacticsOf(flood, ids)
+    const tactics = tacticsOf(ids)
     const seen = new Map<number, number>()
     let next = 0
     const client = async (): Promise<void> => {
-      for (let nth = next++; nth < flood.reports; nth = next++) {
+      for (let nth = next++; nth < REPORTS; nth = next++) {
         const { image, category, from } = tactics[nth % tactics.length]!(Math.floor(nth / tactics.length))
         const answer = await report(image, category, from, TEXT.repeat(1 + (nth % 40)))
         seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
@@ -73,9 +55,7 @@ export async function checkFlood(
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, client))
-    process.stderr.write(
-      `  ${flood.reports} reports of a group: ${JSON.stringify(Object.fromEntries(seen))}\n`,
-    )
+    process.stderr.write(`  ${REPORTS} reports of a group: ${JSON.stringify(Object.fromEntries(seen))}\n`)
     assert.ok(seen.get(202)! > 0 && seen.get(404)! > 0, 'it reached both')
 
     // From far away, from between the group's networks, and from the middle of one.
@@ -115,11 +95,11 @@ export async function checkFlood(
 }
 
 /** All addresses are in 10.66.0.0/16: some fill whole networks of 250, others have a network each. */
-function tacticsOf({ addresses }: Flood, ids: string[]): Tactic[] {
+function tacticsOf(ids: string[]): Tactic[] {
   const strangers = fakeIds(1000)
-  const crowded = (nth: number) => `10.66.${Math.floor((nth % addresses) / 250)}.${1 + (nth % 250)}`
+  const crowded = (nth: number) => `10.66.${Math.floor((nth % ADDRESSES) / 250)}.${1 + (nth % 250)}`
   const spread = (nth: number) =>
-    `10.66.${nth % 250}.${1 + (Math.floor(nth / 250) % Math.ceil(addresses / 250))}`
+    `10.66.${nth % 250}.${1 + (Math.floor(nth / 250) % Math.ceil(ADDRESSES / 250))}`
   const category = (nth: number) => NAMES[nth % NAMES.length]!
   return [
     // One image and one kind, from everywhere.

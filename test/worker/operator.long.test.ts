@@ -15,6 +15,7 @@ import { formOf } from '../support/multipart.ts'
 import { freePort, skipWithout } from '../support/processes/caches.ts'
 import { run } from '../support/processes/process.ts'
 import { serverFor, startServer } from '../support/processes/server.ts'
+import { report } from '../support/report.ts'
 import { store } from '../support/upload.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
 
@@ -114,17 +115,7 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
 
     it('shows the queue with what was reported', async () => {
       const { id } = await store()
-      const report = {
-        image: id,
-        category: 'other',
-        text: 'This is a picture of my garden.',
-        goodFaith: true,
-      }
-      const reported = await request(host.url, 'POST', '/api/report', {
-        headers: { 'Content-Type': 'application/json' },
-        body: Buffer.from(JSON.stringify(report)),
-      })
-      assert.equal(reported.status, 202, reported.text)
+      await report(host.url, id)
       const queue = await operator(['queue'])
       assert.ok(queue.stdout.includes(id), queue.stdout + queue.stderr)
     })

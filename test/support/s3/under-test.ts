@@ -155,7 +155,6 @@ export function plainRequests(service: S3Service) {
 
 const EMPTY = { 'x-amz-content-sha256': createHash('sha256').digest('hex') }
 
-/** Counts answers whose body was neither read to its end nor let go: each holds a connection. Closing it does nothing. */
 /** A store whose clock is ahead by so much, or behind; the times of its objects are as they are. */
 export function atAnotherTime(transport: Transport, aheadMs: number): Transport {
   return {
@@ -169,6 +168,7 @@ export function atAnotherTime(transport: Transport, aheadMs: number): Transport 
   }
 }
 
+/** Counts answers whose body was neither read to its end nor let go: each holds a connection. Closing it does nothing. */
 function countBodies(inner: Transport): { transport: Transport; open(): number } {
   const open = new Set<ReplyBody>()
   return {
