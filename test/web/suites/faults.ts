@@ -165,6 +165,24 @@ export function faultsSuite(site: () => Site): void {
     assert.equal((await imagesOf(site())) - before, 1)
   })
 
+  test('deletes what is cancelled when all of it has left', async ({ page, proxy }) => {
+    const before = await imagesOf(site())
+    const arrived = Promise.withResolvers<void>()
+    proxy.onUpload = () => hold(arrived.promise)
+    const file = await gif('cancelled.gif', 77)
+    await choose(page, [file])
+    await page.locator('.card progress[value="100"]').waitFor()
+    await press(card(page, file.name), 'cancel')
+    await cardIn(page, 'cancelled', file.name)
+    const deletion = page.waitForResponse((answer) => answer.request().method() === 'DELETE')
+    arrived.resolve()
+    assert.equal((await deletion).status(), 200)
+    assert.equal(await imagesOf(site()), before)
+    proxy.onUpload = () => NONE
+    await press(card(page, file.name), 'retry')
+    await cardIn(page, 'done', file.name)
+  })
+
   test('shows the quota as it shrinks, and when it comes back in the person’s own time', {
     env: { UPLOADS_PER_DAY: '2' },
     expected: FAILED_REQUEST,

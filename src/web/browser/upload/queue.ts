@@ -33,7 +33,7 @@ export interface Item {
   /** Set once it is compressed: a second try of the upload does not compress again. */
   compressed?: Compressed
   /** A retry after a lost answer gets the image that is there already. */
-  readonly idempotencyKey: string
+  idempotencyKey: string
   /** The person has seen that it carries a place, and sends it. */
   placeAllowed?: boolean
   cancel: AbortController
@@ -43,6 +43,7 @@ export interface Item {
 export interface Uploader {
   compress: typeof import('../../../client/browser.ts').compress
   send: typeof import('../../../client/browser.ts').send
+  remove: typeof import('../../../client/browser.ts').remove
   line: LineMeter
 }
 
@@ -132,16 +133,28 @@ export function createQueue(options: QueueOptions) {
     const totalBytes = blob.size
     let since = performance.now()
     change(item, { at: 'uploading', percent: 0, sentBytes: 0, totalBytes, since })
-    const { send, line } = await loadUploader()
+    const { send, remove, line } = await loadUploader()
+    signal.throwIfAborted()
+    // What left as a whole may be stored: then the answer is waited for, since it has the key that deletes the image.
+    let hasLeft = false
+    const stop = new AbortController()
+    signal.addEventListener('abort', () => {
+      if (!hasLeft) stop.abort()
+    })
     const meter = line.begin()
     const sent = await send(blob, {
       ...(preview && { preview }),
-      signal,
+      signal: stop.signal,
       maxBytes,
       idempotencyKey: item.idempotencyKey,
       ...(item.expires !== '' && { expires: item.expires }),
       onProgress(progress) {
-        if (signal.aborted) return
+        hasLeft = progress.stage === 'uploading' && progress.sentBytes === progress.totalBytes
+        if (signal.aborted) {
+          // No second try of what was cancelled.
+          if (!hasLeft) stop.abort()
+          return
+        }
         if (progress.stage === 'uploading') {
           const { percent, sentBytes, totalBytes } = progress
           meter.sent(sentBytes)
@@ -153,6 +166,7 @@ export function createQueue(options: QueueOptions) {
           change(item, { at: 'waiting', until: performance.now() + progress.seconds * 1000 })
       },
     }).finally(meter.end)
+    if (signal.aborted) return remove(sent.key)
     // The bytes are up: nobody needs them here any more.
     item.compressed = { ...item.compressed!, blob: new Blob(), ...(preview && { preview: new Blob() }) }
     change(item, { at: 'done', sent })
@@ -193,6 +207,8 @@ export function createQueue(options: QueueOptions) {
     },
     /** Puts a failed or cancelled one back. */
     retry(item: Item): void {
+      // What was stored under the old key is being deleted.
+      if (item.state.at === 'cancelled') item.idempotencyKey = newIdempotencyKey()
       item.cancel = new AbortController()
       change(item, { at: 'queued' })
       pump()

@@ -2,7 +2,7 @@
 import { configure } from '../../../client/browser.ts'
 import { createLineMeter } from './line.ts'
 
-export { compress, prepare, send } from '../../../client/browser.ts'
+export { compress, prepare, remove, send } from '../../../client/browser.ts'
 export { notesOn, pictureOf, showDone } from '../card/done-card.ts'
 export { isDecided, outlookOf, viewOfFailed, viewOfResuming } from '../card/failed-card.ts'
 export { thumbnailOf } from '../card/thumbnail.ts'
