@@ -2,7 +2,6 @@
 import { closeSync, existsSync, fdatasync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { promisify } from 'node:util'
 import { oncePerTick, sleep } from '../../async.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { type Outcome, type SqlDatabase, type Statement, sqliteDialect } from '../sql/database.ts'
@@ -25,8 +24,6 @@ export interface FileOptions {
   /** Whether a change is on the disk when it resolves. Others outlive the process alone. */
   isFlushed: boolean
 }
-
-const flush = promisify(fdatasync)
 
 interface Prepared {
   query: StatementSync
@@ -115,9 +112,12 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
   async function flushLog(): Promise<void> {
     // A flush that failed once has lost what it could not write: a second one that succeeds proves nothing.
     if (failure !== null) throw failure
-    await flush(log).catch((error) => {
-      failure = error
-      throw error
+    await new Promise<void>((resolve, reject) => {
+      fdatasync(log, (error) => {
+        failure ??= error
+        if (error) reject(error)
+        else resolve()
+      })
     })
   }
 
