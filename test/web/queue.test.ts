@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Compressed, SendOptions, Sent } from '../../src/client/types.ts'
+import type { Compressed, Sent } from '../../src/client/types.ts'
 import { createLineMeter } from '../../src/web/browser/upload/line.ts'
 import { createQueue, type Item, type Uploader } from '../../src/web/browser/upload/queue.ts'
 
 interface Step<T> {
   name: string
   signal: AbortSignal | undefined
-  onProgress: SendOptions['onProgress']
   resolve(value: T): void
   reject(error: unknown): void
 }
@@ -17,20 +16,14 @@ interface Step<T> {
 function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item) => boolean } = {}) {
   const compressing: Step<Compressed>[] = []
   const sending: Step<Sent>[] = []
-  const removed: string[] = []
-  const step = <T>(
-    steps: Step<T>[],
-    name: string,
-    { signal, onProgress }: Pick<SendOptions, 'signal' | 'onProgress'> = {},
-  ) =>
+  const step = <T>(steps: Step<T>[], name: string, signal: AbortSignal | undefined) =>
     new Promise<T>((resolve, reject) => {
-      steps.push({ name, signal, onProgress, resolve, reject })
+      steps.push({ name, signal, resolve, reject })
       signal?.addEventListener('abort', () => reject(signal.reason))
     })
   const uploader: Uploader = {
-    compress: (file, { signal } = {}) => step(compressing, (file as File).name, { signal }),
-    send: (blob, options) => step(sending, (blob as File).name, options),
-    remove: async (key) => void removed.push(key),
+    compress: (file, { signal } = {}) => step(compressing, (file as File).name, signal),
+    send: (blob, { signal } = {}) => step(sending, (blob as File).name, signal),
     line: createLineMeter(),
   }
   const queue = createQueue({
@@ -47,7 +40,7 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
     for (const { name, resolve } of steps.splice(0))
       resolve({ blob: new File(['y'], name) } as unknown as Compressed)
   }
-  return { queue, add, states, compressing, sending, compressed, removed }
+  return { queue, add, states, compressing, sending, compressed }
 }
 
 const SENT = { id: 'id' } as Sent
@@ -119,39 +112,9 @@ describe('the queue', () => {
     await turn()
     queue.cancel(queue.items[1]!)
     assert.deepEqual(states(), ['cancelled', 'done', 'done', 'cancelled'])
-  })
-
-  it('deletes what is cancelled when all of it has left, and sends nothing of it again', async () => {
-    const { queue, add, states, compressing, sending, compressed, removed } = setUp()
-    const [a, b, c, d] = add('a', 'b', 'c', 'd')
-    const left = (nth: number, sentBytes: number) =>
-      sending[nth]!.onProgress?.({ stage: 'uploading', sentBytes, totalBytes: 10, percent: 10 * sentBytes })
-    await turn()
-    compressed(compressing)
-    await turn()
-    const first = a!.idempotencyKey
-    left(0, 10)
-    left(1, 9)
-    for (const item of [a!, b!]) queue.cancel(item)
-    await turn()
-    assert.deepEqual(
-      sending.map(({ signal }) => signal?.aborted),
-      [false, true, false],
-    )
-    assert.deepEqual(states(), ['cancelled', 'cancelled', 'uploading', 'compressing'])
-    sending[0]!.resolve({ ...SENT, key: 'key of a' })
-    await turn()
-    assert.deepEqual(removed, ['key of a'])
-    assert.equal(states()[0], 'cancelled')
+    const { idempotencyKey } = a!
     queue.retry(a!)
-    assert.notEqual(a!.idempotencyKey, first, 'under the first it is deleted')
-    left(2, 10)
-    queue.cancel(c!)
-    queue.cancel(d!)
-    sending[2]!.onProgress?.({ stage: 'waiting', attempt: 1, seconds: 1, cause: new Error('lost') })
-    assert.equal(sending[2]!.signal?.aborted, true)
-    await turn()
-    assert.deepEqual(removed, ['key of a'])
+    assert.notEqual(a!.idempotencyKey, idempotencyKey, 'what it named may be deleted')
   })
 
   it('waits for the person’s word on a place, and holds up nobody meanwhile', async () => {

@@ -43,7 +43,6 @@ export interface Item {
 export interface Uploader {
   compress: typeof import('../../../client/browser.ts').compress
   send: typeof import('../../../client/browser.ts').send
-  remove: typeof import('../../../client/browser.ts').remove
   line: LineMeter
 }
 
@@ -133,28 +132,16 @@ export function createQueue(options: QueueOptions) {
     const totalBytes = blob.size
     let since = performance.now()
     change(item, { at: 'uploading', percent: 0, sentBytes: 0, totalBytes, since })
-    const { send, remove, line } = await loadUploader()
-    signal.throwIfAborted()
-    // What left as a whole may be stored: then the answer is waited for, since it has the key that deletes the image.
-    let hasLeft = false
-    const stop = new AbortController()
-    signal.addEventListener('abort', () => {
-      if (!hasLeft) stop.abort()
-    })
+    const { send, line } = await loadUploader()
     const meter = line.begin()
     const sent = await send(blob, {
       ...(preview && { preview }),
-      signal: stop.signal,
+      signal,
       maxBytes,
       idempotencyKey: item.idempotencyKey,
       ...(item.expires !== '' && { expires: item.expires }),
       onProgress(progress) {
-        hasLeft = progress.stage === 'uploading' && progress.sentBytes === progress.totalBytes
-        if (signal.aborted) {
-          // No second try of what was cancelled.
-          if (!hasLeft) stop.abort()
-          return
-        }
+        if (signal.aborted) return
         if (progress.stage === 'uploading') {
           const { percent, sentBytes, totalBytes } = progress
           meter.sent(sentBytes)
@@ -166,7 +153,6 @@ export function createQueue(options: QueueOptions) {
           change(item, { at: 'waiting', until: performance.now() + progress.seconds * 1000 })
       },
     }).finally(meter.end)
-    if (signal.aborted) return remove(sent.key)
     // The bytes are up: nobody needs them here any more.
     item.compressed = { ...item.compressed!, blob: new Blob(), ...(preview && { preview: new Blob() }) }
     change(item, { at: 'done', sent })
