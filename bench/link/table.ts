@@ -36,7 +36,7 @@ export function tableOf(measured: Measured[], subjects: Record<string, Subject>)
   return table(['core', 'Mbit/s', 'picture', ...ENGINES, ...CONTESTANTS.slice(1), 'task, ms'], rows)
 }
 
-/** What is not measured at this line, follows from its bytes. */
+/** Seconds and bytes of a cell: as measured, or computed from the bytes where this line was not measured. */
 function shownOf(
   contestant: Contestant,
   { engine, share, subject, megabits }: Place,

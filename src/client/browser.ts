@@ -25,7 +25,7 @@ function theEngine(): Engine {
   return engine
 }
 
-/** As in Node, where it changes nothing. */
+/** Says where the compression worker is, and what to do without one. Call it before the first file. */
 export function configure(wished: BrowserSettings): void {
   settings = wished
   engine = undefined

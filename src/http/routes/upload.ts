@@ -90,7 +90,7 @@ export function createUpload(parts: AppParts): Upload {
     let taken: Taken | undefined
     let isKept = false
     const beforeStored = async (bytes: number) => {
-      // It was found when it was admitted, and is gone.
+      // The image that it repeats was there when it was admitted, and is gone.
       if (isRepeat) throw quotaExceeded(quota.limit)
       taken = await parts.capacity.take(bytes)
     }

@@ -108,7 +108,7 @@ export function createCommitter(parts: {
     }
     // What is left of it is cleared away at the next start.
     await rm(path, { force: true }).catch(() => {})
-    // Held since: the name was free again.
+    // A hold may have moved an earlier image away since the first check, which freed the name.
     if (!(await isThere(join(held, id)))) return
     await rm(target, { force: true })
     throw new IdTaken()
@@ -148,7 +148,7 @@ export function createCommitter(parts: {
       }
       hotSet.evict(id)
       const isHeld = !isVisible || (await isThere(join(held, id)))
-      // Held since it was looked for. One that was released is put right by who repairs it: a rename can't ask what it replaces.
+      // A hold came after the first check. A release that comes here leaves two copies, which the repair's last step removes.
       if (isVisible && isHeld) await rename(join(objects, id), join(held, id)).catch(unlessAbsent(undefined))
       await Promise.all([flushes.flush(objects), isHeld && flushes.flush(held)])
       return isHeld ? 'held' : 'visible'

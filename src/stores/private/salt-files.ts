@@ -27,7 +27,7 @@ export function saltFiles(folder: string) {
   async function keep(key: string, salt: string): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     if ((await read(key)) === null) await make(pathOf(key), salt)
-    // Whoever made its name: a power cut must not take it while what was counted by it stays.
+    // Even if another process made the file: uploads are counted under this salt, and must not outlast it in a power cut.
     await flushFolder(folder)
     return (await read(key)) ?? keep(key, salt)
   }
@@ -44,7 +44,7 @@ export function saltFiles(folder: string) {
       if (!isCode(error, 'EEXIST')) throw error
     } finally {
       await handle.close()
-      // Under this name nobody used it.
+      // Nothing was derived from the salt in this file: no need to erase its bytes.
       await unlink(draft)
     }
   }

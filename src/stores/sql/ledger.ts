@@ -23,7 +23,7 @@ import { uploaderTagsLedger } from './uploader-tags.ts'
 export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
   const calls = createCalls()
   const instance = instanceLedger(database)
-  // What is read in pages ends between two of them.
+  // Not counted as calls: these generators run for as long as their reader takes.
   const { everyCase, ...reports } = reportsLedger(database, tables)
   const { everyAuditEntry, ...audit } = auditLedger(database)
   const methods = {

@@ -289,7 +289,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
     // In SQLite they go to files of their own, which no statement makes: `stores/sqlite/take-out.ts`.
     statements: [],
     postgres: [
-      // What is derived from addresses leaves the ledger's own tables (docs/decisions/037).
+      // Moves HMACs of addresses to tables of their own (docs/decisions/037).
       // In no log, and in no base backup. A crash empties it: servers put back what they know.
       'alter table salts set unlogged',
       'alter table salts alter column salt set statistics 0',

@@ -26,7 +26,7 @@ button.addEventListener('click', async () => {
   if (button.ariaDisabled) return
   setWorking(true)
   try {
-    // Before the work: nothing is to fail once the pass is there.
+    // Fetched before the proof of work: a failure after it would lose the pass.
     const config = await (await fetch(SHAREX_PATH)).json()
     show(await getPass(), config)
     button.hidden = true

@@ -1,8 +1,8 @@
 import type { remove, send } from '../../../client/browser.ts'
 
 /**
- * As `send`, but what is cancelled when all of it has left may be stored, and nobody would have its key: then the answer is
- * waited for, and the image deleted.
+ * `send` for uploads that a person may cancel. Once the whole body has left, the service may store it: then the answer is
+ * awaited, since it has the deletion key, and the image is deleted.
  */
 export function cancellable(client: { send: typeof send; remove: typeof remove }): typeof send {
   return async (blob, { signal, onProgress, ...options } = {}) => {
@@ -18,7 +18,7 @@ export function cancellable(client: { send: typeof send; remove: typeof remove }
       signal: stop.signal,
       onProgress(progress) {
         hasLeft = progress.stage === 'uploading' && progress.sentBytes === progress.totalBytes
-        // No second try of what was cancelled.
+        // A cancelled upload is not sent a second time.
         if (signal?.aborted) stopUnlessLeft()
         else onProgress?.(progress)
       },

@@ -10,7 +10,7 @@ const UNDER_WAY = UPLOADS + 1
 /** Stages of a compression, as the client counts them: the first fetches what it needs. */
 const STEPS = 3
 
-/** What becomes of a failed upload: it goes on by itself once the service is back, or the same file fails again. */
+/** Whether a failed upload is retried once the service is back (`resumes`), or would fail again (`hopeless`). */
 export type Outlook = 'resumes' | 'hopeless'
 
 export type State =
@@ -65,7 +65,7 @@ export function isUnfinished({ state }: Item): boolean {
   return UNFINISHED.has(state.at)
 }
 
-/** Also of one that failed, and goes on by itself. */
+/** Includes failed uploads that are retried by themselves. */
 export function isUnderWay(item: Item): boolean {
   const { state } = item
   return isUnfinished(item) || (state.at === 'failed' && state.outlook === 'resumes')
@@ -193,7 +193,7 @@ export function createQueue(options: QueueOptions) {
     },
     /** Puts a failed or cancelled one back. */
     retry(item: Item): void {
-      // What was stored under the old key is being deleted.
+      // The image that the old key names may be stored already, and is deleted then: see `cancellable`.
       if (item.state.at === 'cancelled') item.idempotencyKey = newIdempotencyKey()
       item.cancel = new AbortController()
       change(item, { at: 'queued' })
