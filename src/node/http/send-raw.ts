@@ -125,10 +125,12 @@ async function sendPieces(
     // Before the piece is taken: if the client leaves while it waits, no memory stands in the queue.
     await new Promise<void>((resolve) => scheduler.run(resolve, outgoing.req.socket))
     const { done, value } = await pieces.read()
+    if (value !== undefined) {
+      if (!outgoing.destroyed) await written(outgoing, value)
+      reuse?.(value)
+    }
     if (outgoing.destroyed) return
     if (done) break
-    await written(outgoing, value)
-    reuse?.(value)
   }
   outgoing.end()
 }

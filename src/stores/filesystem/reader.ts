@@ -97,18 +97,29 @@ export function createImageReader(hotSet: HotSet | null) {
   function streamOf(image: OpenImage, wanted: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
     const pieceBytes = pieceBytesFor(++streams)
     // A reader that never says what it has read leaves garbage.
-    const sent = new WeakMap<ArrayBufferLike, () => void>()
+    const read = new WeakMap<ArrayBufferLike, () => void>()
     let at = wanted.first
-    let reading: Promise<unknown> | undefined
+    let ahead: Promise<Uint8Array> | undefined
     let isClosed = false
 
     async function readPiece(): Promise<Uint8Array> {
       const { memory, release } = acquireSized(blocks, pieceBytes)
-      const last = Math.min(wanted.last, at - (at % BLOCK_BYTES) + pieceBytes - 1)
-      const piece = await readBlocks(image, { first: at, last }, memory)
-      at = last + 1
-      sent.set(piece.buffer, release)
+      const first = at
+      at = Math.min(wanted.last + 1, at - (at % BLOCK_BYTES) + pieceBytes)
+      const piece = await readBlocks(image, { first, last: at - 1 }, memory)
+      read.set(piece.buffer, release)
       return piece
+    }
+
+    function readAhead(): void {
+      ahead = at <= wanted.last ? readPiece() : undefined
+      // Thrown where it is awaited, and of no interest once nobody waits for it.
+      ahead?.catch(() => {})
+    }
+
+    function reuse({ buffer }: Uint8Array): void {
+      read.get(buffer)?.()
+      read.delete(buffer)
     }
 
     function close(): void {
@@ -118,14 +129,14 @@ export function createImageReader(hotSet: HotSet | null) {
       closeSync(image.file.descriptor)
     }
 
+    readAhead()
     const body = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          const piece = readPiece()
-          reading = piece.catch(() => {})
           try {
-            controller.enqueue(await piece)
-            if (at <= wanted.last) return
+            controller.enqueue((await ahead)!)
+            readAhead()
+            if (ahead !== undefined) return
             close()
             controller.close()
           } catch (error) {
@@ -134,19 +145,15 @@ export function createImageReader(hotSet: HotSet | null) {
           }
         },
         async cancel() {
-          await reading
+          const piece = await ahead?.catch(() => {})
+          if (piece !== undefined) reuse(piece)
           close()
         },
       },
-      { highWaterMark: 1 },
+      // The piece read ahead is kept here: in the stream's queue nobody could give it back.
+      { highWaterMark: 0 },
     )
-    return {
-      body,
-      reuse({ buffer }) {
-        sent.get(buffer)?.()
-        sent.delete(buffer)
-      },
-    }
+    return { body, reuse }
   }
 
   /** The record alone. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
