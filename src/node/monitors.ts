@@ -79,22 +79,25 @@ export function openDescriptorMonitor(log: Log, onExhausted: () => void): Monito
 
 const MEMORY_MS = 500
 
-/** The time between two thorough collections. Unit: milliseconds. */
+/** The time between two collections, unless much garbage has come together. Unit: milliseconds. */
 const COLLECTED_EVERY_MS = 5000
 
 /** Part of the time that the event loop may be busy while the process counts as idle. */
 const IDLE_UTILIZATION = 0.1
 
-/** Growth of the process that is worth a thorough collection, which blocks the event loop for some 60 ms. Unit: bytes. */
-const GROWTH_BYTES = { atRest: 16 * 1024 * 1024, busy: 48 * 1024 * 1024 }
+/**
+ * Growth of the process that is worth a collection. At rest it blocks the event loop for some 20 ms, a thorough one in a busy process
+ * for some 60. Unit: bytes.
+ */
+const GROWTH_BYTES = { atRest: 16 * 1024 * 1024, busy: 40 * 1024 * 1024 }
 
 /**
- * Growth of what V8 counts that is worth a plain collection, which blocks the event loop for some 20 ms: a flood of connections
- * leaves tens of megabytes of garbage a second, and V8 lets them come together. Unit: bytes.
+ * Growth of what V8 counts that is worth a collection at once: a flood of connections leaves tens of megabytes of garbage a second,
+ * and V8 lets them come together. Unit: bytes.
  */
 const GARBAGE_BYTES = 32 * 1024 * 1024
 
-/** Blocks kept for uploads that are worth a thorough collection at rest: 32 MB after a wave, none after one picture. Unit: bytes. */
+/** Blocks kept for uploads that are worth a collection at rest: 32 MB after a wave, none after one picture. Unit: bytes. */
 const KEPT_BYTES_AT_REST = 4 * 1024 * 1024
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'regular' | 'last-resort' }) => void
@@ -125,10 +128,12 @@ function trimHeap(): void {
 }
 
 /**
- * Collects garbage: plainly when much of it may have come together, and thoroughly, so that memory goes back to the system,
- * when the process has grown: much, or a little while it `isAtRest` and nobody waits. Buffers of bodies lie outside V8's heap,
- * and V8 collects garbage when something is allocated: an idle process would keep them for hours (docs/decisions/036). What they
- * leave in glibc's heap goes back at rest.
+ * Collects garbage when much of it may have come together, when the process has grown, and a little while it `isAtRest` and nobody
+ * waits. Buffers of bodies lie outside V8's heap, and V8 collects garbage when something is allocated: an idle process would keep
+ * them for hours (docs/decisions/036). What they leave in glibc's heap goes back half a second later, which takes up to 10 ms.
+ *
+ * A busy process that has grown is collected thoroughly, which also throws away what compiled code relies on. At rest that would
+ * make the views after each pause a quarter dearer.
  */
 export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
   const gc = collector()
@@ -136,20 +141,15 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
   const resident = process.memoryUsage.rss
   let leastResident = resident()
   let usedAfter = usedBytes()
-  let thoroughAt = performance.now()
-  let wasThorough = true
+  let collectedAt = performance.now()
+  let wasIdle = true
   let isTrimDue = false
   let loop = performance.eventLoopUtilization()
 
   const collect = (flavor: 'regular' | 'last-resort'): void => {
     dropKeptBlocks()
     gc({ type: 'major', execution: 'sync', flavor })
-    // What remains is in use: the new baseline.
     usedAfter = usedBytes()
-    wasThorough = flavor === 'last-resort'
-    if (!wasThorough) return
-    leastResident = resident()
-    thoroughAt = performance.now()
     // Not now: V8 frees buffers on another thread.
     isTrimDue = true
   }
@@ -158,18 +158,23 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
     const { utilization } = performance.eventLoopUtilization(loop)
     loop = performance.eventLoopUtilization()
     const isIdle = utilization < IDLE_UTILIZATION && isAtRest()
-    if (isIdle && isTrimDue) {
+    if (isTrimDue) {
       isTrimDue = false
       trimHeap()
     }
     const now = resident()
     leastResident = Math.min(leastResident, now)
+    const hasGrown = now - leastResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy)
     // What requests held at the last collection is garbage, or kept for the next ones, once they have ended.
-    const isMuchLeft = !wasThorough || keptBlockBytes() >= KEPT_BYTES_AT_REST
-    const isWorth =
-      now - leastResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy) || (isIdle && isMuchLeft)
-    if (isWorth && performance.now() - thoroughAt >= COLLECTED_EVERY_MS) collect('last-resort')
-    else if (usedBytes() - usedAfter >= GARBAGE_BYTES) collect('regular')
+    const isMuchLeft = isIdle && (!wasIdle || keptBlockBytes() >= KEPT_BYTES_AT_REST)
+    const isDue = (hasGrown || isMuchLeft) && performance.now() - collectedAt >= COLLECTED_EVERY_MS
+    if (!isDue && usedBytes() - usedAfter < GARBAGE_BYTES) return
+    collect(isDue && !isIdle ? 'last-resort' : 'regular')
+    wasIdle = isIdle
+    // What a flood left is no new baseline: the process would grow with each flood.
+    if (!isDue) return
+    leastResident = resident()
+    collectedAt = performance.now()
   }
 
   return every(MEMORY_MS, check)
