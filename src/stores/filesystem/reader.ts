@@ -108,6 +108,7 @@ export function createImageReader(hotSet: HotSet | null) {
       at = Math.min(wanted.last + 1, at - (at % BLOCK_BYTES) + pieceBytes)
       const piece = await readBlocks(image, { first, last: at - 1 }, memory)
       read.set(piece.buffer, release)
+      if (at > wanted.last) close()
       return piece
     }
 
@@ -136,9 +137,7 @@ export function createImageReader(hotSet: HotSet | null) {
           try {
             controller.enqueue((await ahead)!)
             readAhead()
-            if (ahead !== undefined) return
-            close()
-            controller.close()
+            if (ahead === undefined) controller.close()
           } catch (error) {
             close()
             throw damageOf(error, image.record.id)
