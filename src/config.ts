@@ -156,7 +156,7 @@ const VARIABLES = {
   SCANNER_URL: variable(
     '',
     'where pictures are posted to be scanned (default: scanners fetch them from the admin server)',
-    optional(url('http:', 'https:')),
+    optional(scannerUrl),
     true,
   ),
   SCAN_FAULT: variable(
@@ -328,6 +328,16 @@ function url(...schemes: string[]): (given: string) => string {
     }
     return given
   }
+}
+
+function scannerUrl(given: string): string {
+  const { username, password } = new URL(url('http:', 'https:')(given))
+  try {
+    decodeURIComponent(`${username}:${password}`)
+  } catch {
+    throw new Error('must have %25 for a % in its user or password')
+  }
+  return given
 }
 
 /** A folder by its whole path, or a bucket. */

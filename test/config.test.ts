@@ -84,6 +84,7 @@ describe('configuration', { concurrency: 4 }, () => {
     { WORKERS: '1.5' },
     { OPERATOR_LISTEN: '127.0.0.1:0' },
     { OPERATOR_LISTEN: '::1:3001' },
+    { SCANNER_URL: 'https://me:50%@scanner.example' },
     { PREVIEW_TEMPLATE: 'https://img.example/plain/' },
     { PREVIEW_TEMPLATE: 'https://img.example/{url}/{url}' },
     { PREVIEW_TEMPLATE: 'https://img.example{url}' },

@@ -24,10 +24,10 @@ it('looks at a preview as at any picture', async (t) => {
 it('sends the password of its address, and names it nowhere', async (t) => {
   const scanner = await startFakeScanner()
   t.after(() => scanner.close())
-  const url = scanner.url.replace('//', '//me:p%40ss@')
+  const url = scanner.url.replace('//', '//me:p%40ss%E2%82%AC@')
   const server = await serverFor(t, { SCANNER_URL: url, SCAN: 'before', LOG_LEVEL: 'trace' })
   await store(server.url)
-  assert.equal(scanner.asked[0]?.authorization, `Basic ${btoa('me:p@ss')}`)
+  assert.equal(scanner.asked[0]?.authorization, `Basic ${Buffer.from('me:p@ss€').toString('base64')}`)
   scanner.otherwise = 'reset'
   assert.equal((await post(server.url, gif())).status, 201)
   assert.doesNotMatch(server.stdout() + server.stderr(), /p(%40|@)ss/)

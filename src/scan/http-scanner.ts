@@ -17,11 +17,12 @@ type FixedLength = new (bytes: number) => TransformStream<Uint8Array, Uint8Array
 
 /** `url`: may have a user and a password, for `Authorization: Basic`. */
 export function httpScanner(url: string): Scanner {
-  const { username, password, ...at } = addressOf(url)
+  const { href, credentials } = addressOf(url)
+  // RFC 7617, section 2.1: UTF-8.
   const login: Record<string, string> =
-    username === ''
+    credentials === ':'
       ? {}
-      : { Authorization: `Basic ${btoa(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)}` }
+      : { Authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(credentials)))}` }
 
   async function ask(image: Scanned, signal: AbortSignal): Promise<{ status: number; text: string }> {
     const init: RequestInit & { duplex: 'half' } = {
@@ -39,7 +40,7 @@ export function httpScanner(url: string): Scanner {
       redirect: 'manual',
       signal,
     }
-    const response = await fetch(at.href, init)
+    const response = await fetch(href, init)
     return { status: response.status, text: await textOf(response) }
   }
 
@@ -55,12 +56,12 @@ export function httpScanner(url: string): Scanner {
   }
 }
 
-function addressOf(url: string): { href: string; username: string; password: string } {
+function addressOf(url: string): { href: string; credentials: string } {
   const parsed = new URL(url)
-  const { username, password } = parsed
+  const credentials = decodeURIComponent(`${parsed.username}:${parsed.password}`)
   parsed.username = ''
   parsed.password = ''
-  return { href: parsed.href, username, password }
+  return { href: parsed.href, credentials }
 }
 
 function toVerdict({ status, text }: { status: number; text: string }): Verdict {
