@@ -6,7 +6,7 @@
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
+import { readWords } from '../../scripts/words.ts'
 import { type Measure, tablesOf } from '../report/figures.ts'
 import { machine, thisRun } from '../report/machine.ts'
 import { measureNames, measureVerify } from './commands.ts'
@@ -18,10 +18,13 @@ const parts = {
   verify: measureVerify,
 }
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { count: { type: 'string', default: '1000000' }, dir: { type: 'string', default: tmpdir() } },
-})
+const { values: flags, positionals } = readWords(
+  'bench/scale/main.ts [ledger|names|verify…] [--count N] [--dir FOLDER]',
+  {
+    allowPositionals: true,
+    options: { count: { type: 'string', default: '1000000' }, dir: { type: 'string', default: tmpdir() } },
+  },
+)
 await using temporary = await mkdtempDisposable(path.join(flags.dir, 'pinhole-scale-'))
 const dir = temporary.path
 const count = Number(flags.count)
