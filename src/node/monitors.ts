@@ -146,14 +146,6 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
   let isTrimDue = false
   let loop = performance.eventLoopUtilization()
 
-  const collect = (flavor: 'regular' | 'last-resort'): void => {
-    dropKeptBlocks()
-    gc({ type: 'major', execution: 'sync', flavor })
-    usedAfter = usedBytes()
-    // Not now: V8 frees buffers on another thread.
-    isTrimDue = true
-  }
-
   const check = (): void => {
     const { utilization } = performance.eventLoopUtilization(loop)
     loop = performance.eventLoopUtilization()
@@ -169,8 +161,12 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
     const isMuchLeft = isIdle && (!wasIdle || keptBlockBytes() >= KEPT_BYTES_AT_REST)
     const isDue = (hasGrown || isMuchLeft) && performance.now() - collectedAt >= COLLECTED_EVERY_MS
     if (!isDue && usedBytes() - usedAfter < GARBAGE_BYTES) return
-    collect(isDue && !isIdle ? 'last-resort' : 'regular')
+    dropKeptBlocks()
+    gc({ type: 'major', execution: 'sync', flavor: isDue && !isIdle ? 'last-resort' : 'regular' })
+    usedAfter = usedBytes()
     wasIdle = isIdle
+    // Not now: V8 frees buffers on another thread.
+    isTrimDue = true
     // What a flood left is no new baseline: the process would grow with each flood.
     if (!isDue) return
     leastResident = resident()
