@@ -31,8 +31,8 @@ export interface Measured extends Cell {
   seconds: number
   /** The pictures as they left. */
   bytes: number
-  /** The longest task of the page's own thread, where the browser tells. Unit: milliseconds. */
-  longestTaskMs: number | null
+  /** The longest task of the page's own thread. Unit: milliseconds. */
+  longestTaskMs: number
 }
 
 export function nameOf({ engine, subject, megabits, share, contestant, round }: Cell): string {

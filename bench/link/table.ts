@@ -19,7 +19,7 @@ export function tableOf(measured: Measured[], subjects: Record<string, Subject>)
     const own = ours.filter((one) => keyOf(one) === key)
     const secondsOf = (contestant: Contestant) =>
       shownOf(contestant, { ...own[0]!, engine: 'chromium' }, measured, subjects)?.seconds.toFixed(2) ?? ''
-    const tasks = own.flatMap(({ longestTaskMs }) => longestTaskMs ?? [])
+    const tasks = own.map(({ longestTaskMs }) => longestTaskMs)
     return [
       own[0]!.share,
       `${own[0]!.megabits}`,
@@ -30,7 +30,7 @@ export function tableOf(measured: Measured[], subjects: Record<string, Subject>)
         ),
       ),
       ...CONTESTANTS.slice(1).map(secondsOf),
-      tasks.length === 0 ? '' : `${Math.round(Math.max(...tasks))}`,
+      `${Math.round(Math.max(...tasks))}`,
     ]
   })
   return table(['core', 'Mbit/s', 'picture', ...ENGINES, ...CONTESTANTS.slice(1), 'task, ms'], rows)

@@ -31,14 +31,9 @@ export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
   /** A page of the SDK. `played`: runs in its workers before their own script. */
   async function open(played = ''): Promise<Page> {
     await start()
-    const page = await browser.newPage()
+    const page = await newPage(browser, played)
     page.on('console', (message) => complaints.push(message.text()))
     page.on('pageerror', (error) => complaints.push(String(error)))
-    if (played)
-      await page.route(/worker/, async (route) => {
-        const response = await route.fetch()
-        await route.fulfill({ response, body: `${played};\n${await response.text()}` })
-      })
     await page.goto(site.url)
     return page
   }
@@ -59,6 +54,17 @@ export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
       }
     },
   }
+}
+
+/** `played`: runs in its workers before their own script. */
+export async function newPage(browser: Browser, played: string): Promise<Page> {
+  const page = await browser.newPage()
+  if (played)
+    await page.route(/worker/, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: `${played};\n${await response.text()}` })
+    })
+  return page
 }
 
 /** Compresses in the page, and brings the result over. Rejects as it does there. */

@@ -165,3 +165,11 @@ export function sameBytes(actual: Uint8Array, expected: Uint8Array): void {
 export async function metadata(blob: Blob) {
   return sharp(await blob.bytes()).metadata()
 }
+
+/** How far the values of two pictures are from each other, on average, as displayed. */
+export async function apart(one: Buffer, other: Buffer): Promise<number> {
+  const raw = (file: Buffer) => sharp(file, { ignoreIcc: true }).autoOrient().removeAlpha().raw().toBuffer()
+  const [a, b] = [await raw(one), await raw(other)]
+  assert.equal(a.length, b.length)
+  return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length
+}

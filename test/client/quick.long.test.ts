@@ -5,7 +5,7 @@ import type { Line } from '../../src/client/types.ts'
 import { before, test } from '../support/chromium-tests.ts'
 import { LYING_CANVAS } from '../support/engine-page.ts'
 import { inChromium } from './in-chromium.ts'
-import { cameraJpeg, photo } from './pictures.ts'
+import { apart, cameraJpeg, photo } from './pictures.ts'
 
 const sdk = inChromium()
 let camera: Buffer
@@ -20,13 +20,6 @@ const SLOW: Line = { bytesPerSecond: 1, isBusy: false }
 
 const compressed = async (file: Uint8Array, line?: Line, played?: string) =>
   (await sdk.compress(file, line && { line }, played)).bytes
-
-async function apart(one: Buffer, other: Buffer): Promise<number> {
-  const raw = (file: Buffer) => sharp(file, { ignoreIcc: true }).autoOrient().removeAlpha().raw().toBuffer()
-  const [a, b] = [await raw(one), await raw(other)]
-  assert.equal(a.length, b.length)
-  return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length
-}
 
 test('where the processor is waited for, it is taken: the same picture, hardly larger', async () => {
   const best = await compressed(camera)

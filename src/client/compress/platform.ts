@@ -5,11 +5,11 @@ import { type Pixels, sampleTiles } from './pixels.ts'
  * A picture as displayed, in the colours asked for, e.g. in Safari HEIC, JPEG XL and TIFF. `null` if this browser can't decode
  * the file, has no such colours, or changes what is drawn.
  */
-export function decodedByPlatform(
+export async function decodedByPlatform(
   file: Blob,
   { wideColour, maxPixels }: { wideColour: boolean; maxPixels: number },
 ): Promise<Pixels | null> {
-  return withBitmap(file, (bitmap) => {
+  return withBitmap(await bitmapOf(file), (bitmap) => {
     const { width, height } = bitmap
     if (width * height > maxPixels) return null
     const colorSpace = wideColour ? 'display-p3' : 'srgb'
@@ -24,9 +24,8 @@ export function decodedByPlatform(
   })
 }
 
-/** `null` if this browser can't decode the file, or `use` throws. */
-async function withBitmap<T>(file: Blob, use: (bitmap: ImageBitmap) => T): Promise<T | null> {
-  const bitmap = await bitmapOf(file)
+/** `null` for no bitmap, or if `use` throws. */
+function withBitmap<T>(bitmap: ImageBitmap | null, use: (bitmap: ImageBitmap) => T): T | null {
   if (bitmap === null) return null
   try {
     return use(bitmap)
@@ -37,9 +36,32 @@ async function withBitmap<T>(file: Blob, use: (bitmap: ImageBitmap) => T): Promi
   }
 }
 
+/** `null` if this browser can't decode the file. */
 async function bitmapOf(file: Blob): Promise<ImageBitmap | null> {
   if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
   return createImageBitmap(file).catch(() => null)
+}
+
+const JPEG = { type: 'image/jpeg' }
+
+/**
+ * The same for a JPEG without a profile. For a worker's `createImageBitmap` Firefox decodes on the page's thread, which stands still
+ * for that time; for its `ImageDecoder` it does not. Chromium's gives frames of YUV, which take longer to become a bitmap.
+ */
+function bitmapOfJpeg(data: Uint8Array<ArrayBuffer>): Promise<ImageBitmap | null> {
+  return navigator.userAgent.includes('Firefox/') && typeof ImageDecoder !== 'undefined'
+    ? frameOf(data).catch(() => null)
+    : bitmapOf(new Blob([data], JPEG))
+}
+
+async function frameOf(data: Uint8Array<ArrayBuffer>): Promise<ImageBitmap> {
+  const decoder = new ImageDecoder({ data, ...JPEG })
+  try {
+    const { image } = await decoder.decode()
+    return await createImageBitmap(image).finally(() => image.close())
+  } finally {
+    decoder.close()
+  }
 }
 
 /**
@@ -95,8 +117,8 @@ const ANY_CANVAS_PIXELS = 4096 ** 2
  * Encodes the decoded bitmap directly, through a `bitmaprenderer` context. To draw it on a 2D canvas of its size would need a second
  * copy of the pixels, and in Firefox a third one for reading them: allocating these takes as long as decoding.
  */
-export async function drawn(jpeg: Blob, isTurned: boolean): Promise<Drawn | null> {
-  const bitmap = await bitmapOf(jpeg)
+export async function drawn(jpeg: Uint8Array<ArrayBuffer>, isTurned: boolean): Promise<Drawn | null> {
+  const bitmap = await bitmapOfJpeg(jpeg)
   if (bitmap === null) return null
   const { width, height } = bitmap
   if (!hasTrueCanvas(width * height <= ANY_CANVAS_PIXELS ? undefined : bitmap)) {
@@ -165,7 +187,7 @@ export async function coded(
   context.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0)
   const jpeg = await encoded(canvas, quality)
   if (jpeg === null) return null
-  return withBitmap(new Blob([jpeg], { type: 'image/jpeg' }), (bitmap) => {
+  return withBitmap(await bitmapOfJpeg(jpeg), (bitmap) => {
     context.drawImage(bitmap, 0, 0)
     return { bytes: jpeg.length, pixels: read(context, { width, height }) }
   })
@@ -183,8 +205,8 @@ function contextOf(canvas: OffscreenCanvas): OffscreenCanvasRenderingContext2D |
 
 /** `null` if the browser encodes no JPEG. */
 async function encoded(canvas: OffscreenCanvas, quality: number): Promise<Uint8Array<ArrayBuffer> | null> {
-  const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality })
-  return blob.type === 'image/jpeg' ? new Uint8Array(await blob.arrayBuffer()) : null
+  const blob = await canvas.convertToBlob({ ...JPEG, quality })
+  return blob.type === JPEG.type ? new Uint8Array(await blob.arrayBuffer()) : null
 }
 
 function release(canvas: OffscreenCanvas): void {

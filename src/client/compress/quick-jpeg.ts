@@ -29,7 +29,7 @@ export async function quickJpeg(
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; preview: MadePreview | null } | null> {
   const plain = await withoutJpegProfile(jpeg)
   const begun = performance.now()
-  const picture = await drawn(new Blob([plain], { type: 'image/jpeg' }), isTurned)
+  const picture = await drawn(plain, isTurned)
   if (picture === null) return null
   const { width, height } = picture
   let small: Drawing | null = null
