@@ -65,7 +65,6 @@ export function createHotSet(budgetBytes: number) {
   const images = new Map<string, HotImage>()
   let used = 0
   let pinned = 0
-  const countView = createViewCounter()
 
   function drop(image: HotImage): void {
     images.delete(image.stored.record.id)
@@ -133,8 +132,7 @@ export function createHotSet(budgetBytes: number) {
       image.isUsed = true
       return acquire(image)
     },
-    /** Counts a view from the file. `true`: with this one the image is to be taken in. */
-    countView,
+    ...createViewCounter(),
     /** Sets bytes aside for an image that is about to be read. `null`: no room, read it as a stream. */
     reserve(bytes: number): Reservation | null {
       const wanted = bytes + ENTRY_BYTES
@@ -168,23 +166,28 @@ export function createHotSet(budgetBytes: number) {
 }
 
 /** Forgets what was viewed longest ago, by halves. */
-function createViewCounter(): (id: string) => boolean {
+function createViewCounter() {
   let recent = new Map<string, number>()
   let earlier = recent
-  return (id) => {
-    const views = 1 + (recent.get(id) ?? earlier.get(id) ?? 0)
-    if (views >= VIEWS_TO_ADMIT) {
-      // If it is pushed out it has to be viewed as often again.
-      recent.delete(id)
-      earlier.delete(id)
-      return true
-    }
-    recent.set(id, views)
-    if (recent.size === COUNTED) {
-      earlier = recent
-      recent = new Map()
-    }
-    return false
+  return {
+    /** Whether it was viewed from its file lately. */
+    wasViewed: (id: string) => recent.has(id) || earlier.has(id),
+    /** Counts a view from the file. `true`: with this one the image is to be taken in. */
+    countView(id: string): boolean {
+      const views = 1 + (recent.get(id) ?? earlier.get(id) ?? 0)
+      if (views >= VIEWS_TO_ADMIT) {
+        // If it is pushed out it has to be viewed as often again.
+        recent.delete(id)
+        earlier.delete(id)
+        return true
+      }
+      recent.set(id, views)
+      if (recent.size === COUNTED) {
+        earlier = recent
+        recent = new Map()
+      }
+      return false
+    },
   }
 }
 

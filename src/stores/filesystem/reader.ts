@@ -3,7 +3,7 @@
  * A stream is the same read in a loop. Node only.
  */
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, open, read } from 'node:fs'
+import { closeSync, fstatSync, open, openSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
 import { isCode } from '../disk/faults.ts'
@@ -178,19 +178,28 @@ export function createImageReader(hotSet: HotSet | null) {
       }),
     /** As `ObjectStore.open`. */
     open: (path: string, id: string, selection: Selection = 'all', signal?: Signal) =>
-      withFile(path, id, (file, keepOpen) => openImage(file, { path, id, selection, signal }, keepOpen)),
+      withFile(
+        path,
+        id,
+        (file, keepOpen) => openImage(file, { path, id, selection, signal }, keepOpen),
+        hotSet?.wasViewed(id),
+      ),
   }
 }
 
-/** Opens the file at `path` for `use`. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
+/**
+ * Opens the file at `path` for `use`. `isKnown`: it was open lately, so the kernel has its inode in memory, and a trip to another
+ * thread costs more than to open it here. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`.
+ */
 export async function withFile<T>(
   path: string,
   id: string,
   use: (file: OpenFile, keepOpen: () => void) => Promise<T>,
+  isKnown = false,
 ): Promise<T | null> {
   let descriptor: number | undefined
   try {
-    descriptor = await openPath(path, 'r')
+    descriptor = isKnown ? openSync(path, 'r') : await openPath(path, 'r')
     // The kernel answers this for an open file without the disk.
     const stats = fstatSync(descriptor)
     return await use({ descriptor, size: stats.size, identity: identityOf(stats) }, () => {
