@@ -1,6 +1,7 @@
 /** The command against a real server: lifetimes, terminals, and what surrounds it. */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
@@ -93,6 +94,34 @@ test('Ctrl-C ends a waiting upload in good order', async () => {
     onStart: (child) => silent.server.once('request', () => child.kill('SIGINT')),
   })
   assert.deepEqual([code, stdout.length], [130, 0])
+})
+
+test('a picture that had all left at Ctrl-C keeps its link and its key', async () => {
+  let interrupt = () => {}
+  const slow = await listening((request, response) => {
+    const { method, headers } = request
+    const onward = httpRequest(
+      new URL(request.url!, site.server.url),
+      { method: method!, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers)
+        if (method === 'POST') interrupt()
+        // The command has to hear of it before the answer.
+        setTimeout(() => answer.pipe(response), method === 'POST' ? 300 : 0)
+      },
+    )
+    request.pipe(onward)
+  })
+  const me = await site.uploader()
+  const { code, lines } = await me.run(['upload', '--server', slow.url, '--json', 'small.gif'], {
+    onStart: (child) => {
+      interrupt = () => child.kill('SIGINT')
+    },
+  })
+  const [{ id, key }] = lines.map((line) => JSON.parse(line))
+  assert.equal(code, 130)
+  assert.equal((await fetch(`${site.server.url}/raw/${id}`)).status, 200)
+  assert.equal((await me.run(['delete', '--server', slow.url, key])).code, 0)
 })
 
 test('pictures of a folder that the service does not take are told, and the others go', async () => {

@@ -1,5 +1,6 @@
 /** One command's uploads to one service, which end together if the service is gone or will take no more. */
 import { toHex } from '../../bytes.ts'
+import { untilLeft } from '../../client/api/until-left.ts'
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
@@ -36,6 +37,9 @@ const FINAL = new Set<string>([
   'storage-full',
 ])
 
+/** For the answer to an upload that Ctrl-C met when all of it had left. */
+const PATIENCE_MS = 5000
+
 export function createRun({ flags, server, signal, bars, uploaded }: Session): Run {
   const { mode, convert, retries, expires } = flags
   /** Fires when the run is over. What is on its way by then arrives: its link must not be lost. */
@@ -59,8 +63,7 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
         const sent = await send(compressed.blob, {
           baseUrl: server,
           retries,
-          signal,
-          onProgress,
+          ...untilLeft({ signal, onProgress }, PATIENCE_MS),
           ...(expires && { expires }),
           ...(compressed.preview && { preview: compressed.preview }),
         })
