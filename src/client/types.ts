@@ -113,6 +113,10 @@ export interface SendOptions {
    * result has no `expires`, it stays until it is deleted.
    */
   expires?: Lifetime | number
+  /**
+   * Ends the call at once. What had all left may be stored all the same: within 60 seconds the same file and `idempotencyKey`
+   * give its deletion key.
+   */
   signal?: AbortSignal
   onProgress?: (progress: Progress) => void
   /** Attempts after the first one; none 60 seconds after a whole image left and had no answer. Default: 3. */
