@@ -54,11 +54,8 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
         weight: duration ?? guessedMs(file, needs) + imported,
       })
   }
-  for (const path of shared(sharing)) {
-    const file = named(path)
-    // First if it was never timed: it runs hundreds of tests in one process.
-    processes.push({ file, weight: durations[file] ?? 1e6 })
-  }
+  // First: each runs hundreds of tests in one process. Their times are of no use, for a run of a few files has others in them.
+  for (const path of shared(sharing)) processes.push({ file: named(path), weight: 1e9 })
   processes.sort((a, b) => b.weight - a.weight)
   return processes.map(({ file }) => join(ROOT, file))
 }
