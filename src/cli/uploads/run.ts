@@ -1,6 +1,6 @@
 /** One command's uploads to one service, which end together if the service is gone or will take no more. */
 import { toHex } from '../../bytes.ts'
-import { untilLeft } from '../../client/api/until-left.ts'
+import { sendUntilLeft } from '../../client/api/send-until-left.ts'
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
@@ -60,13 +60,15 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
         if (known && !(await isUploadGone(known, working).catch(() => false))) return { name, known }
         const compressed = await compress(file, { mode, convert, signal: working, onProgress })
         working.throwIfAborted()
-        const sent = await send(compressed.blob, {
+        const options = {
           baseUrl: server,
           retries,
-          ...untilLeft({ signal, onProgress }, PATIENCE_MS),
+          signal,
+          onProgress,
           ...(expires && { expires }),
           ...(compressed.preview && { preview: compressed.preview }),
-        })
+        }
+        const sent = await sendUntilLeft(send, compressed.blob, options, PATIENCE_MS)
         const linked = { name, compressed, sent, source: { sha256, mode, server } }
         // Not when its link is printed: that is after those of the files before it, and the command may have ended by then.
         if (flags.history) await remember(linked, bars)

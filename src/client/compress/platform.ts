@@ -50,11 +50,11 @@ const JPEG = { type: 'image/jpeg' }
  */
 function bitmapOfJpeg(data: Uint8Array<ArrayBuffer>): Promise<ImageBitmap | null> {
   return navigator.userAgent.includes('Firefox/') && typeof ImageDecoder !== 'undefined'
-    ? frameOf(data).catch(() => null)
+    ? decodedInWorker(data).catch(() => null)
     : bitmapOf(new Blob([data], JPEG))
 }
 
-async function frameOf(data: Uint8Array<ArrayBuffer>): Promise<ImageBitmap> {
+async function decodedInWorker(data: Uint8Array<ArrayBuffer>): Promise<ImageBitmap> {
   const decoder = new ImageDecoder({ data, ...JPEG })
   try {
     const { image } = await decoder.decode()

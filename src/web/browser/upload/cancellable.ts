@@ -1,11 +1,11 @@
-import { untilLeft } from '../../../client/api/until-left.ts'
+import { sendUntilLeft } from '../../../client/api/send-until-left.ts'
 import type { remove, send } from '../../../client/browser.ts'
 
 /** `send` for uploads that a person may cancel: an image that was stored all the same is deleted. */
 export function cancellable(client: { send: typeof send; remove: typeof remove }): typeof send {
   return async (blob, options = {}) => {
     const { signal } = options
-    const sent = await client.send(blob, { ...options, ...untilLeft(options) })
+    const sent = await sendUntilLeft(client.send, blob, options)
     if (!signal?.aborted) return sent
     await client.remove(sent.key)
     throw signal.reason
