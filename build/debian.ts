@@ -8,7 +8,7 @@ import { sourceDate } from './archive.ts'
 import { bomOf, licensesOf } from './contents.ts'
 import { ROOT } from './executable/bundle.ts'
 import { executableOf } from './executable.ts'
-import { manifest } from './packages/places.ts'
+import { manifest } from './packages/paths.ts'
 import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)

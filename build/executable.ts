@@ -12,7 +12,7 @@ import { bomOf, type Component, componentsOf, licensesOf, nodeComponent } from '
 import { bundleServer, ROOT } from './executable/bundle.ts'
 import { stripped } from './executable/strip.ts'
 import { nodeBinary } from './node-binary.ts'
-import { manifest } from './packages/places.ts'
+import { manifest } from './packages/paths.ts'
 import type { Platform } from './platforms.ts'
 
 const run = promisify(execFile)

@@ -19,7 +19,7 @@ import { packTar, sourceDate } from './archive.ts'
 import { bomOf, type Component, licensesOf } from './contents.ts'
 import { ROOT } from './executable/bundle.ts'
 import { executableOf } from './executable.ts'
-import { manifest } from './packages/places.ts'
+import { manifest } from './packages/paths.ts'
 import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)

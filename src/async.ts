@@ -29,29 +29,29 @@ export function oncePerTick(check: () => boolean): () => boolean {
 /** Unit: milliseconds. */
 export interface Backoff {
   firstMs: number
-  longestMs: number
+  maxMs: number
 }
 
 /** For work that nobody waits for: purges, notices, moves. */
-export const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, longestMs: 5 * 60_000 }
+export const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, maxMs: 5 * 60_000 }
 
 /** Bounds of what a `Retry-After` may ask for. */
-const LEAST_ASKED_MS = 1000
-export const MOST_ASKED_MS = 3_600_000
+const MIN_ASKED_MS = 1000
+export const MAX_ASKED_MS = 3_600_000
 
 /**
  * Time until the next attempt of what failed `attempts` times: doubles with each failure, and a random half of it keeps
  * processes apart. Unit: milliseconds.
  */
-export function backoffMs(attempts: number, { firstMs, longestMs }: Backoff = BACKGROUND_BACKOFF): number {
-  const most = Math.min(longestMs, firstMs * 2 ** Math.min(attempts, 20))
+export function backoffMs(attempts: number, { firstMs, maxMs }: Backoff = BACKGROUND_BACKOFF): number {
+  const most = Math.min(maxMs, firstMs * 2 ** Math.min(attempts, 20))
   return Math.round(most * (0.5 + Math.random() / 2))
 }
 
 /** The wait that an answer asked for, within reason. `undefined`: it asked for none. Unit: milliseconds. */
 export function askedWaitMs(retryAfterMs: number | undefined): number | undefined {
   if (retryAfterMs === undefined) return undefined
-  return Math.min(Math.max(retryAfterMs, LEAST_ASKED_MS), MOST_ASKED_MS)
+  return Math.min(Math.max(retryAfterMs, MIN_ASKED_MS), MAX_ASKED_MS)
 }
 
 /** Work done at an interval, never twice at the same time. */
@@ -120,7 +120,7 @@ export function createIntervalJob(
 }
 
 /** Work that is under way, by key. */
-export interface UnderWay {
+export interface InFlight {
   /** Runs `work` when none of the same key runs any more. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>
   /** Joins the work of the same key that runs, or runs `work`. */
@@ -129,7 +129,7 @@ export interface UnderWay {
   settled(key: string): Promise<void>
 }
 
-export function createUnderWay(): UnderWay {
+export function createInFlight(): InFlight {
   const running = new Map<string, Promise<unknown>>()
   const ignore = () => {}
 
@@ -215,28 +215,28 @@ export interface Unwaited {
 }
 
 export function createUnwaited(): Unwaited {
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   return {
     add(work) {
       const ended: Promise<void> = work.then(
-        () => void underWay.delete(ended),
-        () => void underWay.delete(ended),
+        () => void inFlight.delete(ended),
+        () => void inFlight.delete(ended),
       )
-      underWay.add(ended)
+      inFlight.add(ended)
     },
     async settled() {
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
     },
   }
 }
 
 /** Callers at one time share a call, and its success holds for a while. */
 export function sharedFor(holdsMs: number, call: () => Promise<void>): () => Promise<void> {
-  const underWay = createUnderWay()
+  const inFlight = createInFlight()
   let succeededAt = -Infinity
   return async () => {
     if (performance.now() - succeededAt < holdsMs) return
-    await underWay.share('call', call)
+    await inFlight.share('call', call)
     succeededAt = performance.now()
   }
 }

@@ -14,7 +14,7 @@ import { until } from './support/until.ts'
 import { store } from './support/upload.ts'
 
 const ATTACK_MS = 250
-const MOST_MEGABYTES = 250
+const MAX_MEGABYTES = 250
 const LARGE_BYTES = 26_000_000
 /** Others come from 127.0.0.1. A new one for each attack: each has a quota and budgets of its own. */
 let attackers = 0
@@ -59,7 +59,7 @@ describe('under attack', { skip }, () => {
         const { status } = await request(server.url, 'GET', '/healthz', { timeoutMs: 60_000 })
         assert.equal(status, 200, way.name)
         const peak = peakMegabytes(server.pid)
-        assert.ok(peak <= MOST_MEGABYTES, `${way.name}: ${peak} MB`)
+        assert.ok(peak <= MAX_MEGABYTES, `${way.name}: ${peak} MB`)
         await until(`${way.name}: all is let go`, () => descriptors(server.pid) <= idle + 1)
       }
     })

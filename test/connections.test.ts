@@ -265,7 +265,7 @@ describe('answers', () => {
     ['ended its side and reads nothing', true],
   ] as const) {
     it(`are not owed for ever to a client that ${client}`, async (t) => {
-      const limits = { checkMs: 50, slowAnswerMs: 400, leastBytesPerSecond: 4_000_000 }
+      const limits = { checkMs: 50, slowAnswerMs: 400, minBytesPerSecond: 4_000_000 }
       const server = await serve(t, limits)
       const bytes = gif({ size: 25_000_000 })
       const { id } = await store(server.url, bytes)
@@ -286,7 +286,7 @@ describe('answers', () => {
   }
 
   it('take the time that a slow client needs, if it goes on', async (t) => {
-    const server = await serve(t, { checkMs: 50, slowAnswerMs: 4000, leastBytesPerSecond: 1000 })
+    const server = await serve(t, { checkMs: 50, slowAnswerMs: 4000, minBytesPerSecond: 1000 })
     const bytes = gif({ size: 12_000_000 })
     const { id } = await store(server.url, bytes)
     const talk = await converse(server.url)

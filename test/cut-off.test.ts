@@ -9,7 +9,7 @@ import {
   FREE_CHUNKS,
   FREE_CHUNKS_OF_A_BODY,
   guardSmallChunks,
-  LEAST_AVERAGE_BYTES,
+  MIN_AVERAGE_BYTES,
   stopParsing,
 } from '../src/node/http/small-chunk-guard.ts'
 import { request } from './support/http.ts'
@@ -135,7 +135,7 @@ for (const cut of [cutOff, destroy]) {
       const { url } = await guarded(t)
       const talk = await converse(url)
       // A read may end in the middle of a chunk, which then counts as two.
-      const bytes = 2 * LEAST_AVERAGE_BYTES
+      const bytes = 2 * MIN_AVERAGE_BYTES
       const large = `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
       for (const chunks of [large.repeat(CHUNKS), '1\r\na\r\n'.repeat(FREE_CHUNKS_OF_A_BODY)]) {
         talk.socket.write(`${POST}${chunks}0\r\n\r\n`)

@@ -11,7 +11,7 @@ import fc from 'fast-check'
 import { createRaw } from '../src/http/routes/raw.ts'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { scan } from '../src/node/verify/scan.ts'
-import { createExpiryClock, LONGEST_PAUSE_MS, UNSURE_MS } from '../src/service/expiry-clock.ts'
+import { createExpiryClock, MAX_PAUSE_MS, UNSURE_MS } from '../src/service/expiry-clock.ts'
 import { createExpiring } from '../src/service/images/expiring.ts'
 import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
@@ -173,7 +173,7 @@ class World {
 
   private async begin() {
     const startedAt = this.at
-    if (this.jumped.ms <= LONGEST_PAUSE_MS) this.mistakenMs = Math.max(this.mistakenMs, this.jumped.ms)
+    if (this.jumped.ms <= MAX_PAUSE_MS) this.mistakenMs = Math.max(this.mistakenMs, this.jumped.ms)
     const clock = await createExpiryClock({
       ledger: this.ledger,
       now: () => this.at + this.jumped.ms,

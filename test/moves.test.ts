@@ -439,7 +439,7 @@ test('learns the digests of what is held, however many damaged images come befor
       purges: NO_PURGES,
       now: () => parts.clock.now,
       onFailure: () => {},
-      mostTidied: 1,
+      maxTidied: 1,
     })
     moves.start()
     await moves.stop()

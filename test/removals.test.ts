@@ -20,7 +20,7 @@ const cdn: Cdn = {
   name: 'none',
   batchSize: 1,
   rate: null,
-  longestFillMs: FILL_MS,
+  maxFillMs: FILL_MS,
   cacheHeaders: () => ({}),
   purge: async () => {},
 }

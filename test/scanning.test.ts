@@ -87,7 +87,7 @@ it('looks for what waits unseen once while scans are off, and again only as long
       now: () => 1000,
       onFailure: assert.ifError,
       onUnseen: (count: number) => told.push(count),
-      roundMs: 1,
+      intervalMs: 1,
     }
     const scanning = createScanning(parts as unknown as Parameters<typeof createScanning>[0])
     scanning.start()

@@ -62,7 +62,7 @@ async function sceneFor(t: TestContext) {
         now: () => Date.now() + ahead,
         onFailure: () => told.push('failed'),
         onRecovery: () => told.push('recovered'),
-        roundMs: 5,
+        intervalMs: 5,
       })
       ends.push(tombstones.stop)
       tombstones.start()

@@ -16,9 +16,9 @@ import type { Order } from './attacker.ts'
 import { type Costs, costsOf, nothing, startAttacker } from './measure.ts'
 
 /** Demanded. Units: milliseconds, MB, seconds of processor time a megabyte. */
-const MOST_P99 = 100
-const MOST_RESIDENT = 250
-const MOST_SECONDS_A_MEGABYTE = 0.1
+const MAX_P99 = 100
+const MAX_RESIDENT = 250
+const MAX_SECONDS_A_MEGABYTE = 0.1
 
 /** Repeats of a measurement that is too high, since the machine may have been busy. The middle one counts. */
 const MEASURED_AGAIN = 2
@@ -105,7 +105,7 @@ function movesMegabytes({ takes, path: address }: Target): boolean {
 
 async function measured(attack: () => Promise<Costs>): Promise<Costs> {
   const first = await attack()
-  if (first.p99 <= MOST_P99) return first
+  if (first.p99 <= MAX_P99) return first
   const all = [first]
   for (let n = 0; n < MEASURED_AGAIN; n++) all.push(await attack())
   return all.sort((a, b) => a.p99 - b.p99)[MEASURED_AGAIN / 2]!
@@ -137,10 +137,10 @@ function judge(route: string, way: (typeof WAYS)[number], costs: Costs, rest: Co
   // Less says more about connecting than about reading.
   const perMegabyte = way.isBulk && received > 1 ? cpu / received : null
   const isMissed =
-    p99 > MOST_P99 ||
-    resident > MOST_RESIDENT ||
+    p99 > MAX_P99 ||
+    resident > MAX_RESIDENT ||
     left > 0 ||
-    (perMegabyte !== null && perMegabyte > MOST_SECONDS_A_MEGABYTE)
+    (perMegabyte !== null && perMegabyte > MAX_SECONDS_A_MEGABYTE)
   console.error(
     `${route}, ${way.name}: p99 ${p99.toFixed(0)} ms (idle ${rest.p99.toFixed(0)}), ${resident.toFixed(0)} MB, ` +
       `${left} descriptors left, ${received.toFixed(1)} MB received on ${sent.connections} connections, ` +

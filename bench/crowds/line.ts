@@ -15,8 +15,8 @@ const ADDRESSES = 250
 const UNDER_WAY = 16
 /** Nearly as much as a draft may be in memory. */
 const HELD_BYTES = 250_000
-const MOST_MEGABYTES = 350
-const MOST_LEFT = 1.3
+const MAX_MEGABYTES = 350
+const MAX_LEFT = 1.3
 const HOLD_SECONDS = 5
 const REST_SECONDS = 60
 
@@ -79,8 +79,8 @@ export async function fullAddressesRow(dir: string): Promise<Row> {
     return {
       client: `${ADDRESSES} addresses with ${UNDER_WAY} uploads each under way, ${sockets.length} connections`,
       ours: `${before.toFixed(0)} → ${peak.toFixed(0)} MB; ${left.toFixed(0)} MB a minute after`,
-      demanded: `${MOST_MEGABYTES} MB, ${MOST_LEFT} × a minute after`,
-      isMet: peak <= MOST_MEGABYTES && left <= before * MOST_LEFT,
+      demanded: `${MAX_MEGABYTES} MB, ${MAX_LEFT} × a minute after`,
+      isMet: peak <= MAX_MEGABYTES && left <= before * MAX_LEFT,
     }
   } finally {
     await server.stop()

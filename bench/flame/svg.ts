@@ -4,9 +4,9 @@ import type { Frame } from './profile.ts'
 const WIDTH = 1200
 const ROW = 17
 /** What is narrower is left out. Unit: pixels. */
-const LEAST_WIDTH = 1
+const MIN_WIDTH = 1
 const LETTER_WIDTH = 6.3
-const MOST_ROWS = 34
+const MAX_ROWS = 34
 
 export function flameGraph(title: string, root: Frame): string {
   const boxes: string[] = []
@@ -14,7 +14,7 @@ export function flameGraph(title: string, root: Frame): string {
 
   function draw(frame: Frame, row: number, at: number): void {
     const width = (frame.total / root.total) * WIDTH
-    if (width < LEAST_WIDTH || row > MOST_ROWS) return
+    if (width < MIN_WIDTH || row > MAX_ROWS) return
     highest = Math.max(highest, row)
     boxes.push(box(frame, row, at, width, root.total))
     let x = at

@@ -17,7 +17,7 @@ const CONNECTIONS = 8
 const SIZES = [SMALL, MEDIUM, LARGE]
 /** Requests of each contestant in a turn. */
 const FIRST_BYTES = 20
-const MOST_TIMES = 2
+const MAX_TIMES = 2
 
 export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
   const services = await startClusterServices()
@@ -82,6 +82,6 @@ async function firstByte(
     subjectValues: [summarize(us).median],
     referenceValues: [summarize(gateway).median],
     unit: 'ms',
-    atMost: MOST_TIMES,
+    atMost: MAX_TIMES,
   }
 }

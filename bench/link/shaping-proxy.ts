@@ -14,7 +14,7 @@ const ROUND_TRIP_MS = 40
 /** What a full line takes at a time: two packets of Ethernet. Unit: bytes. */
 const PIECE_BYTES = 3000
 /** Held for one direction of a connection; then its sender waits, as for a full window. Unit: bytes. */
-const MOST_HELD_BYTES = 256 * 1024
+const MAX_HELD_BYTES = 256 * 1024
 
 export async function startShapingProxy(bitsPerSecond: number): Promise<ShapingProxy> {
   const sockets = new Set<Socket>()
@@ -73,11 +73,11 @@ function carry(from: Socket, to: Socket, leaves: (bytes: number) => number): voi
     if (!piece) return to.end()
     to.write(piece)
     held -= piece.length
-    if (held <= MOST_HELD_BYTES / 2) from.resume()
+    if (held <= MAX_HELD_BYTES / 2) from.resume()
   }
   from.on('data', (bytes: Buffer) => {
     held += bytes.length
-    if (held > MOST_HELD_BYTES) from.pause()
+    if (held > MAX_HELD_BYTES) from.pause()
     for (let start = 0; start < bytes.length; start += PIECE_BYTES)
       send(bytes.subarray(start, start + PIECE_BYTES))
   })

@@ -15,7 +15,7 @@ const PACKAGE = 'lighthouse@12.8.2'
 /** Time of the largest paint, on the slow line that Lighthouse assumes. Unit: seconds. */
 const PAINT = 'largest-contentful-paint'
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const
-const MOST_ROUNDS = 3
+const MAX_ROUNDS = 3
 
 type Category = (typeof CATEGORIES)[number]
 type Scores = Record<Category | 'paint', number>
@@ -33,7 +33,7 @@ export async function benchLighthouse({ rounds, dir }: BenchOptions): Promise<Fi
   try {
     for (const { what, path, least } of await subjects(site)) {
       const seen: Scores[] = []
-      for (let round = 0; round < Math.min(rounds, MOST_ROUNDS); round++)
+      for (let round = 0; round < Math.min(rounds, MAX_ROUNDS); round++)
         seen.push(await judge(site.url + path, dir))
       const of = (category: Category | 'paint') => summarize(seen.map((scores) => scores[category])).median
       const isMet = of('accessibility') === 100 && of('performance') >= (least ?? 0)

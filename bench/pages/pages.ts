@@ -12,8 +12,8 @@ import { longestTask } from './tasks.ts'
 const COUNT = 100
 const WIDTH = 1200
 /** Longer tasks are felt (W3C, Long Tasks API). Unit: milliseconds. */
-const LONGEST_MS = 50
-const MOST_ROUNDS = 3
+const MAX_MS = 50
+const MAX_ROUNDS = 3
 
 export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
   const files = await Promise.all(
@@ -32,7 +32,7 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
   const ours: number[] = []
   const bare: number[] = []
   try {
-    for (let round = 0; round < Math.min(rounds, MOST_ROUNDS); round++) {
+    for (let round = 0; round < Math.min(rounds, MAX_ROUNDS); round++) {
       ours.push(await held(site, (page) => uploadAll(page, paths)))
       bare.push(await held(site, (page) => uploadBare(page, paths)))
     }
@@ -47,7 +47,7 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
         what: `${what}: longest task, by the clock`,
         values: ours,
         unit: 'ms',
-        atMost: LONGEST_MS,
+        atMost: MAX_MS,
       },
       {
         what: 'a bare page that sends the same files: longest task, by the clock',

@@ -13,7 +13,7 @@ const UPLOADS = 30
 const IMAGE_BYTES = 26_214_400
 const LOOK_MS = 20
 /** The budget of drafts, and what is on its way. */
-const MOST_BUFFERS_MB = 80
+const MAX_BUFFERS_MB = 80
 
 /** Memory in MB. */
 interface Seen {
@@ -33,7 +33,7 @@ export async function benchWorkers({ rounds }: BenchOptions): Promise<Figures> {
   })
   const measures = [
     row(`memory of workerd, ${UPLOADS} uploads at once`, 'all', 'MB'),
-    row(`buffers of the isolate, ${UPLOADS} uploads at once`, 'buffers', 'MB', MOST_BUFFERS_MB),
+    row(`buffers of the isolate, ${UPLOADS} uploads at once`, 'buffers', 'MB', MAX_BUFFERS_MB),
     row(`of ${UPLOADS} stored, the others told that it is busy`, 'stored', 'uploads'),
   ]
   return { measures }
@@ -58,15 +58,15 @@ async function measure(): Promise<Seen> {
     forgetPeak(pid)
     const statuses = await Promise.all(Array.from({ length: UPLOADS }, (_, nth) => upload(nth)))
     const stored = statuses.filter((status) => status === 201).length
-    return { all: peakMegabytes(pid), buffers: isolate.mostBuffers(), stored }
+    return { all: peakMegabytes(pid), buffers: isolate.maxBuffers(), stored }
   } finally {
     await isolate.close()
     await stop()
   }
 }
 
-/** Looks at the Worker's own isolate all the time. `mostBuffers`: outside V8's heap, since the start. Unit: MB. */
-async function inspected(port: number): Promise<{ mostBuffers(): number; close(): Promise<void> }> {
+/** Looks at the Worker's own isolate all the time. `maxBuffers`: outside V8's heap, since the start. Unit: MB. */
+async function inspected(port: number): Promise<{ maxBuffers(): number; close(): Promise<void> }> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {
     id: string
     webSocketDebuggerUrl: string
@@ -82,7 +82,7 @@ async function inspected(port: number): Promise<{ mostBuffers(): number; close()
   })
   const timer = setInterval(ask, LOOK_MS)
   return {
-    mostBuffers: () => most / 1e6,
+    maxBuffers: () => most / 1e6,
     async close() {
       clearInterval(timer)
       socket.close()

@@ -7,7 +7,7 @@ import { compile } from './compile.ts'
 import { copy, finish } from './finish.ts'
 import { manPage } from './man-page.ts'
 import { copyParts } from './parts.ts'
-import { manifest } from './places.ts'
+import { manifest } from './paths.ts'
 import { buildWorker } from './worker.ts'
 
 /** Specifiers of imports, exports, dynamic imports, workers, and types in declarations. */

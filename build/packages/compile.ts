@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ROOT } from './places.ts'
+import { ROOT } from './paths.ts'
 
 /** The compiler rewrites imports, but not what is started or read by its address. */
 const ADDRESS = /(new URL\('[^']+)\.ts(', import\.meta\.url\))/g

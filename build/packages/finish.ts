@@ -1,7 +1,7 @@
 /** What both packages have: a package.json, a README of their own, license and changes. */
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { manifest, ROOT, specOf } from './places.ts'
+import { manifest, ROOT, specOf } from './paths.ts'
 
 /**
  * Copies `files` of the repository into the package's `folder`, and writes its package.json and README.md. `readme`: beside this

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { copy } from './finish.ts'
-import { ROOT } from './places.ts'
+import { ROOT } from './paths.ts'
 
 /** Fields of its package.json that are kept. No dependencies: only files that are left out import them. */
 const DESCRIBED = ['name', 'version', 'description', 'license', 'author', 'repository', 'homepage', 'type']

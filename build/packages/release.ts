@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { buildAssets } from '../../src/node/assets/build.ts'
 import { bomOf, componentsOf } from '../contents.ts'
 import { buildClient } from './client.ts'
-import { manifest, ROOT, tarballOf } from './places.ts'
+import { manifest, ROOT, tarballOf } from './paths.ts'
 import { buildServer } from './server.ts'
 
 const run = promisify(execFile)

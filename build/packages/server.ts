@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { build, type Rolldown } from 'vite'
 import { finish } from './finish.ts'
-import { manifest, ROOT } from './places.ts'
+import { manifest, ROOT } from './paths.ts'
 
 /** What a checkout alone does: it builds its pages. */
 const EXTERNAL = ['vite']

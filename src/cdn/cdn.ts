@@ -9,19 +9,19 @@ export interface Cdn {
   /** How often the provider may be asked, by all servers together. `null`: as often as you like. */
   readonly rate: { intervalMs: number; burst: number } | null
   /** The longest that a fill can take from the request to its last byte. Unit: milliseconds. */
-  readonly longestFillMs: number
+  readonly maxFillMs: number
   /** Headers for a response that may be kept: the provider's tag, and a lifetime for shared caches (seconds). */
   cacheHeaders(id: string, lifetimeSeconds: number): Record<string, string>
   /**
    * Makes the caches forget every variant of these images, by their `purgeName`. Resolves only after the provider said
    * success; throws `RemoteFailure` otherwise, with `retryAfterMs` if the provider named a time. Either way within
-   * `LONGEST_PURGE_MS`, and with no request left under way.
+   * `MAX_PURGE_MS`, and with no request left under way.
    */
   purge(names: string[]): Promise<void>
 }
 
 /** A provider that has not answered by then is asked again later. */
-export const LONGEST_PURGE_MS = 10_000
+export const MAX_PURGE_MS = 10_000
 
 /** What an image is purged by: its id, and the extension of its type where that is known. */
 export function purgeName(id: string, type?: ImageType): string {

@@ -9,8 +9,8 @@
  */
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'
-import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS, purgeName } from './cdn.ts'
-import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
+import { type Cdn, cacheTag, imageTargets, MAX_PURGE_MS, purgeName } from './cdn.ts'
+import { call, type Fetch, maxFillMs, rateOf, required } from './provider-call.ts'
 
 /** The account's limit on purges by tag: 5 calls a minute, 25 at once. */
 const BY_TAG = { aMinute: 5, burst: 25, ids: 100 }
@@ -53,13 +53,13 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
     name: 'cloudflare',
     batchSize: plan.ids,
     rate: rateOf(url, plan),
-    longestFillMs: longestFillMs(url),
+    maxFillMs: maxFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,
       'Cache-Tag': cacheTag(id),
     }),
     async purge(names) {
-      const signal = AbortSignal.timeout(LONGEST_PURGE_MS)
+      const signal = AbortSignal.timeout(MAX_PURGE_MS)
       if (baseUrl !== null) {
         const files = names.flatMap(imageTargets).map((target) => baseUrl + target)
         try {

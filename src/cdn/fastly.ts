@@ -6,7 +6,7 @@
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
-import { call, type Fetch, longestFillMs, rateOf, required } from './provider-call.ts'
+import { call, type Fetch, maxFillMs, rateOf, required } from './provider-call.ts'
 
 /** Fastly takes 100,000 purges an hour of a customer. */
 const CUSTOMER = { aMinute: 1666, burst: 1000 }
@@ -22,7 +22,7 @@ export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
     name: 'fastly',
     batchSize: BATCH_SIZE,
     rate: rateOf(url, CUSTOMER),
-    longestFillMs: longestFillMs(url),
+    maxFillMs: maxFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'Surrogate-Control': `max-age=${lifetimeSeconds}, stale-if-error=0`,
       'Surrogate-Key': cacheTag(id),

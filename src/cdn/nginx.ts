@@ -3,8 +3,8 @@
  * deploy/nginx/pinhole.conf loaded.
  */
 import { RemoteFailure } from '../errors.ts'
-import { type Cdn, cacheTag, imageTargets, LONGEST_PURGE_MS } from './cdn.ts'
-import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
+import { type Cdn, cacheTag, imageTargets, MAX_PURGE_MS } from './cdn.ts'
+import { call, type Fetch, maxFillMs, onEach } from './provider-call.ts'
 
 /** Each image has five addresses or a dozen, and each is a call. */
 const BATCH_SIZE = 10
@@ -18,13 +18,13 @@ export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
     name: 'nginx',
     batchSize: BATCH_SIZE,
     rate: null,
-    longestFillMs: longestFillMs(url),
+    maxFillMs: maxFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'X-Accel-Expires': `${lifetimeSeconds}`,
       'Cache-Tag': cacheTag(id),
     }),
     async purge(names) {
-      const signal = AbortSignal.timeout(LONGEST_PURGE_MS)
+      const signal = AbortSignal.timeout(MAX_PURGE_MS)
       const purge = (host: string, target: string) => purgeOne(fetch, { host, target, signal })
       await onEach(hosts, async (host) => {
         for (const name of names) await onEach(imageTargets(name), (target) => purge(host, target))

@@ -2,7 +2,7 @@
 import { askedWaitMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../retry-after.ts'
-import { LONGEST_PURGE_MS } from './cdn.ts'
+import { MAX_PURGE_MS } from './cdn.ts'
 
 /** An answer longer than this says nothing that a purge needs. */
 const ANSWER_BYTES = 64 * 1024
@@ -20,7 +20,7 @@ export type Fetch = (request: string, init: RequestInit) => Promise<Response>
  * one `signal`.
  */
 export async function call(fetch: Fetch, url: string, init: RequestInit): Promise<ProviderAnswer> {
-  const signal = init.signal ?? AbortSignal.timeout(LONGEST_PURGE_MS)
+  const signal = init.signal ?? AbortSignal.timeout(MAX_PURGE_MS)
   let response: Response
   let text: string
   try {
@@ -44,11 +44,11 @@ export async function onEach(names: string[], ask: (name: string) => Promise<voi
 }
 
 /** Longest fill, unless the URL names another with `fill` (seconds): caches wait so long for a first byte. */
-const LONGEST_FILL_MS = 60_000
+const MAX_FILL_MS = 60_000
 
-export function longestFillMs(url: URL): number {
+export function maxFillMs(url: URL): number {
   const named = url.searchParams.get('fill')
-  if (named === null) return LONGEST_FILL_MS
+  if (named === null) return MAX_FILL_MS
   if (!/^\d{1,4}$/.test(named)) throw new Error('CDN_URL: fill is a number of seconds')
   return Number(named) * 1000
 }

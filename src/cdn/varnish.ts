@@ -5,7 +5,7 @@
  */
 import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
-import { call, type Fetch, longestFillMs, onEach } from './provider-call.ts'
+import { call, type Fetch, maxFillMs, onEach } from './provider-call.ts'
 
 const BATCH_SIZE = 50
 
@@ -15,7 +15,7 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
     name: 'varnish',
     batchSize: BATCH_SIZE,
     rate: null,
-    longestFillMs: longestFillMs(url),
+    maxFillMs: maxFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
       'Surrogate-Control': `max-age=${lifetimeSeconds}`,
       'Cache-Tag': cacheTag(id),

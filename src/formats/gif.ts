@@ -3,7 +3,7 @@ import { type Cursor, cursorOver } from './bytes/cursor.ts'
 import { latin1 } from './bytes/text.ts'
 import { checkAnimation, checkDimensions, cutOff, damaged } from './damaged.ts'
 import { type Inspector, wholeOf } from './image.ts'
-import { MOST_METADATA_BYTES, namesPlaceInXmp } from './metadata/xmp.ts'
+import { MAX_METADATA_BYTES, namesPlaceInXmp } from './metadata/xmp.ts'
 
 const EXTENSION = 0x21
 const APPLICATION = 0xff
@@ -15,7 +15,7 @@ const SCREEN_BYTES = 13
 const BLOCK_HEADER_BYTES = 14
 const IMAGE_DESCRIPTOR_BYTES = 10
 /** No pixel has more (GIF89a, 22 and appendix F). */
-const MOST_CODE_BITS = 8
+const MAX_CODE_BITS = 8
 
 /** An animation has three blocks a frame. A file with millions of empty ones is made to be slow to read. */
 const MAX_BLOCKS = 2 ** 18
@@ -91,7 +91,7 @@ async function passImageData(cursor: Cursor, from: number): Promise<number> {
   const [codeBits] = start
   if (codeBits === undefined) throw cutOff('GIF')
   const data = subBlocksIn(start, 1, from) ?? (await passSubBlocks(cursor, from + 1))
-  if (codeBits < 1 || codeBits > MOST_CODE_BITS) {
+  if (codeBits < 1 || codeBits > MAX_CODE_BITS) {
     throw damaged(`The GIF file is damaged: ${codeBits} is not a valid LZW minimum code size.`)
   }
   if (data.bytes === 0) throw damaged('The GIF file is damaged: a frame has no image data.')
@@ -139,8 +139,8 @@ function startsXmp(block: Uint8Array): boolean {
 }
 
 async function namesPlace(cursor: Cursor, at: number): Promise<boolean> {
-  const packet = cursor.peek(at, MOST_METADATA_BYTES) ?? (await cursor.load(at, MOST_METADATA_BYTES))
-  return namesPlaceInXmp(latin1(packet.subarray(0, MOST_METADATA_BYTES)))
+  const packet = cursor.peek(at, MAX_METADATA_BYTES) ?? (await cursor.load(at, MAX_METADATA_BYTES))
+  return namesPlaceInXmp(latin1(packet.subarray(0, MAX_METADATA_BYTES)))
 }
 
 /** Length of the colour table that a packed field announces. Unit: bytes. */

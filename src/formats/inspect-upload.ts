@@ -25,7 +25,7 @@ export interface InspectedUpload {
 }
 
 /** A side of a preview is rounded to whole pixels, and a coder may crop a few. */
-const MOST_DEVIATION = 0.02
+const MAX_DEVIATION = 0.02
 
 /**
  * As `inspect`, of both. The preview is read like any file of a stranger. Throws `Refusal`: `damaged-image` also for a
@@ -94,7 +94,7 @@ function isOfRatio(preview: Size, image: Size): boolean {
 }
 
 function isNear(side: number, expected: number): boolean {
-  return Math.abs(side - expected) <= Math.max(1, expected * MOST_DEVIATION)
+  return Math.abs(side - expected) <= Math.max(1, expected * MAX_DEVIATION)
 }
 
 function moved(segment: Segment, by: number): Segment {
@@ -107,8 +107,8 @@ interface FramedPreview {
   bytes: Uint8Array
 }
 
-const LEAST_BYTES = FRAME_HEAD_BYTES + FRAME_FOOT_BYTES
-const MOST_BYTES = LEAST_BYTES + PREVIEW_MAX_BYTES
+const MIN_BYTES = FRAME_HEAD_BYTES + FRAME_FOOT_BYTES
+const MAX_BYTES = MIN_BYTES + PREVIEW_MAX_BYTES
 
 /**
  * The image of a file, and the preview behind it. What is not exactly a frame is none: it counts as part of the image.
@@ -119,18 +119,18 @@ export async function splitFrame(
 ): Promise<{ image: ByteSource; preview: FramedPreview | null }> {
   const { size } = source
   const none = { image: source, preview: null }
-  if (size <= LEAST_BYTES) return none
+  if (size <= MIN_BYTES) return none
   const foot = await source.read(size - FRAME_FOOT_BYTES, FRAME_FOOT_BYTES)
   if (nameIn(foot) !== FRAME_MARK) return none
   const length = lengthIn(foot)
-  if (length <= LEAST_BYTES || length >= size) return none
+  if (length <= MIN_BYTES || length >= size) return none
   const offset = size - length
   // All of it at once: each read is a way to the disk and back.
-  const frame = await source.read(offset, Math.min(length, MOST_BYTES))
+  const frame = await source.read(offset, Math.min(length, MAX_BYTES))
   const head = frame.subarray(0, FRAME_HEAD_BYTES)
   if (nameIn(head) !== FRAME_TYPE || lengthIn(head) !== length) return none
-  if (length > MOST_BYTES) {
-    throw damaged(`The preview has ${length - LEAST_BYTES} bytes; it may have at most ${PREVIEW_MAX_BYTES}.`)
+  if (length > MAX_BYTES) {
+    throw damaged(`The preview has ${length - MIN_BYTES} bytes; it may have at most ${PREVIEW_MAX_BYTES}.`)
   }
   return {
     image: firstOf(source, offset),

@@ -3,7 +3,7 @@ import { type Box, boxFrom, fits } from './bmff/fields.ts'
 import { checkDimensions, cutOff, damaged } from './damaged.ts'
 import type { ByteSource } from './image.ts'
 import { placeInExifItem } from './metadata/exif.ts'
-import { MOST_METADATA_BYTES } from './metadata/xmp.ts'
+import { MAX_METADATA_BYTES } from './metadata/xmp.ts'
 
 /** Values of SizeHeader and ImageMetadata (18181-1, annex D). */
 interface ImageHeader {
@@ -34,7 +34,7 @@ export async function readJxl(source: ByteSource): Promise<Jxl> {
   if (head[0] !== 0xff || head[1] !== 0x0a) throw damaged('The JPEG XL file is damaged: it has no picture.')
   const header = readImageHeader(createBits(head.subarray(2)))
   checkDimensions(header.width, header.height)
-  const metadata = exif && (await source.read(exif.body, Math.min(exif.end - exif.body, MOST_METADATA_BYTES)))
+  const metadata = exif && (await source.read(exif.body, Math.min(exif.end - exif.body, MAX_METADATA_BYTES)))
   return { ...header, hasLocation: metadata !== null && placeInExifItem(metadata) }
 }
 

@@ -8,8 +8,8 @@ import type { Images } from '../service/images/images.ts'
 import type { Metrics } from '../service/metrics.ts'
 import type { Reports } from '../service/moderation/reports.ts'
 import type { Capacity } from '../service/quota/capacity.ts'
-import type { Line } from '../service/quota/line.ts'
 import type { Quota } from '../service/quota/quota.ts'
+import type { UploadQueue } from '../service/quota/upload-queue.ts'
 import type { Asset } from '../web/assets.ts'
 import type { SiteFacts } from '../web/pages/page.ts'
 import type { TrustedProxies } from './headers/client-address.ts'
@@ -52,7 +52,7 @@ export interface AppParts {
   hashes: Hashes
   quota: Quota
   capacity: Capacity
-  line: Line
+  uploadQueue: UploadQueue
   challenges: Challenges
   reports: Reports
   origins: Origins

@@ -139,7 +139,7 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
   const gc = collector()
   if (gc === null) return { stop: async () => {} }
   const resident = process.memoryUsage.rss
-  let leastResident = resident()
+  let minResident = resident()
   let usedAfter = usedBytes()
   let collectedAt = performance.now()
   let wasIdle = true
@@ -155,8 +155,8 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
       trimHeap()
     }
     const now = resident()
-    leastResident = Math.min(leastResident, now)
-    const hasGrown = now - leastResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy)
+    minResident = Math.min(minResident, now)
+    const hasGrown = now - minResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy)
     // What requests held at the last collection is garbage, or kept for the next ones, once they have ended.
     const isMuchLeft = isIdle && (!wasIdle || keptBlockBytes() >= KEPT_BYTES_AT_REST)
     const isDue = (hasGrown || isMuchLeft) && performance.now() - collectedAt >= COLLECTED_EVERY_MS
@@ -169,7 +169,7 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
     isTrimDue = true
     // What a flood left is no new baseline: the process would grow with each flood.
     if (!isDue) return
-    leastResident = resident()
+    minResident = resident()
     collectedAt = performance.now()
   }
 

@@ -45,7 +45,7 @@ export async function startServer(
   if (!cluster.isWorker) await createSpool(draftFolder(config)).sweep()
   const disk = await openDiskMonitor(config.dataDir)
   const services = await openServices({ config, limits, stores, disk, log, localNow: now })
-  const { line, metrics } = services
+  const { uploadQueue, metrics } = services
 
   const http = await openHttpServer(config, limits, trustedProxies(config.trustedProxies))
   const site = siteAt(http.baseUrl)
@@ -62,7 +62,7 @@ export async function startServer(
   const monitors = [
     disk,
     openDescriptorMonitor(log, metrics.exhausted),
-    openMemoryMonitor(() => line.counts().reading + line.counts().waiting === 0),
+    openMemoryMonitor(() => uploadQueue.counts().reading + uploadQueue.counts().waiting === 0),
   ]
   services.start()
   return {

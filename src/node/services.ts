@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { createExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
-import { createLine } from '../service/quota/line.ts'
+import { createUploadQueue } from '../service/quota/upload-queue.ts'
 import { wireModeration } from '../wiring/moderation.ts'
 import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
 import { nodeHashes as hashes } from './hashes.ts'
@@ -84,7 +84,7 @@ export async function openServices(parts: {
     settings,
     capacity,
     quota,
-    line: createLine({ ...limits, uploadsAtOnce: config.uploadsAtOnce }),
+    uploadQueue: createUploadQueue({ ...limits, uploadsAtOnce: config.uploadsAtOnce }),
     challenges,
     images,
     expiryClock,

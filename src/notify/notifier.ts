@@ -34,10 +34,10 @@ export interface Notifier {
   readonly name: string
   /**
    * Resolves only after the receiver said that it has it. Throws `RemoteFailure` otherwise, with `retryAfterMs` if the
-   * receiver named a time. Either way within `LONGEST_DELIVERY_MS`. A notice may arrive twice, if a reply was lost.
+   * receiver named a time. Either way within `MAX_DELIVERY_MS`. A notice may arrive twice, if a reply was lost.
    */
   deliver(notice: Notice): Promise<void>
 }
 
 /** A receiver that has not answered by then is asked again later. */
-export const LONGEST_DELIVERY_MS = 10_000
+export const MAX_DELIVERY_MS = 10_000

@@ -3,11 +3,11 @@
 import { askedWaitMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../retry-after.ts'
-import { LONGEST_DELIVERY_MS } from './notifier.ts'
+import { MAX_DELIVERY_MS } from './notifier.ts'
 
 /** Follows no redirect: what is secret in the headers is for one host. Throws `RemoteFailure` unless it is answered 2xx. */
 export async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
-  const signal = AbortSignal.timeout(LONGEST_DELIVERY_MS)
+  const signal = AbortSignal.timeout(MAX_DELIVERY_MS)
   let response: Response
   try {
     response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })

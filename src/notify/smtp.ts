@@ -8,7 +8,7 @@ import { createTransport } from 'nodemailer'
 import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { decoded } from './addresses.ts'
-import { LONGEST_DELIVERY_MS, type Notice, type Notifier } from './notifier.ts'
+import { MAX_DELIVERY_MS, type Notice, type Notifier } from './notifier.ts'
 
 const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/
 
@@ -26,9 +26,9 @@ export function smtp(url: URL): Notifier {
     ignoreTLS: withoutTls,
     requireTLS: user !== '' && !isImplicit && !withoutTls,
     ...(user === '' ? {} : { auth: { user, pass } }),
-    connectionTimeout: LONGEST_DELIVERY_MS / 2,
-    greetingTimeout: LONGEST_DELIVERY_MS / 2,
-    socketTimeout: LONGEST_DELIVERY_MS / 2,
+    connectionTimeout: MAX_DELIVERY_MS / 2,
+    greetingTimeout: MAX_DELIVERY_MS / 2,
+    socketTimeout: MAX_DELIVERY_MS / 2,
     // Nothing of a notice is read from a file or an address.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -39,7 +39,7 @@ export function smtp(url: URL): Notifier {
       const transport = createTransport(options)
       const sending = transport.sendMail({ from, to, ...messageOf(notice, from) })
       try {
-        await withDeadline(sending, LONGEST_DELIVERY_MS, () => new Error('no answer in time'))
+        await withDeadline(sending, MAX_DELIVERY_MS, () => new Error('no answer in time'))
       } catch (cause) {
         throw new RemoteFailure('the mail server did not take the message', undefined, { cause })
       } finally {

@@ -26,7 +26,7 @@ export interface Principal {
 
 const LOGIN_MS = 10 * 60_000
 const IDLE_MS = 30 * 60_000
-const LONGEST_MS = 12 * 3_600_000
+const MAX_MS = 12 * 3_600_000
 
 const TOKEN_PATTERN = /^[0-9a-f]{64}$/
 
@@ -43,11 +43,11 @@ export function createAdminSessions(parts: {
   const isEqual = (token: string, known: string | null) =>
     known !== null && equalInConstantTime(hashes.sha256(token), hashes.sha256(known))
 
-  async function put(kind: 'login' | 'session', who: string, idleMs: number, longestMs: number) {
+  async function put(kind: 'login' | 'session', who: string, idleMs: number, maxMs: number) {
     const bytes = crypto.getRandomValues(new Uint8Array(32))
     const token = toHex(bytes)
     const at = now()
-    const times = { expiresAt: at + idleMs, endsAt: at + longestMs }
+    const times = { expiresAt: at + idleMs, endsAt: at + maxMs }
     await ledger.putToken({ sha256: hashes.sha256(token), kind, who, ...times }, at)
     return token
   }
@@ -57,7 +57,7 @@ export function createAdminSessions(parts: {
     async login(token) {
       if (!TOKEN_PATTERN.test(token)) return null
       const who = await ledger.takeToken(hashes.sha256(token), 'login', now())
-      return who === null ? null : put('session', who, IDLE_MS, LONGEST_MS)
+      return who === null ? null : put('session', who, IDLE_MS, MAX_MS)
     },
     async session(token) {
       if (!TOKEN_PATTERN.test(token)) return null

@@ -30,7 +30,7 @@ const NOISE_MS = 1000
 export const UNSURE_MS = 3_600_000
 
 /** A server that starts after a longer pause than this does not know whether its clock is right. */
-export const LONGEST_PAUSE_MS = 600_000
+export const MAX_PAUSE_MS = 600_000
 
 const WRITE_EVERY_MS = 30_000
 
@@ -59,7 +59,7 @@ export async function createExpiryClock(parts: {
     if (!hasExpiries) return seen
     if (written === null) return Number.NEGATIVE_INFINITY
     const pause = now() - written
-    return pause >= 0 && pause <= LONGEST_PAUSE_MS ? seen : written - steady()
+    return pause >= 0 && pause <= MAX_PAUSE_MS ? seen : written - steady()
   }
 
   function look(): void {

@@ -9,7 +9,7 @@ import type { Ledger } from '../stores/ledger.ts'
 import { UNSURE_MS } from './expiry-clock.ts'
 import { DAY_MS, HOUR_MS, utcDayOf } from './utc-day.ts'
 
-const ROUND_MS = 5 * 60_000
+const INTERVAL_MS = 5 * 60_000
 
 /** Uploads that began before midnight have ended. */
 export const GRACE_MS = HOUR_MS / 2
@@ -53,8 +53,8 @@ export function createForgetting(parts: {
     if (at - startedAt < UNSURE_MS) return
     const aheads = seen.map(({ ahead }) => ahead)
     const [earliest, latest] = [at + Math.min(...aheads), at + Math.max(...aheads)]
-    await forget(ledger, { earliest, latest, nextMs: ROUND_MS })
+    await forget(ledger, { earliest, latest, nextMs: INTERVAL_MS })
   }
 
-  return { round, ...createIntervalJob(round, ROUND_MS, parts.onFailure) }
+  return { round, ...createIntervalJob(round, INTERVAL_MS, parts.onFailure) }
 }

@@ -45,7 +45,7 @@ export interface Settings extends Rounds {
 /** A setting or a value that there is none of. */
 export class SettingError extends Error {}
 
-const ROUND_MS = 400
+const INTERVAL_MS = 400
 
 /** The words that a setting may be, or that it is an amount. */
 const VALUES: {
@@ -110,7 +110,7 @@ export function createSettings(parts: {
       await ledger.changeSettings(changes, reason, new Date(now()), by)
       await refresh()
     },
-    ...createIntervalJob(refresh, ROUND_MS, onFailure, { isFirstDone: true }),
+    ...createIntervalJob(refresh, INTERVAL_MS, onFailure, { isFirstDone: true }),
   }
 }
 

@@ -29,9 +29,9 @@ export interface PurgeLedger {
   claimPurges(limit: number, now: number, leaseMs: number): Promise<Purge[]>
   /**
    * The provider said success to a request that was sent at `now`: forgets the purges whose fill had ended by then,
-   * puts the others off until it has, for `longestFillMs` at most: a later end was written while a clock was ahead.
+   * puts the others off until it has, for `maxFillMs` at most: a later end was written while a clock was ahead.
    */
-  settlePurges(purges: Purge[], now: number, longestFillMs?: number): Promise<void>
+  settlePurges(purges: Purge[], now: number, maxFillMs?: number): Promise<void>
   /** The provider did not say success: due again at `retryAt`, with one more attempt. */
   deferPurges(purges: Purge[], retryAt: number): Promise<void>
   /** How many are queued, and since when the oldest (epoch milliseconds). */

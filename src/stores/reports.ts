@@ -90,12 +90,12 @@ export interface ReportLedger {
   spendReportBudgets(day: string, budgets: ReportBudget[]): Promise<number>
   /**
    * Adds a report to the image's case, or opens one. `counted`: its words are not kept, because `keepsWords` says so or the
-   * case has `mostKept` reports of its category; the shared receipt shows what becomes of it. `repeated`: nothing is changed.
+   * case has `maxKept` reports of its category; the shared receipt shows what becomes of it. `repeated`: nothing is changed.
    *
    * A case takes its category, severity and due time from the most severe report. What comes from crowded networks gives them
    * to crowded cases only. A case of an image that is held or removed is decided already.
    */
-  fileReport(report: Report, mostKept: number): Promise<'filed' | 'counted' | 'repeated'>
+  fileReport(report: Report, maxKept: number): Promise<'filed' | 'counted' | 'repeated'>
   /** `null` if there is no such receipt. */
   receipt(receiptSha256: string): Promise<Receipt | null>
   /** The image of a case is gone. Until the next report of it, its case waits behind all others. */

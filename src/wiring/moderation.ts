@@ -13,7 +13,7 @@ import type { Tombstones } from '../service/recovery/tombstones.ts'
 import { type Wiring, warning, type wireUploads } from './uploads.ts'
 
 export function wireMoves(
-  parts: Pick<Wiring, 'objects' | 'ledger' | 'purges' | 'now' | 'log'> & { mostTidied?: number },
+  parts: Pick<Wiring, 'objects' | 'ledger' | 'purges' | 'now' | 'log'> & { maxTidied?: number },
 ): Moves {
   const onFailure = warning(parts.log, 'an image could not be moved and will be tried again')
   return createMoves({ ...parts, onFailure })
@@ -30,17 +30,17 @@ export function wireNotices(
   })
 }
 
-/** `mostInRound`: images, where a round must end soon. */
+/** `maxPerRun`: images, where a round must end soon. */
 export function wireModeration(
   parts: Wiring &
     Pick<ReturnType<typeof wireUploads>, 'scanner' | 'rules'> & {
       moves: Moves
       images: Images
       evidence: Evidence | null
-      mostInRound?: { decided: number; expired: number; scanned: number }
+      maxPerRun?: { decided: number; expired: number; scanned: number }
     },
 ) {
-  const { expiryClock: clock, log, mostInRound } = parts
+  const { expiryClock: clock, log, maxPerRun } = parts
   const warn = (message: string) => warning(log, message)
   const takedown = createTakedown(parts)
   return {
@@ -49,7 +49,7 @@ export function wireModeration(
       ...parts,
       takedown,
       onFailure: warn('a decision was not carried out and will be tried again'),
-      mostInRound: mostInRound?.decided,
+      maxPerRun: maxPerRun?.decided,
     }),
     scanning: createScanning({
       ...parts,
@@ -57,19 +57,19 @@ export function wireModeration(
       onFailure: warn('an image could not be scanned and will be tried again'),
       onUnseen(count) {
         // Triggers, one a minute, each begin anew.
-        if (mostInRound !== undefined && new Date(parts.now()).getUTCMinutes() > 0) return
+        if (maxPerRun !== undefined && new Date(parts.now()).getUTCMinutes() > 0) return
         log.warn(
           { count, fault: parts.rules.fault },
           'SCAN is off, and pictures wait unseen for a scan: SCAN_FAULT=publish shows them, refuse removes them',
         )
       },
-      mostInRound: mostInRound?.scanned,
+      maxPerRun: maxPerRun?.scanned,
     }),
     expiring: createExpiring({
       ...parts,
       clock,
       onFailure: warn('an expired image could not be removed and will be tried again'),
-      mostInRound: mostInRound?.expired,
+      maxPerRun: maxPerRun?.expired,
     }),
     /** `hasReceivers`: somebody is told. */
     monitorOf: (own: {

@@ -9,28 +9,28 @@ export interface Background {
 }
 
 const LOOK_MS = 20
-const LONGEST_MS = 2000
+const MAX_MS = 2000
 
 export function createBackground(): Background {
   // Holds times, not promises: a request that is cut off settles none, and whoever waited for it would wait for ever.
-  const underWay = new Set<{ beganAt: number }>()
+  const inFlight = new Set<{ beganAt: number }>()
 
   function counted(call: unknown): unknown {
     if (!(call instanceof Promise)) return call
     const begun = { beganAt: Date.now() }
-    underWay.add(begun)
+    inFlight.add(begun)
     const ended = () => {
-      underWay.delete(begun)
+      inFlight.delete(begun)
     }
     call.then(ended, ended)
     return call
   }
 
   function isQuiet(): boolean {
-    for (const begun of underWay) {
-      if (Date.now() - begun.beganAt < LONGEST_MS) return false
+    for (const begun of inFlight) {
+      if (Date.now() - begun.beganAt < MAX_MS) return false
       // Its request was cut off.
-      underWay.delete(begun)
+      inFlight.delete(begun)
     }
     return true
   }
@@ -44,7 +44,7 @@ export function createBackground(): Background {
         ]),
       ) as typeof port,
     async quiet() {
-      const until = Date.now() + LONGEST_MS
+      const until = Date.now() + MAX_MS
       while (!isQuiet() && Date.now() < until) await sleep(LOOK_MS)
     },
   }

@@ -6,10 +6,10 @@ import type { Limits } from './limits.ts'
 
 export interface WorkerBody extends RequestBody {
   /**
-   * Reads on behind an answer, at most `mostBytes`: a client that is still sending would see a reset connection and not
+   * Reads on behind an answer, at most `maxBytes`: a client that is still sending would see a reset connection and not
    * the answer. Never rejects.
    */
-  drain(mostBytes: number): Promise<void>
+  drain(maxBytes: number): Promise<void>
 }
 
 const LOST = 'The connection was lost before the body ended.'
@@ -46,8 +46,7 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
     seconds += waited
     byteSeconds += waited * (limits.bodyBytes + received)
     received += value.length
-    if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.leastBytesPerSecond)
-      throw tooSlow()
+    if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.minBytesPerSecond) throw tooSlow()
     onPiece()
     return value
   }
@@ -57,13 +56,13 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
       for (let piece = await read(); piece !== null; piece = await read()) yield piece
     },
     received: () => received,
-    async drain(mostBytes) {
+    async drain(maxBytes) {
       let until = Date.now() + limits.drainMs
       try {
-        for (let left = mostBytes; !isOver && left >= 0 && Date.now() < until; ) {
+        for (let left = maxBytes; !isOver && left >= 0 && Date.now() < until; ) {
           const bytes = (await read())?.length ?? 0
           left -= bytes
-          until = Math.min(until + (bytes * 1000) / limits.leastDrainedPerSecond, Date.now() + limits.drainMs)
+          until = Math.min(until + (bytes * 1000) / limits.minDrainedPerSecond, Date.now() + limits.drainMs)
         }
       } catch {
         // Gone, or too slow: there is nobody to wait for.

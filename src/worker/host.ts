@@ -25,21 +25,21 @@ import { readBody } from './body.ts'
 import { asCoded, asSent, headerOf, responseOf, unavailable } from './exchange.ts'
 import { workerHashes as hashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
-import { createPlaces, type Places } from './places.ts'
 import { createPurging, type Execution } from './purging.ts'
+import { createUploadQueue, type IsolateUploadQueue } from './upload-queue.ts'
 
 export interface Host {
   fetch(request: Request, context: Execution): Promise<Response>
   /** What the cron trigger runs, each minute. */
   scheduled(context: Execution): Promise<void>
-  readonly places: Places
+  readonly uploadQueue: IsolateUploadQueue
 }
 
 /** What the operator changes takes effect within this time. Unit: milliseconds. */
 const SETTINGS_HOLD_MS = 1000
 
 /** Each takes ten calls to be hidden, of which a request has a thousand. */
-const MOST_IMAGES = 60
+const MAX_IMAGES = 60
 
 const NO_METRICS = { upload() {}, removalByKey() {}, report() {} }
 
@@ -61,7 +61,7 @@ export function createHost(given: {
   const expiryClock: ExpiryClock = { latest: now, earliest: now }
   const background = createBackground()
   const ledger = background.tracked(given.ledger)
-  const places = createPlaces(limits, config.uploadsAtOnce)
+  const uploadQueue = createUploadQueue(limits, config.uploadsAtOnce)
   const purging = createPurging({ config, ledger, now, log })
   const { cdn, purges } = purging
   const settings = wireSettings({ config, ledger, now, log })
@@ -98,7 +98,7 @@ export function createHost(given: {
     lifetimes: lifetimeRules(config),
     hashes,
     capacity: uploads.capacity(),
-    line: places.lineFor(0),
+    uploadQueue: uploadQueue.queueFor(0),
     challenges: uploads.challenges(),
     origins: createOrigins(baseUrl, config.allowedOrigins),
     trusted: trustedProxies([]),
@@ -154,8 +154,8 @@ export function createHost(given: {
     const header = headerOf(request)
     const length = header('content-length')
     const announced = length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : maxUploadBytes
-    const line = places.lineFor(Math.min(announced, maxUploadBytes))
-    const body = readBody(request, limits, line.touch)
+    const queue = uploadQueue.queueFor(Math.min(announced, maxUploadBytes))
+    const body = readBody(request, limits, queue.touch)
     const [quota, capacity, challenges] = [uploads.quota(), uploads.capacity(), uploads.challenges()]
     const answering = createUpload({
       ...parts,
@@ -163,7 +163,7 @@ export function createHost(given: {
       quota,
       capacity,
       challenges,
-      line,
+      uploadQueue: queue,
     })
     const answer = await answering({
       method: request.method,
@@ -205,7 +205,7 @@ export function createHost(given: {
   async function operator(request: Request, target: string): Promise<Response> {
     const [{ createOperatorApp }, { actingOf }] = await Promise.all([
       import('../http/operator/app.ts'),
-      import('./rounds.ts'),
+      import('./scheduled.ts'),
     ])
     const pages = createOperatorApp({
       ...wiring,
@@ -219,7 +219,7 @@ export function createHost(given: {
       }),
       metrics: { text: async () => '' },
       site,
-      mostImages: MOST_IMAGES,
+      maxImages: MAX_IMAGES,
       url: config.operatorUrl!,
     })
     const body = readBody(request, limits, () => {})
@@ -245,11 +245,11 @@ export function createHost(given: {
   }
 
   return {
-    places,
+    uploadQueue,
     async scheduled(context) {
-      const { runRounds } = await import('./rounds.ts')
+      const { runScheduled } = await import('./scheduled.ts')
       await settings.refresh()
-      await runRounds({
+      await runScheduled({
         ...acting,
         notifiers: given.notifiers,
         link: config.operatorUrl,

@@ -10,7 +10,7 @@ export const LIMITS = {
   /** Uploads that wait in an isolate. */
   waiting: 1024,
   /** Between two looks whether it is an upload's turn. */
-  lookMs: 50,
+  pollMs: 50,
   /** What depends on uploads in other isolates is tried again after this time, which doubles up to the second. */
   firstRetryMs: 100,
   lastRetryMs: 2000,
@@ -21,10 +21,10 @@ export const LIMITS = {
   /** As on Node: src/node/http/limits.ts. */
   bodyByteSeconds: 48 * 1024 * 1024,
   bodyBytes: 256 * 1024,
-  leastBytesPerSecond: 8 * 1024,
+  minBytesPerSecond: 8 * 1024,
   drainBytes: 64 * 1024 * 1024,
   drainMs: 20_000,
-  leastDrainedPerSecond: 64 * 1024,
+  minDrainedPerSecond: 64 * 1024,
   unexpectedBodyBytes: 64 * 1024,
 }
 

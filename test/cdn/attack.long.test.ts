@@ -23,7 +23,7 @@ import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
 
 const MEGABYTE = 1e6
-const MOST_MEGABYTES = 250
+const MAX_MEGABYTES = 250
 const LARGE_BYTES = 25 * MEGABYTE
 const REFUSALS = 5
 
@@ -117,7 +117,7 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       await act()
       assert.equal((await ask(someone(), 'GET', '/healthz')).status, 200)
       const peak = peakMegabytes(server.pid)
-      assert.ok(peak <= MOST_MEGABYTES, `${peak} MB`)
+      assert.ok(peak <= MAX_MEGABYTES, `${peak} MB`)
       return readMegabytes(server.pid) - before
     }
 

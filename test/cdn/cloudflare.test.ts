@@ -113,7 +113,7 @@ it('keeps within the limits of the Free plan while 300 images are removed at onc
     cdn: cloudflareCdn(URL_OF_ZONE, fetch, SITE),
     now: Date.now,
     onFailure: (error) => failures.push(error),
-    roundMs: 20,
+    intervalMs: 20,
   })
   t.after(() => purges.stop())
   const ids = fakeIds(300)

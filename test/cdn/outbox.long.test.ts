@@ -97,12 +97,12 @@ describe('purges owed', () => {
   })
 
   it('are each worked off by one process at a time', async () => {
-    const underWay = new Map<string, number>()
+    const inFlight = new Map<string, number>()
     let most = 0
     provider.answer((asked) => {
       for (const id of idsIn(asked)) {
-        underWay.set(id, (underWay.get(id) ?? 0) + 1)
-        most = Math.max(most, underWay.get(id)!)
+        inFlight.set(id, (inFlight.get(id) ?? 0) + 1)
+        most = Math.max(most, inFlight.get(id)!)
       }
       return { status: 200 }
     })
@@ -111,7 +111,7 @@ describe('purges owed', () => {
     )
     await Promise.all(images.map(({ key }) => remove(server, key)))
     await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
-    assert.equal(underWay.size, 30)
+    assert.equal(inFlight.size, 30)
     assert.ok(most <= 3, `at most when it is owed, when the image is gone, and after the fill: not ${most}`)
   })
 })

@@ -202,7 +202,7 @@ describe('CDN_URL', () => {
   })
 
   it('reads how long a fill may take', () => {
-    assert.equal(openCdn('varnish://127.0.0.1:80?fill=3').longestFillMs, 3000)
-    assert.equal(openCdn('varnish://127.0.0.1:80').longestFillMs, 60_000)
+    assert.equal(openCdn('varnish://127.0.0.1:80?fill=3').maxFillMs, 3000)
+    assert.equal(openCdn('varnish://127.0.0.1:80').maxFillMs, 60_000)
   })
 })

@@ -30,7 +30,7 @@ async function twoServers(t: TestContext) {
       cdn: cloudflareCdn(url),
       now: Date.now,
       onFailure: (error) => failures.push(error),
-      roundMs: 20,
+      intervalMs: 20,
     }),
   )
   return { provider, servers, failures }
@@ -112,13 +112,13 @@ it('purges go on when a clock that was a day ahead is put right', async (t) => {
       name: 'a cache',
       batchSize: 1,
       rate: { intervalMs: 60_000, burst: 1 },
-      longestFillMs: 0,
+      maxFillMs: 0,
       cacheHeaders: () => ({}),
       purge: async (names) => void purged.push(...names),
     },
     now: () => now,
     onFailure: assert.ifError,
-    roundMs: 5,
+    intervalMs: 5,
   })
   const ids = fakeIds(2)
   for (const id of ids) await purges.enqueue(id)

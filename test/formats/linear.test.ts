@@ -11,7 +11,7 @@ import { picture } from '../support/images/pictures.ts'
 import { counted } from './subject.ts'
 
 const SIZE = extent(3_000_000, 150_000)
-const MOST_SEGMENTS = 4096
+const MAX_SEGMENTS = 4096
 /** Looks at the first window, at signatures, and at the place where two windows meet. */
 const CONSTANT = 2 * PIECE_BYTES
 /** A description of an AVIF is held in memory whole. */
@@ -34,7 +34,7 @@ describe('what a hostile file costs', () => {
           return 0
         }
       })
-      assert.ok(segments <= MOST_SEGMENTS)
+      assert.ok(segments <= MAX_SEGMENTS)
       assert.ok(counts.read <= 2 * bytes.length + CONSTANT, `${counts.read} of ${bytes.length}`)
       assert.ok(counts.calls <= bytes.length / (PIECE_BYTES / 4) + 100, `${counts.calls} reads`)
       assert.ok(

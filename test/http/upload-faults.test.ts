@@ -10,7 +10,7 @@ import { nodeHashes } from '../../src/node/hashes.ts'
 import { createDerive } from '../../src/service/images/identities.ts'
 import { createImages } from '../../src/service/images/images.ts'
 import { NO_PURGES } from '../../src/service/images/purges.ts'
-import { createLine } from '../../src/service/quota/line.ts'
+import { createUploadQueue } from '../../src/service/quota/upload-queue.ts'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { type ObjectStore, StoreUnavailable } from '../../src/stores/object-store.ts'
@@ -32,7 +32,7 @@ function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]):
     origins: { assertAllowed() {}, corsHeaders: () => [] },
     capacity: { assertOpen: async () => {}, take: async () => ({ release() {} }) },
     challenges: { assertShown: async () => {}, spend: async () => ({ release() {} }) },
-    line: createLine({
+    uploadQueue: createUploadQueue({
       uploadsAtOnce: 1,
       uploadsRead: 1,
       waitMs: 1000,

@@ -20,7 +20,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     checkMs: 50,
     bodyByteSeconds: 50_000,
     bodyBytes: 256 * 1024,
-    leastBytesPerSecond: 100_000,
+    minBytesPerSecond: 100_000,
     drainMs: 500,
     stopMs: 1000,
   }
@@ -68,7 +68,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
   })
 
   it('takes a small body however slow it is, and refuses a large one at that pace', async (t) => {
-    const limits = { bodyBytes: 1000, bodyByteSeconds: 500_000, leastBytesPerSecond: 2 ** 40 }
+    const limits = { bodyBytes: 1000, bodyByteSeconds: 500_000, minBytesPerSecond: 2 ** 40 }
     const server = await startLocalServer({}, { limits })
     t.after(() => server.stop())
     const small = await sendHalf(server.url, 2000, '198.51.100.9')
@@ -114,7 +114,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
 
 // Not beside the others, which hold up this process.
 it('reads a refused body for as long as it comes, so that a client on a slow line gets its answer', async (t) => {
-  const limits = { drainMs: 3000, leastDrainedPerSecond: 1000 }
+  const limits = { drainMs: 3000, minDrainedPerSecond: 1000 }
   const server = await startLocalServer({ MAX_UPLOAD_BYTES: '100000' }, { limits })
   t.after(() => server.stop())
   const bytes = 20_000_000

@@ -42,7 +42,7 @@ async function sceneOf(t: TestContext): Promise<Scene> {
     link: null,
     now,
     onFailure: (error) => assert.fail(error as Error),
-    roundMs: 5,
+    intervalMs: 5,
   })
   notices.start()
   const given = {

@@ -63,7 +63,7 @@ test('a receiver that has a notice does not get it again when another failed', a
     link: 'https://door.example',
     now: () => ++now,
     onFailure: (_, name) => assert.equal(name, 'b'),
-    roundMs: 5,
+    intervalMs: 5,
   })
   await raise('cap.reached')
   notices.start()
@@ -103,7 +103,7 @@ test('a receiver that is dead keeps no later event from the others', async (t) =
     link: null,
     now: () => ++now,
     onFailure: (_, name) => assert.equal(name, 'dead'),
-    roundMs: 5,
+    intervalMs: 5,
   })
   await raise()
   notices.start()

@@ -10,7 +10,7 @@ import { NODE, ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { type Installed, NAMES, run } from './installed.ts'
 
-const MOST_KILOBYTES = 12_000
+const MAX_KILOBYTES = 12_000
 const START_MS = 120_000
 
 /** `server`: its folder has the tarball. */
@@ -42,7 +42,7 @@ export function serverPackage(server: () => Installed): void {
       const words = ['install', '--no-audit', '--no-fund', '--prefix', home, tarball()]
       await run('npm', words, { cwd: server().folder, env: env() })
       const { stdout } = await run('du', ['-sk', 'node_modules'], { cwd: home })
-      assert.ok(Number.parseInt(stdout, 10) <= MOST_KILOBYTES, stdout)
+      assert.ok(Number.parseInt(stdout, 10) <= MAX_KILOBYTES, stdout)
       const lock = JSON.parse(await readFile(join(home, 'node_modules/.package-lock.json'), 'utf8'))
       for (const [path, one] of Object.entries<{ hasInstallScript?: boolean }>(lock.packages))
         assert.equal(one.hasInstallScript, undefined, path)

@@ -23,7 +23,7 @@ import { type Variants, variantsIn } from './variants.ts'
 
 const run = promisify(execFile)
 
-const MOST_BYTES = 50e6
+const MAX_BYTES = 50e6
 const PROGRAM = '/usr/local/bin/pinhole-server'
 const QEMU = 'qemu-aarch64'
 
@@ -74,7 +74,7 @@ describe('the single executable', { skip }, () => {
     for (const platform of ['linux-x64', 'linux-arm64']) {
       const name = names.find((name) => name.endsWith(`${platform}.tar.gz`)) ?? ''
       assert.ok(
-        (await stat(join(out, name))).size <= MOST_BYTES,
+        (await stat(join(out, name))).size <= MAX_BYTES,
         `${name}: ${(await stat(join(out, name))).size}`,
       )
       const { stdout } = await run('tar', ['-tzf', join(out, name)])

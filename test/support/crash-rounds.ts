@@ -37,7 +37,7 @@ export interface CrashFigures {
 const CLIENTS = 8
 const PLACES = 1_000_000
 /** Acknowledgements in each round, at least. */
-const LEAST_ANSWERS = 10
+const MIN_ANSWERS = 10
 /** The share of images that have one. */
 const WITH_PREVIEW = 0.5
 /** Untouched images that are checked in each round; all of them after the last. */
@@ -60,7 +60,7 @@ export async function crashRounds(options: {
   try {
     for (let round = 1; round <= options.rounds; round++) {
       const load = startLoad(server, images, figures)
-      const enough = figures.uploads + figures.deletions + LEAST_ANSWERS
+      const enough = figures.uploads + figures.deletions + MIN_ANSWERS
       await sleep(20 + Math.random() * 300)
       // A busy machine answers little in that time, and a round without answers shows nothing.
       await until('some are answered', () => figures.uploads + figures.deletions >= enough)

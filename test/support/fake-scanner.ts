@@ -36,7 +36,7 @@ export interface FakeScanner {
   otherwise: Behaviour
   readonly asked: Asked[]
   /** Requests under way at once for a moment, at most. */
-  mostAtOnce(): number
+  maxAtOnce(): number
   /** How often this image was looked at. */
   looksAt(bytes: Uint8Array): number
   close(): Promise<void>
@@ -70,7 +70,7 @@ export async function startFakeScanner(): Promise<FakeScanner> {
     answers: new Map(),
     otherwise: 'clean',
     asked: [],
-    mostAtOnce: () => most,
+    maxAtOnce: () => most,
     looksAt: (bytes) => fake.asked.filter(({ sha256 }) => sha256 === sha256Of(bytes)).length,
     close: () => end(server),
   }

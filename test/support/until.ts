@@ -13,7 +13,7 @@ export async function until(
 }
 
 /** The longest pause between two tries. Unit: milliseconds. */
-const LONGEST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 100
 
 /** Waits until `find` gives something, and gives that. What takes long is asked for less often: asking costs as well. */
 export async function untilSome<T>(
@@ -27,6 +27,6 @@ export async function untilSome<T>(
     if (found !== undefined) return found
     const waitedMs = Date.now() - startedAt
     if (waitedMs > giveUpAfterMs) throw new Error(`waited in vain: ${what}`)
-    await sleep(Math.max(10, Math.min(LONGEST_PAUSE_MS, waitedMs / 20)))
+    await sleep(Math.max(10, Math.min(MAX_PAUSE_MS, waitedMs / 20)))
   }
 }

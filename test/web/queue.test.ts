@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Compressed, Sent } from '../../src/client/types.ts'
-import { createLineMeter } from '../../src/web/browser/upload/line.ts'
 import { createQueue, type Item, type Uploader } from '../../src/web/browser/upload/queue.ts'
+import { createThroughputMeter } from '../../src/web/browser/upload/throughput.ts'
 
 interface Step<T> {
   name: string
@@ -24,7 +24,7 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
   const uploader: Uploader = {
     compress: (file, { signal } = {}) => step(compressing, (file as File).name, signal),
     send: (blob, { signal } = {}) => step(sending, (blob as File).name, signal),
-    line: createLineMeter(),
+    line: createThroughputMeter(),
   }
   const queue = createQueue({
     loadUploader: async () => uploader,

@@ -16,7 +16,7 @@ import { Failing } from './retry.ts'
 import { type Answer, NetworkFault } from './transport.ts'
 
 /** A wait that a person would sit through. Longer ones are told, not waited for. Unit: seconds. */
-const LONGEST_WAIT_SECONDS = 60
+const MAX_WAIT_SECONDS = 60
 
 /** Codes that come as 5xx although they are decisions, not faults: the operator's, or a full disk's. */
 const DECISIONS = new Set(['uploads-paused', 'storage-full'])
@@ -28,7 +28,7 @@ const DECISIONS = new Set(['uploads-paused', 'storage-full'])
 export function rejectAnswer(answer: Answer): never {
   const refusal = refusalOf(answer)
   const { status, retryAfterSeconds: retryAfter } = refusal
-  const maySoonPass = (retryAfter ?? 0) <= LONGEST_WAIT_SECONDS
+  const maySoonPass = (retryAfter ?? 0) <= MAX_WAIT_SECONDS
   const passes =
     status === 408 ||
     // A quota without a time, or one that lasts hours, is a no.

@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './transport.ts'
 
 /** Iterations that are done for a service at most: some minutes. */
-const MOST_WORK = 2 ** 30
+const MAX_WORK = 2 ** 30
 
 /** Upload addresses of services that want proof of work. */
 const demanding = new Set<string>()
@@ -45,7 +45,7 @@ export function puzzleIn(value: unknown): Puzzle | null {
   if (typeof token !== 'string' || !/^[\w.-]{1,200}$/.test(token)) return null
   if (algorithm !== 'PBKDF2-SHA-256') return null
   if (!isCount(iterations) || !isCount(bits) || !isCount(answers)) return null
-  if (bits > 30 || answers > 16 || answers * iterations * 2 ** bits > MOST_WORK) return null
+  if (bits > 30 || answers > 16 || answers * iterations * 2 ** bits > MAX_WORK) return null
   return { token, iterations, bits, answers }
 }
 

@@ -1,6 +1,6 @@
 import {
   type Exchange,
-  MOST_ANSWER_BYTES,
+  MAX_ANSWER_BYTES,
   NetworkFault,
   type Transport,
   tooLong,
@@ -45,7 +45,7 @@ export const fetchTransport: Transport = async ({ method, url, headers: more, fi
   }
 }
 
-/** At most `MOST_ANSWER_BYTES`, as they are when they are unpacked. Throws `NetworkFault` past that, and reads no further. */
+/** At most `MAX_ANSWER_BYTES`, as they are when they are unpacked. Throws `NetworkFault` past that, and reads no further. */
 async function textOf(response: Response, onRead: () => void): Promise<string> {
   if (response.body === null) return ''
   const reader = response.body.getReader()
@@ -56,7 +56,7 @@ async function textOf(response: Response, onRead: () => void): Promise<string> {
     if (done) return text + decoder.decode()
     onRead()
     bytes += value.length
-    if (bytes > MOST_ANSWER_BYTES) {
+    if (bytes > MAX_ANSWER_BYTES) {
       reader.cancel().catch(() => {})
       throw tooLong()
     }

@@ -20,7 +20,7 @@ import { newIdempotencyKey } from './idempotency-key.ts'
 import { withRetries } from './retry.ts'
 
 /** A second one comes if the first took too long. */
-const MOST_CHALLENGES = 2
+const MAX_CHALLENGES = 2
 
 /** Fetched when an upload is refused that could be asked for proof of work. */
 let challenges: typeof import('./challenge.ts') | undefined
@@ -70,7 +70,7 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
     for (let tries = 1; ; tries++) {
       const answer = await post(solution)
       if (answer.status === 201) return sentOf(answer)
-      if (answer.status !== 403 || tries > MOST_CHALLENGES) return rejectAnswer(answer)
+      if (answer.status !== 403 || tries > MAX_CHALLENGES) return rejectAnswer(answer)
       challenges ??= await import('./challenge.ts').catch(() => undefined)
       solution = (await challenges?.solvedFor(answer, endpoint, signal)) ?? null
       if (solution === null) return rejectAnswer(answer)

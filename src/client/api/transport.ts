@@ -34,7 +34,7 @@ export class NetworkFault extends Error {
 }
 
 /** A service answers with less than a kilobyte. What sends more is none, and is read no further. */
-export const MOST_ANSWER_BYTES = 64 * 1024
+export const MAX_ANSWER_BYTES = 64 * 1024
 
 export function tooLong(): NetworkFault {
   return new NetworkFault('the answer is not from a Pinhole service: it is too long')

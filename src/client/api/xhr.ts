@@ -1,4 +1,4 @@
-import { MOST_ANSWER_BYTES, NetworkFault, type Transport, tooLong, watchForStall } from './transport.ts'
+import { MAX_ANSWER_BYTES, NetworkFault, type Transport, tooLong, watchForStall } from './transport.ts'
 
 /** The browser's transport: `fetch` reports no upload progress there. */
 export const xhrTransport: Transport = ({ method, url, headers: more = {}, file, signal, onSent }) =>
@@ -24,14 +24,14 @@ export const xhrTransport: Transport = ({ method, url, headers: more = {}, file,
     request.onprogress = ({ loaded }) => {
       watch.touch()
       // Compressed or not: neither may be longer.
-      if (loaded > MOST_ANSWER_BYTES || request.responseText.length > MOST_ANSWER_BYTES) {
+      if (loaded > MAX_ANSWER_BYTES || request.responseText.length > MAX_ANSWER_BYTES) {
         end(() => reject(tooLong()))
       }
     }
     request.onerror = () => end(() => reject(new NetworkFault('the connection failed')))
     request.onload = () =>
       end(() =>
-        request.responseText.length > MOST_ANSWER_BYTES
+        request.responseText.length > MAX_ANSWER_BYTES
           ? reject(tooLong())
           : resolve({
               status: request.status,

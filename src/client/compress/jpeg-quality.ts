@@ -52,7 +52,7 @@ const SCORE_PER_STEP = 0.75
 const TEXTURED_SCORE = 79
 const VERY_TEXTURED_SCORE = 77
 const STEPS_PER_SCORE = 1.5
-const MOST_STEPS = 6
+const MAX_STEPS = 6
 
 /** What a page loads at once. A larger photograph gives up what is not seen. Unit: bytes. */
 const LARGE_BYTES = 600_000
@@ -73,7 +73,7 @@ function lumaFor(sample: Sample): number {
   const score = expectedScore(sample) + SCORE_PER_STEP * steps
   if (score < TEXTURED_SCORE) {
     const more = STEPS_PER_SCORE * Math.max(0, VERY_TEXTURED_SCORE - score)
-    return floored(steps + Math.min(1, TEXTURED_SCORE - score) + Math.min(more, MOST_STEPS - 1))
+    return floored(steps + Math.min(1, TEXTURED_SCORE - score) + Math.min(more, MAX_STEPS - 1))
   }
   const bytes = sample.bytes * BYTES_PER_STEP ** steps
   const tooMany = Math.log(bytes / LARGE_BYTES) / Math.log(BYTES_PER_STEP)
@@ -104,8 +104,8 @@ const QUICK_SCORE_PER_STEP = 0.55
 const QUICK_BYTES_PER_STEP = 1.03
 /** What all shall have, but for what can't: below it fine texture suffers, and above it a large photograph has more than is seen. */
 const QUICK_SCORE = 77
-const MOST_QUICK_STEPS_UP = 6
-const MOST_QUICK_STEPS_DOWN = 14
+const MAX_QUICK_STEPS_UP = 6
+const MAX_QUICK_STEPS_DOWN = 14
 
 /**
  * The quality to ask a browser's own encoder for, 0 to 1. `loss`, `bytes`: of the picture encoded at `BROWSER_QUALITY`.
@@ -113,8 +113,8 @@ const MOST_QUICK_STEPS_DOWN = 14
 export function quickQuality(loss: TextureLoss, bytes: number): number {
   const spare = (expectedScoreOf(loss) - QUICK_LOSS - QUICK_SCORE) / QUICK_SCORE_PER_STEP
   const tooMany = Math.log(bytes / LARGE_BYTES) / Math.log(QUICK_BYTES_PER_STEP)
-  const down = Math.min(spare, tooMany, MOST_QUICK_STEPS_DOWN)
-  const up = Math.min(-spare, MOST_QUICK_STEPS_UP)
+  const down = Math.min(spare, tooMany, MAX_QUICK_STEPS_DOWN)
+  const up = Math.min(-spare, MAX_QUICK_STEPS_UP)
   const steps = down > 0 ? -down : Math.max(0, up)
   return (BROWSER_QUALITY + Math.round(steps)) / 100
 }

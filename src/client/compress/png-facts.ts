@@ -4,7 +4,7 @@ import { latin1 } from '../../formats/bytes/text.ts'
 import { inflated } from '../../formats/bytes/zlib.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { readExif } from '../../formats/metadata/exif.ts'
-import { MOST_PROFILE_BYTES, profileLength } from '../../formats/metadata/icc.ts'
+import { MAX_PROFILE_BYTES, profileLength } from '../../formats/metadata/icc.ts'
 import { profileKindOf } from './icc.ts'
 import type { PngFacts } from './plan.ts'
 
@@ -39,7 +39,7 @@ async function chunksOf(source: ByteSource): Promise<Map<string, Uint8Array>> {
     const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
     const name = latin1(head.subarray(4, 8))
     if (name === 'IEND') break
-    if (WANTED.has(name) && length <= MOST_PROFILE_BYTES && !chunks.has(name)) {
+    if (WANTED.has(name) && length <= MAX_PROFILE_BYTES && !chunks.has(name)) {
       const chunk = cursor.peek(at + 8, length) ?? (await cursor.load(at + 8, length))
       chunks.set(name, chunk.slice(0, length))
     }
@@ -68,7 +68,7 @@ function differs(chunk: Uint8Array | undefined, expected: number[]): boolean {
 async function profileOf(chunk: Uint8Array): Promise<Uint8Array | null> {
   const nameEnd = chunk.indexOf(0)
   if (nameEnd < 1 || chunk[nameEnd + 1] !== 0) return null
-  const bytes = await inflated(chunk.subarray(nameEnd + 2), MOST_PROFILE_BYTES)
+  const bytes = await inflated(chunk.subarray(nameEnd + 2), MAX_PROFILE_BYTES)
   const length = bytes && profileLength(bytes, bytes.length)
   return bytes && length ? bytes.subarray(0, length) : null
 }

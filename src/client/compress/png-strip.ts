@@ -13,7 +13,7 @@ interface Strip {
 /** Enough to tell. Unit: pixels. */
 const STRIP_PIXELS = 200_000
 /** Rows that pack so much better than the others say nothing of those. */
-const MOST_TIMES = 16
+const MAX_TIMES = 16
 
 const SIGNATURE_BYTES = 8
 /** By the colour type of IHDR (PNG, 11.2.1): grey, RGB, palette, grey and alpha, RGB and alpha. */
@@ -40,7 +40,7 @@ export async function stripOf(png: Uint8Array): Promise<Strip | null> {
   const stride = 1 + Math.ceil((width * depth * (CHANNELS[type] ?? 0)) / 8)
   if (isInterlaced || share >= 0.5) return null
   const start = packed.subarray(0, Math.ceil(share * packed.length))
-  const unpacked = await inflated(start, MOST_TIMES * share * stride * height)
+  const unpacked = await inflated(start, MAX_TIMES * share * stride * height)
   const rows = Math.min(height, Math.floor((unpacked?.length ?? 0) / stride))
   if (!unpacked || rows === 0) return null
   const ownHeader = header.slice()

@@ -84,11 +84,11 @@ interface Size {
 
 /** Nearly as large as its picture, a preview would take nearly as long to make. Unit: pixels. */
 const SHARE_OF_SIDE = 0.4
-const LEAST_SIDE_PIXELS = 800
+const MIN_SIDE_PIXELS = 800
 
 function usualSide({ width, height }: Size): number {
   const share = SHARE_OF_SIDE * Math.max(width, height)
-  return Math.min(PREVIEW_MAX_SIDE_PIXELS, Math.max(LEAST_SIDE_PIXELS, share))
+  return Math.min(PREVIEW_MAX_SIDE_PIXELS, Math.max(MIN_SIDE_PIXELS, share))
 }
 
 /** `longest`: of its sides. Unit: pixels. */
@@ -108,7 +108,7 @@ function shrunk(pixels: Pixels, size: Size, isClear: boolean): Pixels {
   const { data, width, height } = isClear ? multiplied(pixels) : pixels
   const words = { data: new Uint32Array(data.buffer, data.byteOffset, width * height), width, height }
   const block = Math.round(Math.min(width / size.width, height / size.height))
-  const small = block < 2 ? between(words, size) : meansOf(words, size, Math.min(block, MOST_BLOCK))
+  const small = block < 2 ? between(words, size) : meansOf(words, size, Math.min(block, MAX_BLOCK))
   const result = { ...size, data: new Uint8Array(small.buffer) }
   return isClear ? divided(result) : result
 }
@@ -123,7 +123,7 @@ interface Words {
 const EVEN = 0xff00ff
 
 /** Sums of its 121 pixels fit into half of a number each. */
-const MOST_BLOCK = 11
+const MAX_BLOCK = 11
 
 /** Each pixel is the mean of a block of `side` by `side` around its middle. */
 function meansOf({ data, width, height }: Words, size: Size, side: number): Uint32Array<ArrayBuffer> {

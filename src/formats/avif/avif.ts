@@ -54,12 +54,12 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
   if (work.spend(all.length / 16)) await work.turn()
   if (overlap(all)) refuse('its frames overlap')
   if (work.spend(all.length / 16)) await work.turn()
-  let mostFrames = 0
+  let maxFrames = 0
   // Only the first sample of a track must bring the sequence header.
   for (const { samples, frames, sequence, width, height } of tracks) {
     checkDimensions(width, height)
     checkAnimation(width, height, frames)
-    mostFrames = Math.max(mostFrames, frames)
+    maxFrames = Math.max(maxFrames, frames)
     for (const first of runsOf(samples.subarray(0, 2))) {
       const { maxWidth, maxHeight } = checkCodedData(await walk([first]), sequence)
       checkAnimation(maxWidth, maxHeight, frames)
@@ -74,7 +74,7 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
     last = sample.start
     const data = await walk([sample])
     checkPicture(data)
-    if (data.sequence) checkAnimation(data.sequence.maxWidth, data.sequence.maxHeight, mostFrames)
+    if (data.sequence) checkAnimation(data.sequence.maxWidth, data.sequence.maxHeight, maxFrames)
   }
 }
 

@@ -1,5 +1,5 @@
 /** What the properties of a HEIF image say of its colours (ISO/IEC 23008-12, 6.5.5). */
-import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
+import { MAX_PROFILE_BYTES } from '../metadata/icc.ts'
 import type { Item } from './meta.ts'
 
 export interface Colour {
@@ -26,7 +26,7 @@ export function colourOf(primary: Item, tile: Item = primary): Colour {
       if (kind === 'nclx') {
         colour.primaries = fields.u16()
         colour.transfer = fields.u16()
-      } else if ((kind === 'prof' || kind === 'rICC') && fields.left <= MOST_PROFILE_BYTES) {
+      } else if ((kind === 'prof' || kind === 'rICC') && fields.left <= MAX_PROFILE_BYTES) {
         colour.profile = fields.rest().slice()
       }
     }

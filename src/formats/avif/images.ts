@@ -215,7 +215,7 @@ const INPUTS: Record<string, { least: number; most: number }> = {
 const NO_INPUTS = { least: 0, most: 0 }
 
 /** Coded pixels of one image, each counted as often as a decoder meets it on its way. */
-const MOST_CODED_PIXELS = 4 * MAX_FRAME_PIXELS
+const MAX_CODED_PIXELS = 4 * MAX_FRAME_PIXELS
 
 /** What one image costs a decoder. */
 interface Effort {
@@ -252,7 +252,7 @@ function checkDerivations(images: Map<number, Item>): void {
       effort.pixels += part.pixels
       if (isIdentity) effort.step = part.step
     }
-    if (effort.pictures > MAX_ITEMS || effort.pixels > MOST_CODED_PIXELS) {
+    if (effort.pictures > MAX_ITEMS || effort.pixels > MAX_CODED_PIXELS) {
       refuse('an image is made of too many images (dimg)')
     }
     efforts.set(id, effort)

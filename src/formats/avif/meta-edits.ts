@@ -20,7 +20,7 @@ import type { Entry, IdList, Item, ItemList, Meta, Property } from './meta.ts'
 const PRIVATE_PROPERTIES: ReadonlySet<string> = new Set('udes altt crtt mdft cmin cmex'.split(' '))
 
 /** The header of a free box. Unit: bytes. */
-const LEAST_BOX_BYTES = 8
+const MIN_BOX_BYTES = 8
 
 /**
  * Entries of items that are not kept are cut out, and a free box of the same length follows the `meta` box, so that
@@ -59,7 +59,7 @@ export async function metaEdits(
   // Entries of items that are not there may be shorter than the box that takes their place. Those of items that are
   // there take their `infe` box along.
   const room = isLast ? 0 : freedOf(cuts, meta)
-  if (room > 0 && room < LEAST_BOX_BYTES) cuts = cutsOf(meta, isListed, tracks)
+  if (room > 0 && room < MIN_BOX_BYTES) cuts = cutsOf(meta, isListed, tracks)
   const freed = freedOf(cuts, meta)
   cuts.shrunk.set(meta.box, freed + childrenGone)
   for (const [box, bytes] of cuts.shrunk) if (bytes > 0) edits.push(resize(box, box.end - box.start - bytes))

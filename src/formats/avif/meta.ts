@@ -364,14 +364,14 @@ export function propertyOf(item: Item, type: string): Fields | null {
 }
 
 /** Longer than any that is known. Thousands of items may share one text. Unit: bytes. */
-const MOST_TYPE_BYTES = 128
+const MAX_TYPE_BYTES = 128
 
 /** What an auxiliary image is (23008-12, 6.5.8). Empty for what is none. */
 export function auxiliaryType(item: Item): string {
   const fields = propertyOf(item, 'auxC')
   if (!fields || fields.left < 4) return ''
   const start = fields.at + 4
-  return fields.within(start, Math.min(fields.end, start + MOST_TYPE_BYTES)).text()
+  return fields.within(start, Math.min(fields.end, start + MAX_TYPE_BYTES)).text()
 }
 
 /** Width and height before any transformation (23008-12, 6.5.3). Unit: pixels. */

@@ -73,7 +73,7 @@ export interface ObuSummary {
 export type ObuWalk = (extents: Run[]) => Promise<ObuSummary>
 
 /** How often padding and metadata may be looked through: items and tracks may share their data. */
-const MOST_PASSES = 4
+const MAX_PASSES = 4
 
 /**
  * A walk over one file. It throws if the lengths of the units do not add up to the length of the data. Ask in
@@ -82,7 +82,7 @@ const MOST_PASSES = 4
  */
 export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
   let obus = 0
-  let bytesLeft = MOST_PASSES * source.size
+  let bytesLeft = MAX_PASSES * source.size
   return async (extents) => {
     const data = readerOf(cursor, extents)
     const summary: ObuSummary = { sequence: null, hasPicture: false }

@@ -5,7 +5,7 @@ import { type BoxFile, readRuns } from '../bmff/file.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
 import { placeInExifItem } from '../metadata/exif.ts'
-import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
+import { MAX_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import type { Item, Meta } from './meta.ts'
 import type { Movie } from './tracks.ts'
 
@@ -28,11 +28,11 @@ export async function namesPlace(
 ): Promise<boolean> {
   const descriptions = [...(meta?.items.values() ?? [])].filter((item) => isExif(item) || isXmp(item))
   for (const item of descriptions.slice(0, MAX_SEARCHED)) {
-    const bytes = await readRuns(file, item.extents ?? [], MOST_METADATA_BYTES)
+    const bytes = await readRuns(file, item.extents ?? [], MAX_METADATA_BYTES)
     if (isExif(item) ? placeInExifItem(bytes) : namesPlaceInXmp(latin1(bytes))) return true
   }
   for (const { body, end } of boxes.filter(({ type }) => type === 'uuid').slice(0, MAX_SEARCHED)) {
-    const bytes = await readRuns(file, [{ start: body, end }], MOST_METADATA_BYTES)
+    const bytes = await readRuns(file, [{ start: body, end }], MAX_METADATA_BYTES)
     if (sameBytes(bytes.subarray(0, 16), XMP_UUID) && namesPlaceInXmp(latin1(bytes))) return true
   }
   return movie !== null && placeInUserData(movie)
@@ -52,7 +52,7 @@ function placeInUserData({ box, fields }: Movie): boolean {
     const inner = fields.bodyOf(holder).boxes()
     return inner.some((child) => {
       const body = fields.bodyOf(child)
-      return child.type === 'udta' && PLACE_BOX.test(latin1(body.rest().subarray(0, MOST_METADATA_BYTES)))
+      return child.type === 'udta' && PLACE_BOX.test(latin1(body.rest().subarray(0, MAX_METADATA_BYTES)))
     })
   })
 }

@@ -8,7 +8,7 @@ import { type Box, boxFrom, fits, isZero, MAX_BOXES_PER_PARENT, type Run, refuse
 const SPARE_READ_BYTES = 64 * 1024
 
 /** One read takes several headers that lie close together, and little of the image data behind. Unit: bytes. */
-const LEAST_WINDOW_BYTES = 512
+const MIN_WINDOW_BYTES = 512
 
 /** A file as a walk over its boxes sees it. */
 export interface BoxFile {
@@ -29,7 +29,7 @@ export function boxFileOf(whole: ByteSource): BoxFile {
       return whole.read(offset, length)
     },
   }
-  return { source, cursor: cursorOver(source, { leastWindow: LEAST_WINDOW_BYTES }) }
+  return { source, cursor: cursorOver(source, { minWindow: MIN_WINDOW_BYTES }) }
 }
 
 /** All of a run, in memory. */

@@ -23,14 +23,14 @@ interface CursorOptions {
    * The smallest window. Where a walk leaps over what it need not see, a small one reads little; it doubles while the
    * walk goes on not far behind it. Unit: bytes.
    */
-  leastWindow?: number
+  minWindow?: number
 }
 
 export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cursor {
-  const { end = source.size, work = newWork(), leastWindow = PIECE_BYTES } = options
+  const { end = source.size, work = newWork(), minWindow = PIECE_BYTES } = options
   let start = 0
   let bytes: Uint8Array = new Uint8Array(0)
-  let window = leastWindow
+  let window = minWindow
 
   function held(offset: number, length: number): Uint8Array | undefined {
     const from = offset - start
@@ -50,7 +50,7 @@ export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cur
       const already = held(offset, length)
       if (already) return already
       const isNext = offset >= start && offset <= start + 2 * bytes.length
-      window = isNext && bytes.length > 0 ? Math.min(2 * window, PIECE_BYTES) : leastWindow
+      window = isNext && bytes.length > 0 ? Math.min(2 * window, PIECE_BYTES) : minWindow
       const wanted = Math.min(Math.max(length, window), end - offset)
       if (wanted <= 0) return new Uint8Array(0)
       bytes = await source.read(offset, wanted)

@@ -94,7 +94,7 @@ function isFactor(value: number): boolean {
 }
 
 /** Blocks of one coded unit of several components (B.2.3). Decoders hold no more. */
-const MOST_UNIT_BLOCKS = 10
+const MAX_UNIT_BLOCKS = 10
 
 export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
   const count = body[0]
@@ -112,7 +112,7 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
     tables.push({ dc: selectors >> 4, ac: selectors & 15 })
   }
   const perUnit = components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
-  if (count > 1 && frame.coding !== 'lossless' && perUnit > MOST_UNIT_BLOCKS) {
+  if (count > 1 && frame.coding !== 'lossless' && perUnit > MAX_UNIT_BLOCKS) {
     throw badScan(`codes ${perUnit} blocks at a time`)
   }
   if (components.length > new Set(components).size && frame.hasOwnIds)
@@ -173,7 +173,7 @@ export function countBlocks(frame: JpegFrame, scan: JpegScan): { units: number; 
 }
 
 /** The fewest bytes that the scan's entropy-coded data can have: no Huffman code is shorter than a bit. */
-export function leastScanBytes(frame: JpegFrame, scan: JpegScan, blocks: number): number {
+export function minScanBytes(frame: JpegFrame, scan: JpegScan, blocks: number): number {
   if (frame.arithmetic || frame.coding === 'lossless') return 0
   if (frame.coding === 'sequential') return Math.ceil((blocks * 2) / 8)
   return scan.spectralStart === 0 ? Math.ceil(blocks / 8) : 1
@@ -186,7 +186,7 @@ export function leastScanBytes(frame: JpegFrame, scan: JpegScan, blocks: number)
 const MAX_SCANS = 256
 
 /** How often a decoder may go through all of a large picture. */
-const MOST_PASSES = 32
+const MAX_PASSES = 32
 /** Up to four megapixels a picture may have all its scans. */
 const SMALL_PICTURE_BLOCKS = 2 ** 16
 
@@ -198,7 +198,7 @@ export function scanCounter(): (frame: JpegFrame, blocks: number) => void {
     const whole = frame.components.reduce((all, one) => all + blocksOf(frame, one), 0)
     scans++
     sum += blocks
-    if (scans > MAX_SCANS || sum > Math.max(MOST_PASSES * whole, MAX_SCANS * SMALL_PICTURE_BLOCKS)) {
+    if (scans > MAX_SCANS || sum > Math.max(MAX_PASSES * whole, MAX_SCANS * SMALL_PICTURE_BLOCKS)) {
       throw damaged('The JPEG file has more scans than a picture needs.')
     }
   }

@@ -9,7 +9,7 @@ import {
   isFrame,
   type JpegFrame,
   type JpegScan,
-  leastScanBytes,
+  minScanBytes,
   readFrame,
   readScan,
   scanCounter,
@@ -201,7 +201,7 @@ function newWalk() {
     const { blocks } = countBlocks(frame, scan)
     countScan(frame, blocks)
     const restartsMissing = coding !== 'lossless' && restarts < restartsDue(scan)
-    if (restartsMissing || codedBytes < leastScanBytes(frame, scan, blocks)) throw pictureMissing()
+    if (restartsMissing || codedBytes < minScanBytes(frame, scan, blocks)) throw pictureMissing()
     for (const component of scan.components) {
       const table = tables.get(quantisationSlot(component.quantisation))
       if (coding !== 'lossless' && !table) {

@@ -8,7 +8,7 @@ const TAG_BYTES = 12
 const SIGNATURE_AT = 36
 
 /** A profile of a display or camera has a few kilobytes; one with tables for printing a few megabytes. Unit: bytes. */
-export const MOST_PROFILE_BYTES = 4 * 1024 * 1024
+export const MAX_PROFILE_BYTES = 4 * 1024 * 1024
 
 /**
  * Length of the profile that starts so, as it says itself (7.2.2). `available`: how much there is. `null` if it is no

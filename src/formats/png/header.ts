@@ -55,13 +55,13 @@ export function readPngHeader(body: Uint8Array): PngHeader {
 }
 
 /** Deflate never makes more than 1032 bytes of one (a match of 258 bytes takes two bits at least). */
-const MOST_INFLATION = 1032
+const MAX_INFLATION = 1032
 
 /**
  * Nobody writes more: deflate at its worst adds five bytes to 16 KiB, and a flush after every row five bytes to a row.
  * Unit: bytes.
  */
-const MOST_OVERHEAD = 64 * 1024
+const MAX_OVERHEAD = 64 * 1024
 
 /** What a picture of this size is before it is deflated, without its filter bytes. Unit: bytes. */
 function rawBytes(header: PngHeader, width: number, height: number): number {
@@ -71,10 +71,10 @@ function rawBytes(header: PngHeader, width: number, height: number): number {
 
 /** True if `deflatedBytes` can hold a picture of this size. Interlacing takes no fewer bytes than its pixels. */
 export function canHold(deflatedBytes: number, header: PngHeader, width: number, height: number): boolean {
-  return deflatedBytes * MOST_INFLATION >= rawBytes(header, width, height)
+  return deflatedBytes * MAX_INFLATION >= rawBytes(header, width, height)
 }
 
 /** True if so many bytes can't all belong to a picture of this size. */
 export function holdsMore(deflatedBytes: number, header: PngHeader, width: number, height: number): boolean {
-  return deflatedBytes > 2 * rawBytes(header, width, height) + 16 * height + MOST_OVERHEAD
+  return deflatedBytes > 2 * rawBytes(header, width, height) + 16 * height + MAX_OVERHEAD
 }

@@ -6,8 +6,8 @@ import { latin1 } from '../bytes/text.ts'
 import { cutOff, damaged } from '../damaged.ts'
 import type { Inspection, Inspector } from '../image.ts'
 import { EXIF_PREFIX, type ExifFacts, minimalExif, readExif, turnsSideways } from '../metadata/exif.ts'
-import { MOST_PROFILE_BYTES } from '../metadata/icc.ts'
-import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
+import { MAX_PROFILE_BYTES } from '../metadata/icc.ts'
+import { MAX_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import { type PngAnimation, readAnimation } from './animation.ts'
 import { be32At, chunkOf, isShownBy, type PngChunk } from './chunks.ts'
 import { canHold, holdsMore, IHDR_BYTES, PALETTE, type PngHeader, readPngHeader } from './header.ts'
@@ -22,7 +22,7 @@ const CHUNK_BYTES = 12
 const ANIMATION: ReadonlySet<string> = new Set(['acTL', 'fcTL', 'fdAT'])
 
 const ENTRY_BYTES = 3
-const MOST_PALETTE_BYTES = 256 * ENTRY_BYTES
+const MAX_PALETTE_BYTES = 256 * ENTRY_BYTES
 
 /** Enough for every other chunk that is looked into. Unit: bytes. */
 const FEW_BYTES = 32
@@ -174,14 +174,14 @@ function newPng() {
   return {
     /** How much of a chunk's body `read` wants to see. Unit: bytes. */
     bytesToLookAt(type: string): number {
-      if (type === 'PLTE') return MOST_PALETTE_BYTES
+      if (type === 'PLTE') return MAX_PALETTE_BYTES
       const isMetadata = (type === 'eXIf' && !exif) || (type === 'iTXt' && !hasXmp)
-      return isMetadata ? MOST_METADATA_BYTES : FEW_BYTES
+      return isMetadata ? MAX_METADATA_BYTES : FEW_BYTES
     },
 
     /** True if this is the profile that decoders go by: `readProfile` reads all of it. */
     isProfile({ type, length }: PngChunk): boolean {
-      return type === 'iCCP' && picture === 'awaited' && !seen.has('iCCP') && length <= MOST_PROFILE_BYTES
+      return type === 'iCCP' && picture === 'awaited' && !seen.has('iCCP') && length <= MAX_PROFILE_BYTES
     },
 
     async readProfile(chunk: PngChunk, cursor: Cursor): Promise<void> {

@@ -5,7 +5,7 @@ import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { deflated } from '../bytes/zlib.ts'
 import { PIECE_BYTES, type Segment } from '../image.ts'
-import { ICC_HEADER_BYTES, MOST_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
+import { ICC_HEADER_BYTES, MAX_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
 import { chunkOf, type PngChunk } from './chunks.ts'
 
 /** Names that encoders give every profile. Others may say whose screen it was. */
@@ -18,15 +18,15 @@ const ENCODERS_NAMES: ReadonlySet<string> = new Set([
 ])
 
 /** Profiles deflate to a half or a tenth; what deflates to less is made to fill memory. */
-const MOST_INFLATION = 64
+const MAX_INFLATION = 64
 
 /** Most of a profile that is deflated again, for which it is held in memory. Those of displays and cameras are smaller. Unit: bytes. */
-const MOST_MENDED_BYTES = PIECE_BYTES
+const MAX_MENDED_BYTES = PIECE_BYTES
 
 /** Deflated bytes that are inflated at once: where a stream buffers all that comes of them, a megabyte at most. */
 const FED_BYTES = 1024
 
-const MOST_NAME_BYTES = 79
+const MAX_NAME_BYTES = 79
 
 /** Before the deflated bytes: type, a name, and the only method there is. */
 const NEW_START = ascii('iCCPicc\0\0')
@@ -38,10 +38,10 @@ const NEW_START = ascii('iCCPicc\0\0')
 export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segment[]> {
   const at = chunk.at + 8
   const end = at + chunk.length
-  const wanted = Math.min(MOST_NAME_BYTES + 2, chunk.length)
+  const wanted = Math.min(MAX_NAME_BYTES + 2, chunk.length)
   const start = (cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))).subarray(0, wanted)
   const nameEnd = start.indexOf(0)
-  if (nameEnd < 1 || nameEnd > MOST_NAME_BYTES || start[nameEnd + 1] !== 0) return []
+  if (nameEnd < 1 || nameEnd > MAX_NAME_BYTES || start[nameEnd + 1] !== 0) return []
   const name = latin1(start.subarray(0, nameEnd))
   const zlibAt = at + nameEnd + 2
   const { header, length, isExact, pieces, crc } = await inflated(cursor, zlibAt, end)
@@ -52,7 +52,7 @@ export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segm
     const zlib = { offset: zlibAt, length: end - zlibAt }
     return [joined(be32(NEW_START.length - 4 + zlib.length), NEW_START), zlib, be32(crc)]
   }
-  if (stated > MOST_MENDED_BYTES) return []
+  if (stated > MAX_MENDED_BYTES) return []
   return [
     chunkOf('iCCP', joined(NEW_START.subarray(4), await deflated(joined(...pieces).subarray(0, stated)))),
   ]
@@ -64,7 +64,7 @@ interface Inflated {
   length: number
   /** The stream ended where it should. */
   isExact: boolean
-  /** The first `MOST_MENDED_BYTES`, or all. */
+  /** The first `MAX_MENDED_BYTES`, or all. */
   pieces: Uint8Array<ArrayBuffer>[]
   /** CRC of the chunk that is `NEW_START` and these deflated bytes. */
   crc: number
@@ -72,7 +72,7 @@ interface Inflated {
 
 /** Keeps little of what passes: a small file holds megabytes, and many are read at once. */
 async function inflated(cursor: Cursor, from: number, to: number): Promise<Inflated> {
-  const most = Math.min(MOST_PROFILE_BYTES, MOST_INFLATION * (to - from))
+  const most = Math.min(MAX_PROFILE_BYTES, MAX_INFLATION * (to - from))
   const result: Inflated = {
     header: new Uint8Array(0),
     length: 0,
@@ -105,7 +105,7 @@ async function inflated(cursor: Cursor, from: number, to: number): Promise<Infla
       if (header.length < ICC_HEADER_BYTES) {
         result.header = joined(header, read.value.subarray(0, ICC_HEADER_BYTES - header.length))
       }
-      if (length < MOST_MENDED_BYTES) pieces.push(read.value)
+      if (length < MAX_MENDED_BYTES) pieces.push(read.value)
       result.length += read.value.length
       if (result.length <= most) continue
       await reader.cancel()

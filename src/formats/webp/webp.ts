@@ -7,7 +7,7 @@ import { checkAnimation, checkDimensions, cutOff } from '../damaged.ts'
 import { type Inspector, lengthOf, type Segment } from '../image.ts'
 import { minimalExif, readExif } from '../metadata/exif.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import { MOST_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
+import { MAX_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
 import {
   CHUNK_START_BYTES,
   chunkOf,
@@ -188,7 +188,7 @@ function sameSize(a: PictureSize | undefined, b: PictureSize): boolean {
 }
 
 async function metadata(cursor: Cursor, { at, length }: WebpChunk): Promise<Uint8Array> {
-  const wanted = Math.min(8 + length, MOST_METADATA_BYTES)
+  const wanted = Math.min(8 + length, MAX_METADATA_BYTES)
   return (cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))).subarray(8, wanted)
 }
 

@@ -28,7 +28,7 @@ export interface OperatorParts {
   site: Site
   log: Log
   /** Most images that one request looks up or hides. Absent: no limit, as on Node; Workers limit a request's calls. */
-  mostImages?: number
+  maxImages?: number
   /** Where people reach it. No trailing slash. */
   url: string
 }

@@ -18,7 +18,7 @@ import { groundsIn, missedOf, relationsIn } from './forms.ts'
 /** The caps of a day bound how many come. */
 const LISTED = 1000
 const SHOWN_REPORTS = 20
-const MOST_OTHERS = 1000
+const MAX_OTHERS = 1000
 
 const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
   keep: { act: 'keep', block: false },
@@ -29,10 +29,10 @@ const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
 
 export function createCasePages(parts: OperatorParts, { contextOf, send, mistaken }: Access) {
   const { ledger, objects, takedown, decisions, now } = parts
-  const digests = createDigests(objects, parts.mostImages)
+  const digests = createDigests(objects, parts.maxImages)
   const related: RelatedImages = {
-    sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
-    sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),
+    sameUploader: (id) => ledger.sameUploader(id, MAX_OTHERS),
+    sameNetwork: (id) => ledger.sameNetwork(id, MAX_OTHERS),
   }
 
   /** Others in the queue that have the same bytes. */
@@ -147,11 +147,11 @@ const REMEMBERED = 10_000
 const READ_AT_ONCE = 16
 
 /**
- * SHA-256 of images by their ids, remembered: what an id names never changes. `null`: the image is not there. Ids past `mostLooked` look-ups, and those that the store does not answer for, are left out.
+ * SHA-256 of images by their ids, remembered: what an id names never changes. `null`: the image is not there. Ids past `maxLooked` look-ups, and those that the store does not answer for, are left out.
  */
 export function createDigests(
   objects: Pick<ObjectStore, 'head' | 'headHeld'>,
-  mostLooked = Number.POSITIVE_INFINITY,
+  maxLooked = Number.POSITIVE_INFINITY,
 ): { of(ids: string[]): Promise<ReadonlyMap<string, string | null>> } {
   const known = new Map<string, string>()
 
@@ -166,7 +166,7 @@ export function createDigests(
       const found = new Map<string, string | null>(
         all.flatMap((id) => (known.has(id) ? [[id, known.get(id)!]] : [])),
       )
-      const unknown = all.filter((id) => !found.has(id)).slice(0, mostLooked)
+      const unknown = all.filter((id) => !found.has(id)).slice(0, maxLooked)
       let isAway = false
       await forEachAtOnce(unknown, READ_AT_ONCE, async (id) => {
         if (isAway) return

@@ -7,13 +7,13 @@ import type { Actor } from '../../stores/ledger.ts'
 import type { OverviewFacts } from '../../web/operator/overview.ts'
 import type { OperatorParts } from './access.ts'
 
-type Parts = Pick<OperatorParts, 'takedown' | 'decisions' | 'settings' | 'ledger' | 'now' | 'mostImages'>
+type Parts = Pick<OperatorParts, 'takedown' | 'decisions' | 'settings' | 'ledger' | 'now' | 'maxImages'>
 
 const SHOWN_ACTS = 50
 const SHOWN_HELD = 200
 const COUNTED_CASES = 1000
 /** Images that one form may hold, where a request may make any number of calls. */
-const MOST_AT_ONCE = 1000
+const MAX_AT_ONCE = 1000
 
 export async function factsOf({ settings, ledger, decisions, now }: Parts): Promise<OverviewFacts> {
   const [counts, cases, held, acts, pending] = await Promise.all([
@@ -82,7 +82,7 @@ export async function actOnImages(
 
 /** Holds what somebody pasted, or all of a time, and what is related to it. */
 export async function holdMany(
-  { takedown, decisions, ledger, now, mostImages = MOST_AT_ONCE }: Parts,
+  { takedown, decisions, ledger, now, maxImages = MAX_AT_ONCE }: Parts,
   form: URLSearchParams,
   who: string,
 ): Promise<string | null> {
@@ -97,12 +97,12 @@ export async function holdMany(
   const recent =
     minutes === ''
       ? []
-      : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MOST_AT_ONCE)
+      : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MAX_AT_ONCE)
   const named = [...(ids as string[]), ...recent]
   if (named.length === 0) return 'Name images or a time. There was no upload in it, or none is on record.'
   const all = await withRelated(takedown, named, relationsIn(form))
-  if (all.length > mostImages)
-    return `These are ${all.length} images. At most ${mostImages} are held in one act: name fewer, several times.`
+  if (all.length > maxImages)
+    return `These are ${all.length} images. At most ${maxImages} are held in one act: name fewer, several times.`
   const { missed } = await decisions.decide(all, 'hold', { block: false, ...grounds })
   return missedOf(missed.length, all.length)
 }

@@ -14,7 +14,7 @@ import type { OperatorParts } from './access.ts'
 import { sendPicture } from './picture.ts'
 
 const BODY_MAX_BYTES = 16 * 1024
-const MOST_CLAIMED = 64
+const MAX_CLAIMED = 64
 
 /** Acts that are looked through for removals. */
 const ACTS = 1000
@@ -40,8 +40,8 @@ export function addScans(app: Hono<AppEnv>, { scanning, sessions, ledger, object
     '/scans/claim',
     forScanners(async (c) => {
       const { limit = 1 } = await bodyOf(c)
-      if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MOST_CLAIMED) {
-        return c.json({ mistake: `limit is a whole number from 1 to ${MOST_CLAIMED}.` }, 400)
+      if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_CLAIMED) {
+        return c.json({ mistake: `limit is a whole number from 1 to ${MAX_CLAIMED}.` }, 400)
       }
       return c.json({ scans: (await scanning.claim(limit)).map(toldOf) })
     }),

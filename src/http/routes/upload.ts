@@ -59,12 +59,12 @@ export function createUpload(parts: AppParts): Upload {
     const lifetimeSeconds = lifetimeFor(request.query, parts.lifetimes)
     const sent = idempotencyKeyOf(request)
     const identity = sent === null ? drawIdentity() : await parts.derive(sent)
-    const mostBytes = Math.min(parts.maxUploadBytes, announced(request).mostBytes ?? parts.maxUploadBytes)
+    const maxBytes = Math.min(parts.maxUploadBytes, announced(request).maxBytes ?? parts.maxUploadBytes)
     let remaining: number | undefined
     const turn = await admit({
       address,
       identity,
-      mostBytes,
+      maxBytes,
       shown: shownBy(request),
       onRemaining(left) {
         remaining = left
@@ -201,8 +201,8 @@ function tellsQuota(error: Error): boolean {
 
 /** Before a byte of the body is read: a client that waits for `100 Continue` sends none. */
 function assertMayFit(request: UploadRequest, { maxUploadBytes }: Pick<AppParts, 'maxUploadBytes'>): void {
-  const { mostBytes } = announced(request)
-  if (mostBytes === undefined || mostBytes <= maxUploadBytes + MAX_OVERHEAD_BYTES) return
+  const { maxBytes } = announced(request)
+  if (maxBytes === undefined || maxBytes <= maxUploadBytes + MAX_OVERHEAD_BYTES) return
   throw new Refusal(
     'file-too-large',
     `The file is larger than ${maxUploadBytes} bytes, by the Content-Length of its request.`,
@@ -233,7 +233,7 @@ function shownBy({ header }: UploadRequest): Credentials {
 }
 
 /** Nothing is known of a body in chunks. */
-function announced({ header }: UploadRequest): { mostBytes?: number } {
+function announced({ header }: UploadRequest): { maxBytes?: number } {
   const length = header('content-length')
-  return length !== undefined && /^\d{1,15}$/.test(length) ? { mostBytes: Number(length) } : {}
+  return length !== undefined && /^\d{1,15}$/.test(length) ? { maxBytes: Number(length) } : {}
 }

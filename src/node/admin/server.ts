@@ -46,7 +46,7 @@ export async function openAdminServer(
     handle: (_, next) => next(),
     fetch: app.fetch,
     baseUrl: adminUrl(config),
-    mostDrained: () => limits.unexpectedBodyBytes,
+    maxDrained: () => limits.unexpectedBodyBytes,
   })
   server.on('request', listener)
   listenToExpectations(server, listener)

@@ -50,20 +50,20 @@ const READ_AT_ONCE = 16
 const CHECK_MS = 250
 
 /**
- * To be called when all that serves a connection listens to `server` already. `mostOfAddress`: 0 for no limit. Trusted
+ * To be called when all that serves a connection listens to `server` already. `maxOfAddress`: 0 for no limit. Trusted
  * proxies may have as many as they like: whose their connections are is not known before a request comes. `startLater`
  * runs what reads one of many connections of an address, `refuse` answers one that waited in vain.
  */
 export function createAcceptor(
   server: Server,
   {
-    mostOfAddress,
+    maxOfAddress,
     trusted,
     limits,
     startLater,
     refuse,
   }: {
-    mostOfAddress: number
+    maxOfAddress: number
     trusted: TrustedProxies
     limits: Pick<
       Limits,
@@ -87,11 +87,11 @@ export function createAcceptor(
 
   function shareOf(socket: Socket): Share {
     const peer = socket.remoteAddress ?? ''
-    const isFree = mostOfAddress === 0 || trusted.has(peer)
+    const isFree = maxOfAddress === 0 || trusted.has(peer)
     const address = isFree ? `any ${peer}` : quotaAddress(peer)
     let share = shares.get(address)
     if (share === undefined) {
-      const most = isFree ? Number.POSITIVE_INFINITY : mostOfAddress
+      const most = isFree ? Number.POSITIVE_INFINITY : maxOfAddress
       share = { address, most, open: new Set(), waiting: [] }
       shares.set(address, share)
     }

@@ -73,7 +73,7 @@ export function readBody(
       seconds += waited
       byteSeconds += waited * (limits.bodyBytes + received)
       received += piece.length
-      if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.leastBytesPerSecond) {
+      if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.minBytesPerSecond) {
         throw new Refusal('too-slow', 'The body of the request came too slowly and was given up.')
       }
     } catch (error) {

@@ -29,15 +29,15 @@ function pauseFor(bytes: number): number {
 
 /**
  * Resolves when the client has sent its body; at once if it waits to be told to, or was too slow. Ordinary clients read an answer
- * only then, and see a reset connection if the server closes before: an answer ends behind this. Gives up after `mostBytes`, and
+ * only then, and see a reset connection if the server closes before: an answer ends behind this. Gives up after `maxBytes`, and
  * after `drainMs` unless the body comes at the least rate of drains: the connection then ends behind the answer.
  */
 export function drain(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   body: HostBody,
-  { drainMs, leastDrainedPerSecond }: Pick<Limits, 'drainMs' | 'leastDrainedPerSecond'>,
-  mostBytes: number,
+  { drainMs, minDrainedPerSecond }: Pick<Limits, 'drainMs' | 'minDrainedPerSecond'>,
+  maxBytes: number,
 ): Promise<void> {
   if (incoming.complete || incoming.destroyed) return Promise.resolve()
   if (awaitsContinue(incoming) || body.isGivenUp() || drains >= DRAINS_AT_ONCE) {
@@ -47,7 +47,7 @@ export function drain(
   drains++
   body.stop()
   return new Promise((resolve) => {
-    let left = mostBytes
+    let left = maxBytes
     let until = performance.now() + drainMs
     let pause: NodeJS.Timeout | undefined
 
@@ -69,7 +69,7 @@ export function drain(
       const bytes = data.length
       left -= bytes
       // What came fast earns no more than `drainMs`: a place costs the least rate for as long as it is held.
-      until = Math.min(until + (bytes * 1000) / leastDrainedPerSecond, performance.now() + drainMs)
+      until = Math.min(until + (bytes * 1000) / minDrainedPerSecond, performance.now() + drainMs)
       giveBack(data)
       const ms = pauseFor(bytes)
       if (left < 0) finish()

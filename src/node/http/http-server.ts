@@ -56,7 +56,7 @@ export async function openHttpServer(
   Object.assign(server, { httpAllowHalfOpen: true })
   const idle = createIdleConnections(server, limits)
   const acceptor = createAcceptor(server, {
-    mostOfAddress: config.connectionsPerAddress,
+    maxOfAddress: config.connectionsPerAddress,
     trusted,
     limits,
     // The whole burst is accepted before it is read: a connection behind it in the backlog does not wait for its requests.

@@ -22,8 +22,8 @@ export interface IdleConnections {
 }
 
 /** On the socket itself: a `WeakMap` that changes with every chunk makes work for each garbage collection. */
-const underWay = Symbol('the answer that the server works on')
-type Busy = Socket & { [underWay]?: ServerResponse | null }
+const inFlight = Symbol('the answer that the server works on')
+type Busy = Socket & { [inFlight]?: ServerResponse | null }
 
 /** What a connection had moved at the last sweep. Times are of `performance.now()`. */
 interface Progress {
@@ -41,11 +41,11 @@ interface Progress {
  */
 export function createIdleConnections(
   server: Server,
-  limits: Pick<Limits, 'idleMs' | 'checkMs' | 'slowAnswerMs' | 'leastBytesPerSecond'>,
+  limits: Pick<Limits, 'idleMs' | 'checkMs' | 'slowAnswerMs' | 'minBytesPerSecond'>,
 ): IdleConnections {
   const { idleMs, checkMs } = limits
   server.on('timeout', (socket: Socket) => {
-    const outgoing = (socket as Busy)[underWay] ?? null
+    const outgoing = (socket as Busy)[inFlight] ?? null
     if (outgoing === null || outgoing.headersSent || outgoing.destroyed) socket.destroy()
     else socket.setTimeout(idleMs)
   })
@@ -80,7 +80,7 @@ export function createIdleConnections(
     const elapsedMs = now - progress.sentAt
     const isWaiting = socket.writableLength > 0
     if (isWaiting && elapsedMs < limits.slowAnswerMs) return false
-    const least = (elapsedMs / 1000) * limits.leastBytesPerSecond
+    const least = (elapsedMs / 1000) * limits.minBytesPerSecond
     const isTooSlow = isWaiting && sent - progress.sent < least
     progress.sent = sent
     progress.sentAt = now
@@ -96,10 +96,10 @@ export function createIdleConnections(
     watch,
     markBusy(socket, outgoing) {
       watch(socket)
-      ;(socket as Busy)[underWay] = outgoing
+      ;(socket as Busy)[inFlight] = outgoing
     },
     markIdle(socket) {
-      ;(socket as Busy)[underWay] = null
+      ;(socket as Busy)[inFlight] = null
     },
   }
 }

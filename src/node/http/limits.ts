@@ -21,7 +21,7 @@ export const LIMITS = {
    * On average, for a body past `bodyByteSeconds` and for an answer. A 2 Mbit/s line sends 25 MB in 100 s; the slowest
    * mobile line worth serving does 8 kB a second.
    */
-  leastBytesPerSecond: 8 * 1024,
+  minBytesPerSecond: 8 * 1024,
   /** The window over which an answer must keep that rate: kernels take answers in steps of up to a megabyte. */
   slowAnswerMs: 60_000,
   /**
@@ -45,7 +45,7 @@ export const LIMITS = {
   /** For reading a refused body: a handover of a phone takes seconds. Longer for one that comes at the rate below. */
   drainMs: 20_000,
   /** A refused body that comes slower is given up. Unit: bytes a second. */
-  leastDrainedPerSecond: 64 * 1024,
+  minDrainedPerSecond: 64 * 1024,
   /**
    * Requests on a connection that wait for the answers before them; past it the connection is closed. 3 kB each, and
    * 40 µs when it is closed. No browser pipelines.

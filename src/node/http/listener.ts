@@ -78,7 +78,7 @@ export function createListener(
     fetch: app.fetch,
     baseUrl,
     onBadUrl: () => unreadableAnswer(baseUrl, 400),
-    mostDrained: (incoming) =>
+    maxDrained: (incoming) =>
       incoming.method === 'POST' && takesUploads(pathOf(incoming))
         ? limits.drainBytes
         : limits.unexpectedBodyBytes,

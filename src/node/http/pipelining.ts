@@ -17,14 +17,14 @@ export interface Pipelining {
 /**
  * Node hands over every request that it has parsed, whoever is still reading the answer to the first: a connection that
  * reads nothing would hold an open image for each. Here the next one is handled when the answers before it are out.
- * A connection with more than `mostWaiting` of them is cut off: no client in use sends that.
+ * A connection with more than `maxWaiting` of them is cut off: no client in use sends that.
  *
  * At most one request of each connection is deferred, so connections are served round robin.
  */
 export function createPipelining(
   listener: RequestListener,
   scheduler: Scheduler,
-  { mostWaiting }: { mostWaiting: number },
+  { maxWaiting }: { maxWaiting: number },
 ): Pipelining {
   const waiting = new WeakMap<Socket, number>()
 
@@ -39,7 +39,7 @@ export function createPipelining(
       if (outgoing.socket !== null) return handle(incoming, outgoing)
       const { socket } = incoming
       const ahead = (waiting.get(socket) ?? 0) + 1
-      if (ahead > mostWaiting) {
+      if (ahead > maxWaiting) {
         cutOff(socket)
         return
       }

@@ -62,7 +62,7 @@ export function createRequestListener(parts: {
   /** The answer to targets and hosts that make no URL. */
   onBadUrl?: () => Response
   /** How much is read of a body that no handler reads. Unit: bytes. */
-  mostDrained(incoming: IncomingMessage): number
+  maxDrained(incoming: IncomingMessage): number
 }): Pipelining {
   const { connections } = parts
   const { idle, limits } = connections
@@ -74,7 +74,7 @@ export function createRequestListener(parts: {
 
   async function drained(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = (incoming as WithBody)[ownBody]
-    if (body !== undefined) await drain(incoming, outgoing, body, limits, parts.mostDrained(incoming))
+    if (body !== undefined) await drain(incoming, outgoing, body, limits, parts.maxDrained(incoming))
   }
 
   const framework = getRequestListener(
@@ -132,7 +132,7 @@ export function createRequestListener(parts: {
     parts.handle(exchange, next)
   }
 
-  const pipelining = createPipelining(enter, scheduler, { mostWaiting: limits.pipelined })
+  const pipelining = createPipelining(enter, scheduler, { maxWaiting: limits.pipelined })
   return {
     ...pipelining,
     listener(incoming, outgoing) {

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Least average size of a chunk. It costs 2 µs to parse, however small; ordinary clients send a packet's worth at a time. */
-export const LEAST_AVERAGE_BYTES = 64
+export const MIN_AVERAGE_BYTES = 64
 /** Undersized chunks allowed per connection. */
 export const FREE_CHUNKS = 256
 /** First chunks of each body that are not counted: a small form may come piece by piece, and costs less than its request. */
@@ -45,7 +45,7 @@ function isAbuse(socket: Socket, bytes: number): boolean {
   }
   counted.chunks++
   counted.bytes += bytes
-  return counted.chunks > FREE_CHUNKS && counted.bytes < counted.chunks * LEAST_AVERAGE_BYTES
+  return counted.chunks > FREE_CHUNKS && counted.bytes < counted.chunks * MIN_AVERAGE_BYTES
 }
 
 /** The plain way: the parser goes on to the end of the read, up to 64 KiB, and makes an object of each chunk or request. */

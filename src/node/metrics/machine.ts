@@ -1,6 +1,6 @@
 /** Counts of all processes of a machine: each worker asks its supervisor, which asks them all. */
 import cluster, { type Worker } from 'node:cluster'
-import { createUnderWay } from '../../async.ts'
+import { createInFlight } from '../../async.ts'
 import { type Counting, type Counts, sumOf } from './counts.ts'
 
 /** A worker that is silent for this long is busy or dying: its last counts are taken. */
@@ -29,7 +29,7 @@ export function sumOverWorkers(): void {
     return sumOf([...last.values()])
   }
 
-  const collecting = createUnderWay()
+  const collecting = createInFlight()
   cluster.on('message', (worker, message: Message) => {
     if (message?.metrics === 'counts') {
       last.set(worker.id, message.counts)

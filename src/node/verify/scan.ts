@@ -101,14 +101,14 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
 }
 
 async function* auditStore(objects: ObjectStore, after: string): AsyncGenerator<Audited> {
-  let underWay: Promise<Audited | null>[] = []
+  let inFlight: Promise<Audited | null>[] = []
   for await (const id of objects.list(after)) {
-    underWay.push(auditObject(objects, id))
-    if (underWay.length < AT_ONCE) continue
-    yield* (await Promise.all(underWay)).filter((audited) => audited !== null)
-    underWay = []
+    inFlight.push(auditObject(objects, id))
+    if (inFlight.length < AT_ONCE) continue
+    yield* (await Promise.all(inFlight)).filter((audited) => audited !== null)
+    inFlight = []
   }
-  yield* (await Promise.all(underWay)).filter((audited) => audited !== null)
+  yield* (await Promise.all(inFlight)).filter((audited) => audited !== null)
 }
 
 async function auditObject(objects: ObjectStore, id: string): Promise<Audited | null> {

@@ -13,7 +13,7 @@ import type { Images } from './images.ts'
 import type { Purges } from './purges.ts'
 import { recordAnywhere } from './status.ts'
 
-const ROUND_MS = 5000
+const INTERVAL_MS = 5000
 
 /** Images of one claim. */
 const BATCH = 256
@@ -39,15 +39,15 @@ export function createExpiring(parts: {
   clock: ExpiryClock & { observe?(): Promise<void> }
   /** Hears of every image that could not be removed, and of every round that failed (`null`). */
   onFailure: (error: unknown, id: string | null) => void
-  roundMs?: number
+  intervalMs?: number
   /** Most images of one round. Default: all that are due. */
-  mostInRound?: number
+  maxPerRun?: number
 }): Rounds {
-  const { objects, ledger, images, purges, clock, onFailure, mostInRound = Number.POSITIVE_INFINITY } = parts
+  const { objects, ledger, images, purges, clock, onFailure, maxPerRun = Number.POSITIVE_INFINITY } = parts
 
   async function round(isStopping: () => boolean): Promise<void> {
     await clock.observe?.()
-    for (let left = mostInRound; left > 0; ) {
+    for (let left = maxPerRun; left > 0; ) {
       const now = Math.floor(clock.earliest()) - CORRECTION_MS
       if (!Number.isFinite(now) || ((await ledger.nextExpiry()) ?? Number.POSITIVE_INFINITY) > now) return
       const claimed = await ledger.claimExpiries(Math.min(BATCH, left), now, LEASE_MS)
@@ -99,5 +99,5 @@ export function createExpiring(parts: {
     return 'gone'
   }
 
-  return createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
+  return createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
 }

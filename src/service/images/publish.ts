@@ -1,6 +1,6 @@
 /** From a body to a stored image, once for each identity. */
 
-import { createSemaphore, createUnderWay, type Semaphore } from '../../async.ts'
+import { createInFlight, createSemaphore, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { bytesOf, isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { type InspectedUpload, inspectUpload } from '../../formats/inspect-upload.ts'
@@ -35,7 +35,7 @@ export interface Published {
 
 export interface PublishOptions {
   /** More than this is known not to come. Unit: bytes. */
-  mostBytes?: number
+  maxBytes?: number
   /** Default: one that is drawn. */
   identity?: Identity
   /** How long it stays. Unit: seconds. Default: until it is deleted. */
@@ -84,7 +84,7 @@ export function createPublish(parts: {
   const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
 
   /** Commits of derived identities, by id: a repeat that comes meanwhile waits for the first. */
-  const underWay = createUnderWay()
+  const inFlight = createInFlight()
 
   /** Among all requests of one identity, in all processes, one stores the image. */
   async function storeOnce(draft: Draft, identity: Identity, storing: Storing): Promise<Published> {
@@ -219,17 +219,17 @@ export function createPublish(parts: {
   return async (
     body,
     {
-      mostBytes = Number.POSITIVE_INFINITY,
+      maxBytes = Number.POSITIVE_INFINITY,
       identity = drawIdentity(),
       lifetimeSeconds = null,
       beforeStored = async () => {},
       onKept = () => {},
     } = {},
   ) => {
-    const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, mostBytes))
+    const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, maxBytes))
     const storing = { lifetimeSeconds, beforeStored, onKept }
     if (!identity.isDerived) return store(draft, identity, storing)
-    return underWay.run(identity.id, () => storeOnce(draft, identity, storing))
+    return inFlight.run(identity.id, () => storeOnce(draft, identity, storing))
   }
 }
 

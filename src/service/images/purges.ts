@@ -4,9 +4,9 @@
  * cache that was purged at once.
  */
 
-import { backoffMs, createIntervalJob, MOST_ASKED_MS, type Rounds } from '../../async.ts'
+import { backoffMs, createIntervalJob, MAX_ASKED_MS, type Rounds } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
-import { LONGEST_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
+import { MAX_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -26,7 +26,7 @@ export interface Purges extends Rounds {
 }
 
 /** Interval between checks for purges that are due. */
-const ROUND_MS = 1000
+const INTERVAL_MS = 1000
 
 /** How long deletions wait for others to be purged with. */
 const GATHER_MS = 200
@@ -49,10 +49,10 @@ export function createPurges(parts: {
   now: () => number
   /** Hears of every purge that failed. */
   onFailure: (error: unknown, ids: string[]) => void
-  roundMs?: number
+  intervalMs?: number
 }): Purges {
   const { ledger, cdn, now, onFailure } = parts
-  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, []))
+  const job = createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, []))
   let gathering: ReturnType<typeof setTimeout> | undefined
   /** The provider is not asked before. */
   let quietUntil = 0
@@ -60,7 +60,7 @@ export function createPurges(parts: {
   /** A wait that is longer than a provider may ask for was set while the clock was ahead. */
   function isQuiet(): boolean {
     const leftMs = quietUntil - now()
-    return leftMs > 0 && leftMs <= MOST_ASKED_MS
+    return leftMs > 0 && leftMs <= MAX_ASKED_MS
   }
 
   /** Asks the ledger before it takes a turn of the provider's: turns are few. */
@@ -79,7 +79,7 @@ export function createPurges(parts: {
       const due = await ledger.claimPurges(cdn.batchSize, claimedAt, LEASE_MS)
       if (due.length === 0) return
       // Otherwise a slow ledger used the claim up: the purge could be under way still when another process begins it.
-      if (now() + LONGEST_PURGE_MS <= claimedAt + LEASE_MS) await work(due)
+      if (now() + MAX_PURGE_MS <= claimedAt + LEASE_MS) await work(due)
     }
   }
 
@@ -98,7 +98,7 @@ export function createPurges(parts: {
       if (named !== undefined) await keepQuiet(now() + named)
       return
     }
-    await ledger.settlePurges(due, startedAt, cdn.longestFillMs)
+    await ledger.settlePurges(due, startedAt, cdn.maxFillMs)
   }
 
   /** The provider named a time: it holds for everything, from every server. */
@@ -114,7 +114,7 @@ export function createPurges(parts: {
   }
 
   return {
-    enqueue: (id, type) => ledger.enqueuePurge(purgeName(id, type), now() + cdn.longestFillMs, now()),
+    enqueue: (id, type) => ledger.enqueuePurge(purgeName(id, type), now() + cdn.maxFillMs, now()),
     flush,
     async pending() {
       const { count, oldest } = await ledger.pendingPurges()

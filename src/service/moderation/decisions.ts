@@ -28,7 +28,7 @@ export interface Decisions extends Rounds {
 /** How long a decision can be undone. */
 export const UNDO_MS = 10_000
 
-const ROUND_MS = 5000
+const INTERVAL_MS = 5000
 const LEASE_MS = 60_000
 const RETRY_MS = 5000
 const AT_ONCE = 20
@@ -49,10 +49,10 @@ export function createDecisions(parts: {
   /** Hears of every decision that could not be carried out. It is tried again. */
   onFailure: (error: unknown, id: string | null) => void
   /** Most decisions of one round. Default: all that are due. */
-  mostInRound?: number
+  maxPerRun?: number
 }): Decisions {
   const { objects, ledger, takedown, moves, now, onFailure } = parts
-  const { mostInRound = Number.POSITIVE_INFINITY } = parts
+  const { maxPerRun = Number.POSITIVE_INFINITY } = parts
   const soon = new Set<ReturnType<typeof setTimeout>>()
 
   async function look(id: string): Promise<DecidedImage> {
@@ -83,14 +83,14 @@ export function createDecisions(parts: {
   }
 
   async function round(): Promise<void> {
-    for (let left = mostInRound; left > 0; left -= AT_ONCE) {
+    for (let left = maxPerRun; left > 0; left -= AT_ONCE) {
       const due = await ledger.claimDecisions(Math.min(AT_ONCE, left), now(), LEASE_MS)
       await Promise.all(due.map(carryOut))
       if (due.length < AT_ONCE) return
     }
   }
 
-  const job = createIntervalJob(round, ROUND_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(round, INTERVAL_MS, (error) => onFailure(error, null))
 
   function beginAfter(ms: number): void {
     const timeout = setTimeout(() => {

@@ -20,7 +20,7 @@ export interface Monitor extends Rounds {
   check(): Promise<void>
 }
 
-const ROUND_MS = 20_000
+const INTERVAL_MS = 20_000
 const MINUTE_MS = 60_000
 
 /** A case is due soon when this part of its time is left, and no more than this. */
@@ -137,7 +137,7 @@ export function createMonitor(parts: {
     await ledger.resolveAlerts(over.map(([name]) => name))
   }
 
-  return { check, ...createIntervalJob(check, ROUND_MS, parts.onFailure) }
+  return { check, ...createIntervalJob(check, INTERVAL_MS, parts.onFailure) }
 }
 
 const PAUSE = {

@@ -19,8 +19,8 @@ export interface Moves extends Rounds {
 /** A process that dies gives back its claim after this time. A move takes less. */
 const LEASE_MS = 60_000
 const RETRY_MS = 5_000
-const ROUND_MS = 5_000
-const MOST_IN_ROUND = 20
+const INTERVAL_MS = 5_000
+const MAX_PER_RUN = 20
 /** Another process is at it. */
 const LOOK_AGAIN_MS = 50
 /** Between two looks for what dead processes left in the store. */
@@ -35,9 +35,9 @@ export function createMoves(parts: {
   /** Hears of every move that failed. */
   onFailure: (error: unknown, id: string | null) => void
   /** Held images that are looked at for what dead processes left, where a round must end soon. 0: none. Default: all. */
-  mostTidied?: number
+  maxTidied?: number
 }): Moves {
-  const { objects, ledger, purges, now, onFailure, mostTidied = Number.POSITIVE_INFINITY } = parts
+  const { objects, ledger, purges, now, onFailure, maxTidied = Number.POSITIVE_INFINITY } = parts
   let tidiedAt = 0
 
   async function make(move: Move): Promise<{ moved: boolean; isDone: boolean }> {
@@ -86,12 +86,12 @@ export function createMoves(parts: {
 
   async function round(): Promise<void> {
     // One at a time: claims of others would end while the first is made.
-    for (let nth = 0; nth < MOST_IN_ROUND; nth++) {
+    for (let nth = 0; nth < MAX_PER_RUN; nth++) {
       const [move] = await ledger.claimMoves(1, now(), LEASE_MS)
       if (move === undefined) break
       await make(move).catch((error) => onFailure(error, move.id))
     }
-    if (mostTidied === 0 || now() - tidiedAt < TIDY_MS) return
+    if (maxTidied === 0 || now() - tidiedAt < TIDY_MS) return
     tidiedAt = now()
     await tidy()
     await recordDigests()
@@ -99,8 +99,8 @@ export function createMoves(parts: {
 
   /** Listing clears away. A look that must end soon begins anywhere and goes round: so it comes to all, however many are held. */
   async function tidy(): Promise<void> {
-    let left = mostTidied
-    for (const after of Number.isFinite(mostTidied) ? [newId(), ''] : ['']) {
+    let left = maxTidied
+    for (const after of Number.isFinite(maxTidied) ? [newId(), ''] : ['']) {
       for await (const _ of objects.listHeld(after)) {
         if (--left <= 0) return
       }
@@ -109,7 +109,7 @@ export function createMoves(parts: {
 
   /** Records digests that older servers did not record with a hold, or that a restored ledger lacks. A damaged image has none. */
   async function recordDigests(): Promise<void> {
-    for (const id of await ledger.heldWithoutDigests(Math.min(mostTidied, DIGESTS_AT_ONCE), newId())) {
+    for (const id of await ledger.heldWithoutDigests(Math.min(maxTidied, DIGESTS_AT_ONCE), newId())) {
       const record = await objects.headHeld(id).catch((error) => onFailure(error, id))
       if (record) await ledger.recordHeldDigests(id, record)
     }
@@ -128,6 +128,6 @@ export function createMoves(parts: {
         }
       }
     },
-    ...createIntervalJob(round, ROUND_MS, (error) => onFailure(error, null)),
+    ...createIntervalJob(round, INTERVAL_MS, (error) => onFailure(error, null)),
   }
 }

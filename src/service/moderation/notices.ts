@@ -75,9 +75,9 @@ const WORDINGS: Record<NoticeKind, Wording> = {
   },
 }
 
-const ROUND_MS = 1000
+const INTERVAL_MS = 1000
 
-/** A process that dies gives back its claim after this time. Longer than `LONGEST_DELIVERY_MS`. */
+/** A process that dies gives back its claim after this time. Longer than `MAX_DELIVERY_MS`. */
 const LEASE_MS = 30_000
 
 /** Between two notices of a kind: a flood of reports is a few notices. */
@@ -91,7 +91,7 @@ export function createNotices(parts: {
   now: () => number
   /** Hears of every delivery that failed. */
   onFailure: (error: unknown, name: string | null) => void
-  roundMs?: number
+  intervalMs?: number
 }): Notices {
   const { ledger, notifiers, link, now, onFailure } = parts
   /** Notices that some receivers still lack: who has it, how many events it covered, and when it was first delivered. */
@@ -145,7 +145,7 @@ export function createNotices(parts: {
     await Promise.all(due.filter(({ kind }) => Object.hasOwn(WORDINGS, kind)).map(tell))
   }
 
-  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
 
   return {
     pending: async () => (notifiers.length === 0 ? null : (await ledger.pendingNotices()).count),

@@ -249,7 +249,7 @@ function bad(detail: string): never {
 }
 
 /** Names that are remembered. The one that took a token longest ago is forgotten first. */
-const MOST_NAMES = 10_000
+const MAX_NAMES = 10_000
 
 /**
  * Token buckets in this process's memory, by name: for what anybody may try often, but not without end. `burst`: tokens of a
@@ -270,7 +270,7 @@ function createTokenBuckets(options: { burst: number; everyMs: number; now: () =
       const at = Math.max(now(), fullAt.get(name) ?? 0) + everyMs
       fullAt.delete(name)
       fullAt.set(name, Math.min(at, now() + burst * everyMs))
-      if (fullAt.size <= MOST_NAMES) return
+      if (fullAt.size <= MAX_NAMES) return
       const [oldest] = fullAt.keys()
       fullAt.delete(oldest!)
     },

@@ -47,7 +47,7 @@ export interface Scanning extends Rounds {
   decide(id: string, claim: number, verdict: Verdict): Promise<boolean>
 }
 
-const ROUND_MS = 2000
+const INTERVAL_MS = 2000
 /** Images of one round that are asked about at once: apart from uploads, whose turn comes first. */
 const BATCH = 2
 /** How long a claim of a scanner elsewhere lasts. */
@@ -70,9 +70,9 @@ export function createScanning(parts: {
   onFailure: (error: unknown, id: string | null) => void
   /** Hears how many images wait unseen when scans are off. */
   onUnseen: (count: number) => void
-  roundMs?: number
+  intervalMs?: number
   /** Most images of one round, which then is never cut short. Default: all that are due. */
-  mostInRound?: number
+  maxPerRun?: number
 }): Scanning {
   const { objects, ledger, takedown, moves, rules, scanner, now, onFailure } = parts
 
@@ -214,17 +214,17 @@ export function createScanning(parts: {
     if (rules.when === 'off') return roundWhileOff()
     await endWaits()
     if (scanner === null) return
-    for (let left = parts.mostInRound ?? Number.POSITIVE_INFINITY; left > 0; ) {
+    for (let left = parts.maxPerRun ?? Number.POSITIVE_INFINITY; left > 0; ) {
       const leaseMs = rules.limitMs + MARGIN_MS
       const claimed = await ledger.claimScans(Math.min(BATCH, left), now(), leaseMs)
       if (claimed.length === 0) return
       await Promise.all(claimed.map(ask))
       left -= claimed.length
-      if (isStopping() && parts.mostInRound === undefined) return
+      if (isStopping() && parts.maxPerRun === undefined) return
     }
   }
 
-  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
 
   return {
     async claim(limit) {

@@ -42,7 +42,7 @@ export interface Takedown extends RelatedImages {
 }
 
 /** An address has fewer uploads in two days, unless the operator allows more; a flood of a network is held in several acts. */
-const MOST_OTHERS = 10_000
+const MAX_OTHERS = 10_000
 
 export function createTakedown(parts: {
   objects: ObjectStore
@@ -134,8 +134,8 @@ export function createTakedown(parts: {
       await ledger.moveAgain(id)
       await moves.carryOut(id)
     },
-    sameUploader: (id) => ledger.sameUploader(id, MOST_OTHERS),
-    sameNetwork: (id) => ledger.sameNetwork(id, MOST_OTHERS),
+    sameUploader: (id) => ledger.sameUploader(id, MAX_OTHERS),
+    sameNetwork: (id) => ledger.sameNetwork(id, MAX_OTHERS),
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
     unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
   }

@@ -1,4 +1,4 @@
-/** What an upload needs before its body is read: a turn in the line, no cap in the way, a reservation of its quota, and what a challenge asks for. */
+/** What an upload needs before its body is read: a turn in the upload queue, room under each cap, a quota reservation, and the challenge passed. */
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import { UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import type { Challenges, Credentials, Spent } from '../challenge/challenges.ts'
@@ -6,17 +6,17 @@ import { refuseFault } from '../faults.ts'
 import type { Identity } from '../images/identities.ts'
 import type { Images } from '../images/images.ts'
 import type { Capacity } from './capacity.ts'
-import type { Line, Turn } from './line.ts'
 import type { ClientAddress, Quota, Reservation } from './quota.ts'
+import type { Turn, UploadQueue } from './upload-queue.ts'
 
-/** Waits as `Line.enter` does. Throws `Refusal`. */
+/** Waits as `UploadQueue.enter` does. Throws `Refusal`. */
 export type Admit = (upload: Arrived) => Promise<Turn<Admitted>>
 
 export interface Arrived {
   address: ClientAddress
   identity: Identity
   /** More will not be stored. Unit: bytes. */
-  mostBytes: number
+  maxBytes: number
   shown: Credentials
   /** Hears how many uploads the address has left, if the ledger was asked for that. */
   onRemaining(remaining: number): void
@@ -32,21 +32,21 @@ export interface Admitted {
 }
 
 /** What a body may leave in memory before it is read: the chunk behind the headers, and what Node reads ahead. */
-const MOST_WAITING_BYTES = 128 * 1024
+const MAX_WAITING_BYTES = 128 * 1024
 
 export function createAdmission(parts: {
-  line: Line
+  uploadQueue: UploadQueue
   capacity: Capacity
   quota: Quota
   challenges: Challenges
   images: Pick<Images, 'find'>
 }): Admit {
-  const { line, capacity, quota, challenges, images } = parts
+  const { uploadQueue, capacity, quota, challenges, images } = parts
 
   /** `null`: it depends on uploads that are under way. */
   async function admit(upload: Arrived): Promise<Admitted | null> {
-    const { address, identity, mostBytes, shown } = upload
-    await capacity.assertOpen(mostBytes).catch(refuseFault)
+    const { address, identity, maxBytes, shown } = upload
+    await capacity.assertOpen(maxBytes).catch(refuseFault)
     const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
     const used = async () => {
       const remaining = await quota.remaining(address)
@@ -79,8 +79,8 @@ export function createAdmission(parts: {
   }
 
   return (upload) => {
-    const waitingBytes = Math.min(upload.mostBytes, MOST_WAITING_BYTES)
-    return line.enter({ ...upload.address, waitingBytes, onGone: upload.onGone }, () => admit(upload))
+    const waitingBytes = Math.min(upload.maxBytes, MAX_WAITING_BYTES)
+    return uploadQueue.enter({ ...upload.address, waitingBytes, onGone: upload.onGone }, () => admit(upload))
   }
 }
 

@@ -8,11 +8,11 @@ import { DAY_MS, utcDayOf } from '../utc-day.ts'
 
 export interface Capacity {
   /**
-   * Call it before a body is read of which no more than `mostBytes` will be stored. Throws `Refusal`: `capacity-reached` if
+   * Call it before a body is read of which no more than `maxBytes` will be stored. Throws `Refusal`: `capacity-reached` if
    * a cap is, as far as that is known; `storage-full` if the disk has less room than it must keep. Uploads that are under
    * way count for nothing.
    */
-  assertOpen(mostBytes: number): Promise<void>
+  assertOpen(maxBytes: number): Promise<void>
   /** Call it before an image of `bytes` is stored: counts it. Throws `Refusal('capacity-reached')`. */
   take(bytes: number): Promise<Taken>
   /** Resolves when the releases that nobody waits for have ended. */
@@ -130,10 +130,10 @@ export function createCapacity(parts: {
   }
 
   return {
-    async assertOpen(mostBytes) {
+    async assertOpen(maxBytes) {
       assertRoom()
       await assertLeft('daily-uploads', 1)
-      await assertLeft('daily-bytes', mostBytes)
+      await assertLeft('daily-bytes', maxBytes)
     },
     async take(size) {
       const day = today()

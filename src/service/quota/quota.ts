@@ -61,7 +61,7 @@ export interface QuotaLimits {
 const BUCKET_LENGTH = 32
 
 /** No upload takes longer: a reservation of this age was left by a process that died. */
-const LONGEST_RESERVED_MS = 15 * 60_000
+const MAX_RESERVED_MS = 15 * 60_000
 
 /**
  * The counts are in the ledger, which processes share: together they never exceed the quota. `stop` waits for confirmations.
@@ -129,7 +129,7 @@ export function createQuota(
     }
     // It was full a moment ago: one was released meanwhile.
     if (used < limit) return null
-    if (ofBucket > 0 && now() - reservedAtMs < LONGEST_RESERVED_MS) return null
+    if (ofBucket > 0 && now() - reservedAtMs < MAX_RESERVED_MS) return null
     return quotaExceeded(perDay)
   }
 

@@ -19,7 +19,7 @@ export interface Tombstones extends Rounds {
   pending(): Promise<{ count: number; oldestSeconds: number } | null>
 }
 
-const ROUND_MS = 1000
+const INTERVAL_MS = 1000
 
 /** A process that dies gives back its claim after this time. One that writes more slowly may write twice, which is harmless. */
 const LEASE_MS = 10_000
@@ -28,7 +28,7 @@ const LEASE_MS = 10_000
 const BATCH = 1000
 
 /** What waits would be lost with the disk: a place that is back is not kept waiting. */
-const LONGEST_RETRY_MS = 15_000
+const MAX_RETRY_MS = 15_000
 
 /** How often all servers together write down that nothing waits. */
 const FOLLOW_RATE = { intervalMs: 20_000, burst: 1 }
@@ -59,7 +59,7 @@ export function createTombstones(parts: {
   /** Hears of the first failure of several in a row, and of the end of them. */
   onFailure: (error: unknown) => void
   onRecovery: () => void
-  roundMs?: number
+  intervalMs?: number
 }): Tombstones {
   const { ledger, objects, now, onFailure, onRecovery } = parts
   const files = createTombstoneFiles(parts.files, parts.hashes)
@@ -144,14 +144,14 @@ export function createTombstones(parts: {
       await follow()
     } catch (error) {
       if (failures === 0) onFailure(error)
-      quietUntil = performance.now() + Math.min(LONGEST_RETRY_MS, backoffMs(failures++))
+      quietUntil = performance.now() + Math.min(MAX_RETRY_MS, backoffMs(failures++))
       return
     }
     if (failures > 0) onRecovery()
     failures = 0
   }
 
-  const job = createIntervalJob(round, parts.roundMs ?? ROUND_MS, onFailure)
+  const job = createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, onFailure)
 
   return {
     async pending() {

@@ -50,7 +50,7 @@ export async function transferImages(options: {
   const { from, to, bytesPerSecond, heal = false, staysHeld, onProgress } = options
   const transfer: Transfer = { copied: 0, bytes: 0, kept: 0, damaged: [], healed: [] }
   const startedAt = performance.now()
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   const failures: unknown[] = []
   // Few: each is a decision of the operator's.
   const held = await setOf(to.listHeld())
@@ -108,11 +108,11 @@ export async function transferImages(options: {
     }
     if (bytesPerSecond !== null)
       await sleep((transfer.bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt))
-    const work = bring(id, isThere).finally(() => underWay.delete(work))
-    underWay.add(work)
-    if (underWay.size >= AT_ONCE) await Promise.race(underWay)
+    const work = bring(id, isThere).finally(() => inFlight.delete(work))
+    inFlight.add(work)
+    if (inFlight.size >= AT_ONCE) await Promise.race(inFlight)
   }
-  await Promise.all(underWay)
+  await Promise.all(inFlight)
   if (failures.length === 0) {
     for await (const id of from.listHeld()) {
       unseen.delete(id)

@@ -19,7 +19,7 @@ import { type HotSet, identityOf } from './hot-set.ts'
 import type { Folders } from './layout.ts'
 import type { ImageReader } from './reader.ts'
 import { draftSuffix } from './removal.ts'
-import { encodeTrailer, mostTrailerBytes } from './trailer.ts'
+import { encodeTrailer, maxTrailerBytes } from './trailer.ts'
 
 // By descriptor: a `FileHandle` costs more, and what was flushed is closed without another thread.
 const openFile = promisify(open)
@@ -48,7 +48,7 @@ export function createCommitter(parts: {
   const { folders, spool, flushes, reader, hotSet } = parts
   const { objects, held, retired } = folders
   /** By id. They do not reject. */
-  const underWay = new Map<string, Promise<void>>()
+  const inFlight = new Map<string, Promise<void>>()
   const blocks = createBlocks()
 
   async function commit(image: NewImage<Spooled>, isContended: boolean): Promise<void> {
@@ -121,9 +121,9 @@ export function createCommitter(parts: {
       // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
       // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
       // that derive it are.
-      if (underWay.has(id)) throw new IdTaken()
-      const done = commit(image, isContended).finally(() => underWay.delete(id))
-      underWay.set(
+      if (inFlight.has(id)) throw new IdTaken()
+      const done = commit(image, isContended).finally(() => inFlight.delete(id))
+      inFlight.set(
         id,
         done.catch(() => {}),
       )
@@ -155,7 +155,7 @@ export function createCommitter(parts: {
     },
 
     /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
-    settled: async (id: string) => underWay.get(id),
+    settled: async (id: string) => inFlight.get(id),
   }
 }
 
@@ -199,7 +199,7 @@ async function writeImage(
 /** Memory that begins with a small image and has room for its trailer: the draft's own, where that is the image already. */
 async function wholeImage(draft: Spooled, segments: Segment[], blocks: Blocks): Promise<Memory> {
   const size = lengthOf(segments)
-  const bytes = size + mostTrailerBytes(size)
+  const bytes = size + maxTrailerBytes(size)
   const own = isWhole(segments, draft.size) ? draft.detach(bytes) : null
   if (own !== null) return own
   const copy = acquireSized(blocks, bytes)

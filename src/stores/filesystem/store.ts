@@ -15,7 +15,7 @@ import { makeFolders, openLayout } from './layout.ts'
 import { idsAfter } from './listing.ts'
 import { createImageReader } from './reader.ts'
 import { createRemover } from './removal.ts'
-import { mostTrailerBytes } from './trailer.ts'
+import { maxTrailerBytes } from './trailer.ts'
 import { verifyImage } from './verify.ts'
 
 /** With less room than this no upload is taken: removals and the ledger beside the images must go on. */
@@ -57,7 +57,7 @@ export async function openFilesystemStore({
   const hotSet = createHotSet(hotSetBytes)
   const forget = hotSet.evict
   const reader = createImageReader(hotSet)
-  const spool = createSpool(incoming, { digester: createBlockDigester, spare: mostTrailerBytes })
+  const spool = createSpool(incoming, { digester: createBlockDigester, spare: maxTrailerBytes })
   const pathOf = (id: string) => `${objects}/${id}`
   const exists = async (id: string) => ID_PATTERN.test(id) && (await reader.identify(pathOf(id), id)) !== null
   const committer = createCommitter({ folders, spool, flushes, reader, hotSet })

@@ -52,11 +52,11 @@ export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }
 
 /** How much of the end of a file to read for its trailer, and an older one before it. Unit: bytes. */
 export function tailLength(fileBytes: number): number {
-  return Math.min(fileBytes, 2 * mostTrailerBytes(fileBytes))
+  return Math.min(fileBytes, 2 * maxTrailerBytes(fileBytes))
 }
 
 /** The longest trailer of an image of so many bytes. */
-export function mostTrailerBytes(imageBytes: number): number {
+export function maxTrailerBytes(imageBytes: number): number {
   return TRAILER_MAX_BYTES + digestsLength(imageBytes)
 }
 

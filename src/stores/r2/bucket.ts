@@ -27,7 +27,7 @@ const ATTEMPTS = 5
 
 /** Doubles each time: together longer than the second that a key asks between two writes. */
 const PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5000
+const MAX_PAUSE_MS = 5000
 
 export function openBucket(
   binding: R2Bucket,
@@ -43,7 +43,7 @@ export function openBucket(
         if (attempt === ATTEMPTS || !PASSING.test(messageOf(error)))
           throw new StoreUnavailable({ cause: error })
       }
-      await sleep(backoffMs(attempt, { firstMs: pauseMs, longestMs: LONGEST_PAUSE_MS }))
+      await sleep(backoffMs(attempt, { firstMs: pauseMs, maxMs: MAX_PAUSE_MS }))
     }
   }
 

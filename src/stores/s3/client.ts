@@ -28,7 +28,7 @@ export const RETRY_POLICY: RetryPolicy = {
   viewMs: 4500,
 }
 
-const LONGEST_PAUSE_MS = 2000
+const MAX_PAUSE_MS = 2000
 
 /** The answer to a listing of 1000 keys is some 400 kB. */
 const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
@@ -133,7 +133,7 @@ export function createS3Client(
           cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
         })
       }
-      await sleep(backoffMs(tried - 1, { firstMs: retryPolicy.firstPauseMs, longestMs: LONGEST_PAUSE_MS }))
+      await sleep(backoffMs(tried - 1, { firstMs: retryPolicy.firstPauseMs, maxMs: MAX_PAUSE_MS }))
     }
   }
 

@@ -2,7 +2,7 @@
 import { LedgerUnavailable } from '../ledger.ts'
 
 export function createCalls() {
-  const underWay = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
   let isOver = false
 
   const counted =
@@ -10,11 +10,11 @@ export function createCalls() {
     async (...given: unknown[]) => {
       if (isOver) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
       const call = method(...given)
-      underWay.add(call)
+      inFlight.add(call)
       try {
         return await call
       } finally {
-        underWay.delete(call)
+        inFlight.delete(call)
       }
     }
 
@@ -25,7 +25,7 @@ export function createCalls() {
     /** Resolves when calls under way have ended. */
     async end(): Promise<void> {
       isOver = true
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(inFlight)
     },
   }
 }

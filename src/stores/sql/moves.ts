@@ -5,7 +5,7 @@ import type { CaseState } from '../reports.ts'
 import { record } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow, isHeld } from './holds.ts'
-import { LONGEST_WAIT_MS, outboxOf, randomToken } from './outbox.ts'
+import { MAX_WAIT_MS, outboxOf, randomToken } from './outbox.ts'
 import { decide } from './reports.ts'
 import { ALWAYS, type Part, sql } from './statement.ts'
 import { leave } from './tombstones.ts'
@@ -109,7 +109,7 @@ export function movesLedger(database: SqlDatabase) {
     async claimMove(id, now, leaseMs) {
       const [claimed] = await database.write([
         sql`update moves set claim = ${randomToken()}, due_at_ms = ${now + leaseMs}
-          where id = ${id} and (due_at_ms <= ${now} or due_at_ms > ${now + LONGEST_WAIT_MS}) returning id, wanted, version, claim`,
+          where id = ${id} and (due_at_ms <= ${now} or due_at_ms > ${now + MAX_WAIT_MS}) returning id, wanted, version, claim`,
       ])
       const [row] = claimed!.rows
       if (row !== undefined) return toMove(row)

@@ -9,7 +9,7 @@ const ONCE_MORE = rawSql(`on conflict (kind) do update set
   since_ms = case when notices.count = 0 then excluded.since_ms else notices.since_ms end`)
 
 /** There are far fewer. */
-const MOST_KINDS = 1000
+const MAX_KINDS = 1000
 
 /**
  * Where the condition holds, an event of this kind happened. Its notice is due at `at`, or later if one of this kind was
@@ -24,7 +24,7 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
   const outbox = outboxOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0', found: toNotice })
 
   return {
-    claimNotices: (now, leaseMs) => outbox.claim(MOST_KINDS, now, leaseMs),
+    claimNotices: (now, leaseMs) => outbox.claim(MAX_KINDS, now, leaseMs),
 
     async settleNotice({ kind, claim, count }, now, quietUntil) {
       await database.write([

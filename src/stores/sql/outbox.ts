@@ -3,7 +3,7 @@ import type { Row, SqlDatabase, Statement } from './database.ts'
 import { list, type Part, rawSql, sql } from './statement.ts'
 
 /** Work is never put off for longer. A `due_at_ms` beyond that was written by a clock that was ahead. Unit: milliseconds. */
-export const LONGEST_WAIT_MS = 3 * 3_600_000
+export const MAX_WAIT_MS = 3 * 3_600_000
 
 interface OutboxOptions<Found> {
   table: string
@@ -13,7 +13,7 @@ interface OutboxOptions<Found> {
   /** SQL. Default: the one that is due longest. */
   order?: string
   /**
-   * Rows are never claimed before their `due_at_ms`. Those of other outboxes are, if it is beyond `LONGEST_WAIT_MS`; where the clock
+   * Rows are never claimed before their `due_at_ms`. Those of other outboxes are, if it is beyond `MAX_WAIT_MS`; where the clock
    * is behind, that is too early.
    */
   isNeverEarly?: boolean
@@ -45,7 +45,7 @@ export function outboxOf<Found>(
   // that is why the condition stands twice.
   const rest = rawSql(`order by ${order}`)
   const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
-  const isAhead = (now: number) => sql`due_at_ms > ${now + LONGEST_WAIT_MS}`
+  const isAhead = (now: number) => sql`due_at_ms > ${now + MAX_WAIT_MS}`
 
   /** Whether `claim` finds a row. */
   async function isAnyDue(now: number): Promise<boolean> {

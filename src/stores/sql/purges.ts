@@ -1,7 +1,7 @@
 /** The queue of purges: an outbox that several processes work off. */
 import type { Purge, PurgeLedger } from '../purges.ts'
 import type { Row, SqlDatabase } from './database.ts'
-import { LONGEST_WAIT_MS, outboxOf } from './outbox.ts'
+import { MAX_WAIT_MS, outboxOf } from './outbox.ts'
 import { sql } from './statement.ts'
 
 export function purgesLedger(database: SqlDatabase): PurgeLedger {
@@ -27,11 +27,11 @@ export function purgesLedger(database: SqlDatabase): PurgeLedger {
 
     claimPurges: outbox.claim,
 
-    settlePurges: (purges, now, longestFillMs = LONGEST_WAIT_MS) =>
+    settlePurges: (purges, now, maxFillMs = MAX_WAIT_MS) =>
       outbox.changeHeld(purges, (isHeld) => [
         // Written while a clock was ahead.
-        sql`update purges set fill_ends_at_ms = ${now + longestFillMs}
-          where ${isHeld} and fill_ends_at_ms > ${now + longestFillMs}`,
+        sql`update purges set fill_ends_at_ms = ${now + maxFillMs}
+          where ${isHeld} and fill_ends_at_ms > ${now + maxFillMs}`,
         sql`delete from purges where ${isHeld} and fill_ends_at_ms <= ${now}`,
         sql`update purges set claim = 0, due_at_ms = fill_ends_at_ms where ${isHeld}`,
       ]),

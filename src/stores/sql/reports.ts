@@ -95,7 +95,7 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
       return full < 0 ? budgets.length : full
     },
 
-    async fileReport(report, mostKept) {
+    async fileReport(report, maxKept) {
       const { id, category, text, contact, day, receiptSha256, sharedReceiptSha256, at } = report
       const number = crypto.randomUUID()
       const isFiled = sql`exists (select 1 from reports where number = ${number})`
@@ -105,7 +105,7 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
       const [filed, , counted] = await database.write([
         insert(sql`${number}, ${id}, ${category}, ${day}, ${at}, ${text}, ${contact}, ${number}, ${receiptSha256}
           where ${report.keepsWords ? 1 : 0} = 1
-            and (select count(*) from reports where id = ${id} and category = ${category}) < ${mostKept}
+            and (select count(*) from reports where id = ${id} and category = ${category}) < ${maxKept}
           on conflict do nothing`),
         insert(sql`${crypto.randomUUID()}, ${id}, ${category}, ${day}, ${at}, '', '', ${SHARED + category},
             ${sharedReceiptSha256}

@@ -18,7 +18,7 @@ const FILES = 8
 const FILE_BYTES = 1024 * 1024
 
 /** The reserve is made only where this much stays free beside it: else it would come and go. */
-const LEAST_BESIDE_BYTES = FILES * FILE_BYTES
+const MIN_BESIDE_BYTES = FILES * FILE_BYTES
 
 /** SQLite opens a log of 32 KiB beside the file, and writes to it a page at a time. */
 const NEARLY_FULL_BYTES = 256 * 1024
@@ -35,7 +35,7 @@ export function openReserve(file: string) {
   function make(): boolean {
     const missing = files.filter((path) => !existsSync(path))
     const { bavail, bsize } = statfsSync(dirname(file))
-    if (bavail * bsize < missing.length * FILE_BYTES + LEAST_BESIDE_BYTES) return false
+    if (bavail * bsize < missing.length * FILE_BYTES + MIN_BESIDE_BYTES) return false
     for (const path of missing) {
       try {
         // Random, so that a file system that compresses gives it room all the same.

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { createGzip } from 'node:zlib'
 import { fetchTransport } from '../../../src/client/api/fetch.ts'
-import { MOST_ANSWER_BYTES, NetworkFault } from '../../../src/client/api/transport.ts'
+import { MAX_ANSWER_BYTES, NetworkFault } from '../../../src/client/api/transport.ts'
 import { listening } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 
@@ -63,7 +63,7 @@ test('an answer that is small until it is unpacked', async () => {
 })
 
 test('an answer of 64 KB is read to its end', async () => {
-  const text = 'x'.repeat(MOST_ANSWER_BYTES)
+  const text = 'x'.repeat(MAX_ANSWER_BYTES)
   const outcome = await askOf((outgoing) => outgoing.writeHead(200, { Connection: 'close' }).end(text))
   assert.equal((outcome as { text: string }).text, text)
 })

@@ -60,7 +60,7 @@ export const RESIZER = 'https://img.example/insecure/rs:fit:1200:1200/plain/{url
 
 const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
 
-const MOST_WARNINGS = 20
+const MAX_WARNINGS = 20
 
 const TRUSTED_PROXIES = '127.0.0.1/32,::ffff:10.0.0.0/104,2001:db8:ffff::/48'
 
@@ -153,7 +153,7 @@ export function createWorld(start: StartHost) {
       return hosts
         .flatMap((host) => (host.status === 'fulfilled' ? (host.value.logs?.() ?? '').split('\n') : []))
         .filter((line) => /"level":"?([456]0|warn|error|fatal)/.test(line))
-        .slice(-MOST_WARNINGS)
+        .slice(-MAX_WARNINGS)
         .join('\n')
     },
     async close(): Promise<void> {

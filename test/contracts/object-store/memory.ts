@@ -9,7 +9,7 @@ import type { ContractOptions, Harness } from './harness.ts'
 const MB = 1024 * 1024
 const BODY_MB = 64
 /** Far above what a draft needs, far below what it receives. */
-const MOST_HELD_MB = 24
+const MAX_HELD_MB = 24
 
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
@@ -51,7 +51,7 @@ export function memoryCases({ on }: Harness, { draftsInMemory = false }: Contrac
       wholeOf(draft),
     )
     most = Math.max(most, held() - before)
-    assert.ok(most < MOST_HELD_MB, `held ${most.toFixed(1)} MB`)
+    assert.ok(most < MAX_HELD_MB, `held ${most.toFixed(1)} MB`)
     const record = await store.head(idFor('a'))
     assert.equal(record?.size, BODY_MB * MB)
   })

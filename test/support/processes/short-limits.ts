@@ -8,6 +8,6 @@ Object.assign(LIMITS, {
   headersMs: 4000,
   checkMs: 50,
   bodyByteSeconds: 80_000,
-  leastBytesPerSecond: 1_000_000,
+  minBytesPerSecond: 1_000_000,
   waitMs: 300,
 })

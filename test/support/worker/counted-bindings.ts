@@ -11,7 +11,7 @@ import { openR2Store } from '../../../src/stores/r2/store.ts'
 import { migrate } from './d1-under-test.ts'
 
 /** Cloudflare Workers, "Limits": subrequests of one invocation. */
-const MOST_CALLS = 1000
+const MAX_CALLS = 1000
 
 export interface CountedStores {
   objects: ObjectStore
@@ -37,7 +37,7 @@ export async function countedStores(): Promise<CountedStores> {
     ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(spend)) }),
     async within(work) {
       calls = 0
-      most = MOST_CALLS
+      most = MAX_CALLS
       try {
         return { result: await work(), calls }
       } finally {

@@ -6,7 +6,7 @@ import { type Site, testsOn } from '../support/site.ts'
 import { card, uploadOne } from '../support/steps.ts'
 
 /** Contrast of the edges of controls (WCAG 2.2, 1.4.11). */
-const LEAST_CONTRAST = 3
+const MIN_CONTRAST = 3
 
 export function looksSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -54,7 +54,7 @@ export function looksSuite(site: () => Site): void {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       for (const selector of ['.modes input:not(:checked) + span', '.switch input:not(:checked)', 'select'])
-        assert.ok((await edgeContrast(page, selector)) >= LEAST_CONTRAST, `${selector}, ${colorScheme}`)
+        assert.ok((await edgeContrast(page, selector)) >= MIN_CONTRAST, `${selector}, ${colorScheme}`)
     }
   })
 }

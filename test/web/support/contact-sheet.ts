@@ -10,7 +10,7 @@ export interface Shot {
 const SHEET_WIDTH = 1580
 const GAP = 10
 /** What is further down is cut off. */
-const MOST_HEIGHT = 1400
+const MAX_HEIGHT = 1400
 
 /** Wide screens at half their size. */
 export async function writeSheet(shots: Shot[], file: string): Promise<void> {
@@ -21,9 +21,9 @@ export async function writeSheet(shots: Shot[], file: string): Promise<void> {
         .resize({ width: width < 600 ? width : Math.round(width / 2) })
         .png({ compressionLevel: 1 })
         .toBuffer({ resolveWithObject: true })
-      if (small.info.height <= MOST_HEIGHT) return small
+      if (small.info.height <= MAX_HEIGHT) return small
       return sharp(small.data)
-        .extract({ left: 0, top: 0, width: small.info.width, height: MOST_HEIGHT })
+        .extract({ left: 0, top: 0, width: small.info.width, height: MAX_HEIGHT })
         .toBuffer({ resolveWithObject: true })
     }),
   )

@@ -1,6 +1,6 @@
 /** What a picture shows, in the person's own words: for those who can't see it. Kept on this device. */
 import '../../style/describe.css'
-import { MOST_DESCRIPTION } from '../gallery/link.ts'
+import { MAX_DESCRIPTION } from '../gallery/link.ts'
 import type { History, Remembered } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
@@ -9,7 +9,7 @@ import { words } from '../upload/facts.ts'
 export function describe(picture: Remembered, history: History): Promise<void> {
   const dialog = document.getElementById('describe') as HTMLDialogElement
   const field = dialog.querySelector('input')!
-  field.maxLength = MOST_DESCRIPTION
+  field.maxLength = MAX_DESCRIPTION
   field.value = picture.alt ?? ''
   dialog.returnValue = ''
   dialog.showModal()

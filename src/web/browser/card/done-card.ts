@@ -5,8 +5,8 @@ import type { History, Remembered } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { facts, words } from '../upload/facts.ts'
 import type { Item } from '../upload/queue.ts'
+import { act, deleteAndSay, staysUntil } from './actions.ts'
 import { type Action, type Card, SHARE } from './card.ts'
-import { act, deleteAndSay, staysUntil } from './deeds.ts'
 import { codesOf } from './picture.ts'
 
 export interface DoneCardOptions {

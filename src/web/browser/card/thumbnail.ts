@@ -5,7 +5,7 @@ import { hasTrueCanvas } from '../../../client/compress/platform.ts'
 const SIDE = 176
 
 /** Wider ones stay strips: in the height of a thumbnail they would be huge. */
-const MOST_TIMES_WIDER = 16
+const MAX_TIMES_WIDER = 16
 
 let last: Promise<unknown> = Promise.resolve()
 
@@ -21,7 +21,7 @@ async function make(file: Blob): Promise<Blob | null> {
   // The browser scales while it decodes, off this thread.
   let picture = await createImageBitmap(file, { resizeWidth: SIDE, resizeQuality: 'medium' })
   // A panorama would be a strip, stretched where the card fills its square: its middle is cut out in full height.
-  if (picture.height < SIDE / 2 && picture.height * MOST_TIMES_WIDER >= SIDE) {
+  if (picture.height < SIDE / 2 && picture.height * MAX_TIMES_WIDER >= SIDE) {
     picture.close()
     picture = await createImageBitmap(file, { resizeHeight: SIDE, resizeQuality: 'medium' })
   }

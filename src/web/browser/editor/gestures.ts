@@ -2,7 +2,7 @@
 import type { Stage } from './stage.ts'
 
 /** Less than this is a press, not a drag. Unit: CSS pixels. */
-const LEAST_DRAG_PX = 6
+const MIN_DRAG_PX = 6
 
 /** A line that a wheel turns, and how much a turn with Ctrl zooms. Unit: CSS pixels; natural logarithm by CSS pixel. */
 const LINE_PX = 16
@@ -67,7 +67,7 @@ export function takeGestures({ stage, begin, onPress }: GestureOptions): void {
       return
     }
     if (!drag) {
-      if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < LEAST_DRAG_PX) return
+      if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < MIN_DRAG_PX) return
       drag = (down.button === 1 ? null : begin(down)) ?? panning(stage, down)
     }
     drag.to(event.clientX, event.clientY)

@@ -3,7 +3,7 @@ import { type Edits, fitted } from './edits.ts'
 import { draw } from './render.ts'
 
 /** More dots than this for a CSS pixel nobody sees. */
-const MOST_DENSE = 2
+const MAX_DENSE = 2
 
 /** Pixels of the picture are told apart from here on: they are shown as they are, not smoothed. Unit: CSS pixels. */
 const SHARP_SCALE = 2
@@ -40,7 +40,7 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
   function paint(): void {
     isDue = false
     if (!shown) return
-    const density = Math.min(devicePixelRatio, MOST_DENSE)
+    const density = Math.min(devicePixelRatio, MAX_DENSE)
     const { width, height } = room()
     const [across, down] = [Math.round(width * density), Math.round(height * density)]
     if (canvas.width !== across || canvas.height !== down)
@@ -142,22 +142,22 @@ interface View {
 const MARGIN = 56
 
 /** A picture whose shorter side would get less of the stage's than this is shown in part instead. */
-const LEAST_SHARE = 0.6
+const MIN_SHARE = 0.6
 
-const MOST_SCALE = 12
+const MAX_SCALE = 12
 
 /** All of the picture; of one that is very tall or very wide, its beginning. */
 function firstView(picture: Size, stage: Size): View {
   const whole = wholeScale(picture, stage)
-  const isNarrow = picture.width * whole < stage.width * LEAST_SHARE
-  const isFlat = picture.height * whole < stage.height * LEAST_SHARE
+  const isNarrow = picture.width * whole < stage.width * MIN_SHARE
+  const isFlat = picture.height * whole < stage.height * MIN_SHARE
   const shape = picture.width / picture.height
   const isLong = Math.max(shape, 1 / shape) > 2.5
   const scale =
     isLong && isNarrow
       ? Math.min(1, stage.width / picture.width)
       : isLong && isFlat
-        ? Math.min(1, (LEAST_SHARE * stage.height) / picture.height)
+        ? Math.min(1, (MIN_SHARE * stage.height) / picture.height)
         : whole
   return clamped({ scale: Math.max(whole, scale), x: 0, y: 0 }, picture, stage)
 }
@@ -171,7 +171,7 @@ function zoomed(
   stage: Size,
 ): View {
   const least = wholeScale(picture, stage)
-  const scale = Math.max(least, Math.min(view.scale * factor, Math.max(MOST_SCALE, least)))
+  const scale = Math.max(least, Math.min(view.scale * factor, Math.max(MAX_SCALE, least)))
   const share = scale / view.scale
   return clamped({ scale, x: x - (x - view.x) * share, y: y - (y - view.y) * share }, picture, stage)
 }

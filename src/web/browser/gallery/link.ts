@@ -10,7 +10,7 @@ export interface Linked {
 const MOST = 500
 
 /** For one picture. Unit: characters. */
-export const MOST_DESCRIPTION = 500
+export const MAX_DESCRIPTION = 500
 
 /** Chats escape the commas of an address, and so are those of a description: what follows tells them apart. */
 const BEFORE_ID = /(?:[,+]|%2C)(?=[0-9A-Za-z]{11}(?![0-9A-Za-z]))/i
@@ -35,7 +35,7 @@ export function linkedIn(hash: string): Linked[] {
 
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text).slice(0, MOST_DESCRIPTION)
+    return decodeURIComponent(text).slice(0, MAX_DESCRIPTION)
   } catch {
     return ''
   }

@@ -1,6 +1,6 @@
 /** History as a file, to keep or to carry to another browser. */
 import { ID_PATTERN, IMAGE_TYPES, type ImageType, KEY_PATTERN } from '../../../protocol.ts'
-import { MOST_DESCRIPTION } from '../gallery/link.ts'
+import { MAX_DESCRIPTION } from '../gallery/link.ts'
 import type { Remembered } from './history.ts'
 
 interface HistoryFile {
@@ -57,7 +57,7 @@ function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null):
     height: number(entry?.height),
     at: at.toISOString(),
     expires: Number.isNaN(Date.parse(expires)) ? undefined : expires,
-    alt: text(entry?.alt).slice(0, MOST_DESCRIPTION) || undefined,
+    alt: text(entry?.alt).slice(0, MAX_DESCRIPTION) || undefined,
     thumbnail: blobOf(text(entry?.thumbnail)),
   }
 }

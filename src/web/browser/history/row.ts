@@ -1,8 +1,8 @@
 /** One picture of an earlier visit, in one row. */
 
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
+import { act, deleteAndSay, staysUntil } from '../card/actions.ts'
 import { SHARE } from '../card/card.ts'
-import { act, deleteAndSay, staysUntil } from '../card/deeds.ts'
 import { openMenu } from '../card/menu.ts'
 import { codesOf } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'

@@ -1,7 +1,7 @@
 /** Reads dropped folders and `data:` URLs. Loaded at the first such drop. */
 
 /** Most files that are taken from what is dropped. */
-const MOST_FILES = 1000
+const MAX_FILES = 1000
 
 const PICTURE_NAME = /\.(jpe?g|jfif|png|apng|gif|webp|avif|heic|heif|hif|jxl)$/i
 
@@ -9,7 +9,7 @@ const PICTURE_NAME = /\.(jpe?g|jfif|png|apng|gif|webp|avif|heic|heif|hif|jxl)$/i
 export async function filesOfEntries(entries: FileSystemEntry[]): Promise<File[]> {
   const files: File[] = []
   const walk = async (entry: FileSystemEntry, isInside: boolean): Promise<void> => {
-    if (files.length >= MOST_FILES) return
+    if (files.length >= MAX_FILES) return
     if (entry.isFile) {
       // A folder holds other things too; only what was chosen by hand is worth a word when it is no picture.
       if (isInside && !PICTURE_NAME.test(entry.name)) return

@@ -5,8 +5,8 @@
  */
 
 /** Most files of one group, and most bytes of all of them. */
-const MOST_FILES = 50
-const MOST_BYTES = 100 * 1024 * 1024
+const MAX_FILES = 50
+const MAX_BYTES = 100 * 1024 * 1024
 
 const CACHE = 'kept-files'
 const NAME_HEADER = 'X-File-Name'
@@ -30,8 +30,8 @@ export async function keepFiles(group: Group, files: File[]): Promise<number> {
   for (const [index, file] of files.entries()) {
     bytes += file.size
     const isKept =
-      index < MOST_FILES &&
-      bytes <= MOST_BYTES &&
+      index < MAX_FILES &&
+      bytes <= MAX_BYTES &&
       // The disk may be full.
       (await keepFile(group, `${index}`, file).then(
         () => true,

@@ -14,7 +14,7 @@ const GATHERING_MS = 500
 let own: Group | null = null
 
 /** Keeping is a copy on the disk: not of everything. Unit: bytes. */
-const MOST_BYTES = 100 * 1024 * 1024
+const MAX_BYTES = 100 * 1024 * 1024
 
 export type Unsent = ReturnType<typeof createUnsent>
 
@@ -51,7 +51,7 @@ export function createUnsent() {
   })
   return {
     keep(number: number, file: File): void {
-      if (!isAble || sizes.has(number) || bytes + file.size > MOST_BYTES) return
+      if (!isAble || sizes.has(number) || bytes + file.size > MAX_BYTES) return
       if (unlock === null) lock()
       bytes += file.size
       sizes.set(number, file.size)

@@ -6,7 +6,7 @@ const STANDS_MS_A_CHARACTER = 80
 const SILENCE_MS = 50
 
 /** More lines of a text are reached by scrolling. */
-const MOST_LINES = 4
+const MAX_LINES = 4
 
 export interface Saying {
   /** Puts a copy button beside the sentence. */
@@ -36,7 +36,7 @@ export function say(sentence: string, { onCopy, text }: Saying = {}): void {
   if (text === undefined) stand()
   else {
     field.value = text
-    field.rows = Math.min(MOST_LINES, text.split('\n').length)
+    field.rows = Math.min(MAX_LINES, text.split('\n').length)
     field.focus()
     field.select()
     field.onblur = hide

@@ -1,7 +1,7 @@
 /** Which picture is compressed when, and which one is uploaded. Knows nothing of the page. */
 import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
 import type { Compressed, Lifetime, Mode, Sent } from '../../../client/types.ts'
-import type { LineMeter } from './line.ts'
+import type { ThroughputMeter } from './throughput.ts'
 
 /** At most this many at once on the way to the server. */
 const UPLOADS = 2
@@ -43,7 +43,7 @@ export interface Item {
 export interface Uploader {
   compress: typeof import('../../../client/browser.ts').compress
   send: typeof import('../../../client/browser.ts').send
-  line: LineMeter
+  line: ThroughputMeter
 }
 
 export interface QueueOptions {

@@ -3,7 +3,7 @@ import { UPLOAD_PATH } from '../../../protocol.ts'
 
 /** From the first look to the next, twice as long each time. Unit: milliseconds. */
 const FIRST_MS = 5000
-const MOST_MS = 5 * 60_000
+const MAX_MS = 5 * 60_000
 
 /** A server that takes no upload, though it answers, is asked ever less often. */
 let next = FIRST_MS
@@ -36,7 +36,7 @@ export function isBack(): void {
 
 async function look(): Promise<void> {
   timer = undefined
-  next = Math.min(2 * next, MOST_MS)
+  next = Math.min(2 * next, MAX_MS)
   const answer = await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)
   if (answer && answer.status < 500) then()
   else lookLater()

@@ -1,5 +1,5 @@
 /** Clipboards take pictures as PNG. More pixels than this would take seconds, and a phone's memory. */
-const MOST_PIXELS = 40e6
+const MAX_PIXELS = 40e6
 
 /** Puts the picture itself on the clipboard. `false` if the browser can't. */
 export async function copyImage(picture: HTMLImageElement): Promise<boolean> {
@@ -15,7 +15,7 @@ export async function copyImage(picture: HTMLImageElement): Promise<boolean> {
 async function pngOf(picture: HTMLImageElement): Promise<Blob> {
   await picture.decode()
   const { naturalWidth: width, naturalHeight: height } = picture
-  if (width * height > MOST_PIXELS) throw new RangeError('too many pixels')
+  if (width * height > MAX_PIXELS) throw new RangeError('too many pixels')
   const canvas = new OffscreenCanvas(width, height)
   const context = canvas.getContext('2d')
   if (!context) throw new TypeError('no canvas')

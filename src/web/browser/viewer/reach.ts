@@ -4,7 +4,7 @@
  */
 
 /** Less is a trembling finger. Unit: CSS pixels. */
-const LEAST_SCROLL_PX = 8
+const MIN_SCROLL_PX = 8
 
 export function enliveReach(): void {
   const actions = document.querySelector<HTMLElement>('.caption > .actions')!
@@ -36,7 +36,7 @@ export function enliveReach(): void {
     'scroll',
     () => {
       const moved = scrollY - last
-      if (Math.abs(moved) < LEAST_SCROLL_PX) return
+      if (Math.abs(moved) < MIN_SCROLL_PX) return
       last = scrollY
       isWanted = moved < 0 || scrollY <= 0
       settle()

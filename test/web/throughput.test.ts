@@ -1,11 +1,11 @@
 /** How fast the page thinks that its uploads leave. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLineMeter } from '../../src/web/browser/upload/line.ts'
+import { createThroughputMeter } from '../../src/web/browser/upload/throughput.ts'
 
 function meter() {
   const clock = { now: 0 }
-  return { clock, line: createLineMeter(() => clock.now) }
+  return { clock, line: createThroughputMeter(() => clock.now) }
 }
 
 test('what left in the time that it took; nothing is known before', () => {

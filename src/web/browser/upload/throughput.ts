@@ -6,10 +6,10 @@ const USUAL = 1_250_000
 const ENOUGH_BYTES = 200_000
 const ENOUGH_MS = 200
 
-export type LineMeter = ReturnType<typeof createLineMeter>
+export type ThroughputMeter = ReturnType<typeof createThroughputMeter>
 
 /** Uploads at the same time share a line: it is as fast as all of them. `now`: in milliseconds. */
-export function createLineMeter(now = () => performance.now()) {
+export function createThroughputMeter(now = () => performance.now()) {
   let [bytes, milliseconds, active, since] = [0, 0, 0, 0]
   const count = () => {
     if (active > 0) milliseconds += now() - since

@@ -6,7 +6,7 @@
 import { Refusal } from '../../errors.ts'
 import type { ClientAddress } from './quota.ts'
 
-export interface LineLimits {
+export interface UploadQueueLimits {
   /** Uploads of one address that are read at once. */
   uploadsAtOnce: number
   /** Uploads of all addresses that are read at once. */
@@ -32,7 +32,7 @@ export interface Turn<Admitted> {
   end(): void
 }
 
-export interface Line {
+export interface UploadQueue {
   /**
    * Waits for a turn, then calls `admit`. `null` of it means that it depends on uploads that have not ended: the client
    * goes on waiting, first of its address, and `admit` is called again when one of its address ended here, or may have
@@ -78,7 +78,7 @@ interface Waiter {
 
 /** When one that depends on others tries again, as some may have ended elsewhere. It doubles each time. Unit: milliseconds. */
 const FIRST_LOOK_MS = 100
-const LONGEST_LOOK_MS = 2000
+const MAX_LOOK_MS = 2000
 
 /** What a waiting upload holds besides its bytes: connection, request and headers. */
 const WAITER_BYTES = 8 * 1024
@@ -88,7 +88,7 @@ const ADDRESS_FULL = 'This address has as many uploads waiting as it may. Please
 const ALL_FULL = 'This server has as many uploads waiting as it can keep. Please try again in a moment.'
 const GONE = 'The connection was lost before the body ended.'
 
-export function createLine(limits: LineLimits): Line {
+export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
   const addresses = new Map<string, Address>()
   const networks = new Map<string, Network>()
   /** Addresses with uploads that wait. The first one's turn is next. */
@@ -181,7 +181,7 @@ export function createLine(limits: LineLimits): Line {
   async function tryAgain(address: Address): Promise<void> {
     let isOver = false
     address.another = Promise.withResolvers()
-    for (let delayMs = FIRST_LOOK_MS; !isOver; delayMs = Math.min(LONGEST_LOOK_MS, delayMs * 2)) {
+    for (let delayMs = FIRST_LOOK_MS; !isOver; delayMs = Math.min(MAX_LOOK_MS, delayMs * 2)) {
       const timer = setTimeout(address.another.resolve, delayMs)
       await address.another.promise
       clearTimeout(timer)

@@ -5,22 +5,22 @@ import { wireModeration, wireMoves, wireNotices } from '../wiring/moderation.ts'
 import { warning } from '../wiring/uploads.ts'
 
 /** Each is a dozen requests, of which a trigger has a thousand. */
-const MOST_IN_ROUND = { decided: 20, expired: 64, scanned: 16 }
+const MAX_PER_RUN = { decided: 20, expired: 64, scanned: 16 }
 
 /** Each is up to four. */
-const MOST_TIDIED = 200
+const MAX_TIDIED = 200
 const TIDY_MINUTES = 15
 
-export type ActingParts = Omit<Parameters<typeof wireModeration>[0], 'moves' | 'mostInRound'>
+export type ActingParts = Omit<Parameters<typeof wireModeration>[0], 'moves' | 'maxPerRun'>
 
 /** For one request or trigger: timers of another one end with that. */
 export function actingOf(parts: ActingParts) {
-  const moves = wireMoves({ ...parts, mostTidied: 0 })
-  return { moves, ...wireModeration({ ...parts, moves, mostInRound: MOST_IN_ROUND }) }
+  const moves = wireMoves({ ...parts, maxTidied: 0 })
+  return { moves, ...wireModeration({ ...parts, moves, maxPerRun: MAX_PER_RUN }) }
 }
 
 /** All of it once, also where a part fails. `purge`: what is owed to caches. */
-export async function runRounds(
+export async function runScheduled(
   parts: ActingParts & {
     notifiers: Notifier[]
     /** Where people reach the operator's pages. `null`: nowhere. */
@@ -50,7 +50,7 @@ export async function runRounds(
       .catch(warning(log, 'sealed evidence that is a year old could not be removed'))
   }
   // What may take all requests that are left comes last.
-  if (minute % TIDY_MINUTES === 0) await once(wireMoves({ ...parts, mostTidied: MOST_TIDIED }))
+  if (minute % TIDY_MINUTES === 0) await once(wireMoves({ ...parts, maxTidied: MAX_TIDIED }))
 }
 
 /** One round. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import fc from 'fast-check'
 import { extent } from './support/extent.ts'
-import { createWorld, LIMITS, PLACES, STEP_MS } from './support/line-world.ts'
+import { createWorld, LIMITS, PLACES, STEP_MS } from './support/upload-queue-world.ts'
 
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
 afterEach(() => mock.timers.reset())

@@ -3,28 +3,28 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import { LIMITS } from '../../src/worker/limits.ts'
-import { createPlaces } from '../../src/worker/places.ts'
+import { createUploadQueue } from '../../src/worker/upload-queue.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { until } from '../support/until.ts'
 import { startHostHere } from '../support/worker/host-here.ts'
 
 const MB = 1024 * 1024
-const quick = { ...LIMITS, lookMs: 1, firstRetryMs: 1, lastRetryMs: 4, waitMs: 60_000 }
+const quick = { ...LIMITS, pollMs: 1, firstRetryMs: 1, lastRetryMs: 4, waitMs: 60_000 }
 const client = (address: string) => ({ address, network: address, waitingBytes: 0, onGone: () => () => {} })
 
 it('never lets drafts take more than the budget, and serves all that wait', async () => {
-  const places = createPlaces(quick, 100)
+  const queue = createUploadQueue(quick, 100)
   let most = 0
   const upload = async (nth: number) => {
-    const turn = await places.lineFor(25 * MB).enter(client(`${nth}`), async () => 'admitted')
-    most = Math.max(most, places.heldBytes())
+    const turn = await queue.queueFor(25 * MB).enter(client(`${nth}`), async () => 'admitted')
+    most = Math.max(most, queue.heldBytes())
     await new Promise((resolve) => setTimeout(resolve, 2))
     turn.end()
   }
   await Promise.all(Array.from({ length: 30 }, (_, nth) => upload(nth)))
   assert.equal(most, 50 * MB)
-  assert.ok(places.mostBytes() <= LIMITS.draftBytes)
-  assert.equal(places.heldBytes(), 0)
+  assert.ok(queue.peakBytes() <= LIMITS.draftBytes)
+  assert.equal(queue.heldBytes(), 0)
 })
 
 it('keeps the drafts of a whole host within the budget, and its counter ends at nothing', async (t) => {
@@ -42,75 +42,75 @@ it('keeps the drafts of a whole host within the budget, and its counter ends at 
   )
   for (const { status } of answers) assert.ok(status === 201 || status === 503, `${status}`)
   assert.ok(answers.some(({ status }) => status === 201))
-  assert.ok(host.places.mostBytes() > budget / 2 && host.places.mostBytes() <= budget)
-  assert.equal(host.places.heldBytes(), 0)
+  assert.ok(host.uploadQueue.peakBytes() > budget / 2 && host.uploadQueue.peakBytes() <= budget)
+  assert.equal(host.uploadQueue.heldBytes(), 0)
 })
 
 it('counts small uploads by the blocks of memory that their drafts take', async () => {
-  const places = createPlaces(quick, 1000)
+  const queue = createUploadQueue(quick, 1000)
   for (const [bytes, held] of [
     [1, 1],
     [MB, 2],
     [MB + 1, 4],
   ] as const) {
-    await places.lineFor(bytes).enter(client('a'), async () => 'admitted')
-    assert.equal(places.heldBytes(), held * MB)
+    await queue.queueFor(bytes).enter(client('a'), async () => 'admitted')
+    assert.equal(queue.heldBytes(), held * MB)
   }
 })
 
 it('reads as many uploads of an address at once as it may, and others beside them', async () => {
-  const places = createPlaces(quick, 2)
+  const queue = createUploadQueue(quick, 2)
   const admit = async () => 'admitted'
   const turns = [
-    await places.lineFor(1).enter(client('a'), admit),
-    await places.lineFor(1).enter(client('a'), admit),
+    await queue.queueFor(1).enter(client('a'), admit),
+    await queue.queueFor(1).enter(client('a'), admit),
   ]
   let isThird = false
-  const third = places.lineFor(1).enter(client('a'), async () => {
+  const third = queue.queueFor(1).enter(client('a'), async () => {
     isThird = true
     return 'admitted'
   })
-  const other = await places.lineFor(1).enter(client('b'), admit)
+  const other = await queue.queueFor(1).enter(client('b'), admit)
   assert.equal(isThird, false)
   turns[0]!.end()
   await third
   for (const turn of [turns[1]!, await third, other]) turn.end()
-  assert.deepEqual(places.lineFor(1).counts(), { reading: 0, waiting: 0 })
+  assert.deepEqual(queue.queueFor(1).counts(), { reading: 0, waiting: 0 })
 })
 
 it('refuses who waited too long, and who finds the line full', async () => {
-  const places = createPlaces({ ...quick, waitMs: 20, waitingOfAddress: 1 }, 1)
-  const turn = await places.lineFor(1).enter(client('a'), async () => 'admitted')
-  const waiting = places.lineFor(1).enter(client('a'), async () => 'admitted')
+  const queue = createUploadQueue({ ...quick, waitMs: 20, waitingOfAddress: 1 }, 1)
+  const turn = await queue.queueFor(1).enter(client('a'), async () => 'admitted')
+  const waiting = queue.queueFor(1).enter(client('a'), async () => 'admitted')
   const isBusy = (error: unknown) => error instanceof Refusal && error.code === 'busy'
   await assert.rejects(
-    places.lineFor(1).enter(client('a'), async () => 'admitted'),
+    queue.queueFor(1).enter(client('a'), async () => 'admitted'),
     isBusy,
   )
   await assert.rejects(waiting, isBusy)
   turn.end()
-  ;(await places.lineFor(1).enter(client('a'), async () => 'admitted')).end()
+  ;(await queue.queueFor(1).enter(client('a'), async () => 'admitted')).end()
 })
 
 it('asks again for what depends on others, and gives back the turn of one that throws', async () => {
-  const places = createPlaces(quick, 1)
+  const queue = createUploadQueue(quick, 1)
   let asked = 0
-  const turn = await places.lineFor(1).enter(client('a'), async () => (++asked < 5 ? null : 'admitted'))
+  const turn = await queue.queueFor(1).enter(client('a'), async () => (++asked < 5 ? null : 'admitted'))
   assert.equal(asked, 5)
   turn.end()
   await assert.rejects(
-    places.lineFor(1).enter(client('a'), async () => {
+    queue.queueFor(1).enter(client('a'), async () => {
       throw new Error('no')
     }),
     /no/,
   )
-  assert.deepEqual(places.lineFor(1).counts(), { reading: 0, waiting: 0 })
+  assert.deepEqual(queue.queueFor(1).counts(), { reading: 0, waiting: 0 })
 })
 
 it('takes back the turn of one that was cut off without a word', async () => {
-  const places = createPlaces({ ...quick, lostMs: 30 }, 1)
-  await places.lineFor(1).enter(client('a'), async () => 'admitted')
-  const next = places.lineFor(1).enter(client('a'), async () => 'admitted')
-  await until('the lost one is forgotten', () => places.lineFor(1).counts().waiting === 0)
+  const queue = createUploadQueue({ ...quick, lostMs: 30 }, 1)
+  await queue.queueFor(1).enter(client('a'), async () => 'admitted')
+  const next = queue.queueFor(1).enter(client('a'), async () => 'admitted')
+  await until('the lost one is forgotten', () => queue.queueFor(1).counts().waiting === 0)
   ;(await next).end()
 })

@@ -5,11 +5,11 @@
  */
 import { sleep } from '../async.ts'
 import { Refusal } from '../errors.ts'
-import type { Client, Line } from '../service/quota/line.ts'
+import type { Client, UploadQueue } from '../service/quota/upload-queue.ts'
 import { BLOCK_BYTES } from '../stores/r2/draft.ts'
 import type { Limits } from './limits.ts'
 
-interface Place {
+interface Entry {
   readonly address: string
   /** Memory that its draft may take. */
   readonly bytes: number
@@ -19,57 +19,57 @@ interface Place {
   touchedAt: number
 }
 
-export interface Places {
+export interface IsolateUploadQueue {
   /** The line as one upload sees it. `bytes`: that its body says it has, or may have. */
-  lineFor(bytes: number): Line & { touch(): void }
+  queueFor(bytes: number): UploadQueue & { touch(): void }
   /** Memory of drafts that are received or stored now. */
   heldBytes(): number
   /** The most that it ever was. */
-  mostBytes(): number
+  peakBytes(): number
 }
 
 const TOO_LONG = 'This upload waited too long for its turn. Please try again in a moment.'
 const FULL = 'This server has as many uploads waiting as it can keep. Please try again in a moment.'
 
 /** `uploadsAtOnce`: of one address. */
-export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
+export function createUploadQueue(limits: Limits, uploadsAtOnce: number): IsolateUploadQueue {
   /** In order of arrival. */
-  let places: Place[] = []
+  let entries: Entry[] = []
   // Counted along: hundreds look often.
   let held = 0
-  let most = 0
+  let peak = 0
   let reading = 0
   const readingOf = new Map<string, number>()
 
-  function setReading(place: Place, isReading: boolean): void {
-    if (place.isReading === isReading) return
-    place.isReading = isReading
+  function setReading(entry: Entry, isReading: boolean): void {
+    if (entry.isReading === isReading) return
+    entry.isReading = isReading
     const one = isReading ? 1 : -1
     reading += one
-    held += one * place.bytes
-    most = Math.max(most, held)
-    const ofAddress = (readingOf.get(place.address) ?? 0) + one
-    if (ofAddress > 0) readingOf.set(place.address, ofAddress)
-    else readingOf.delete(place.address)
+    held += one * entry.bytes
+    peak = Math.max(peak, held)
+    const ofAddress = (readingOf.get(entry.address) ?? 0) + one
+    if (ofAddress > 0) readingOf.set(entry.address, ofAddress)
+    else readingOf.delete(entry.address)
   }
 
-  function leave(place: Place): void {
-    setReading(place, false)
-    places = places.filter((other) => other !== place)
+  function leave(entry: Entry): void {
+    setReading(entry, false)
+    entries = entries.filter((other) => other !== entry)
   }
 
-  /** `now`: not later than when the caller's own place was touched. */
+  /** `now`: not later than when the caller's own entry was touched. */
   function dropLost(now: number): void {
-    for (const place of places) if (place.touchedAt < now - limits.lostMs) leave(place)
+    for (const entry of entries) if (entry.touchedAt < now - limits.lostMs) leave(entry)
   }
 
   /** First come, first served: of an address, and of those that only lack memory. */
-  function hasTurn(place: Place): boolean {
-    if (!hasSeat(place.address) || held + place.bytes > limits.draftBytes) return false
-    for (const earlier of places) {
-      if (earlier === place) break
+  function hasTurn(entry: Entry): boolean {
+    if (!hasSeat(entry.address) || held + entry.bytes > limits.draftBytes) return false
+    for (const earlier of entries) {
+      if (earlier === entry) break
       if (earlier.isReading) continue
-      if (earlier.address === place.address || (!earlier.isStalled && hasSeat(earlier.address))) return false
+      if (earlier.address === entry.address || (!earlier.isStalled && hasSeat(earlier.address))) return false
     }
     return true
   }
@@ -79,12 +79,12 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
   }
 
   async function enter<Admitted>(
-    place: Place,
+    entry: Entry,
     client: Client,
     admit: () => Promise<Admitted | null>,
   ): Promise<Admitted> {
-    const waiting = places.filter(({ isReading }) => !isReading)
-    const ofAddress = waiting.filter(({ address }) => address === place.address)
+    const waiting = entries.filter(({ isReading }) => !isReading)
+    const ofAddress = waiting.filter(({ address }) => address === entry.address)
     if (ofAddress.length >= limits.waitingOfAddress || waiting.length >= limits.waiting) {
       throw new Refusal('busy', FULL)
     }
@@ -93,26 +93,26 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
       isGone = true
     })
     const until = Date.now() + limits.waitMs
-    places.push(place)
+    entries.push(entry)
     try {
-      for (let retryMs = limits.firstRetryMs, notBefore = 0; ; await sleep(limits.lookMs)) {
+      for (let retryMs = limits.firstRetryMs, notBefore = 0; ; await sleep(limits.pollMs)) {
         const now = Date.now()
-        place.touchedAt = now
+        entry.touchedAt = now
         dropLost(now)
         if (isGone) throw new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
-        if (now >= notBefore && hasTurn(place)) {
-          setReading(place, true)
+        if (now >= notBefore && hasTurn(entry)) {
+          setReading(entry, true)
           const admitted = await admit()
           if (admitted !== null) return admitted
-          setReading(place, false)
-          place.isStalled = true
+          setReading(entry, false)
+          entry.isStalled = true
           notBefore = Date.now() + retryMs
           retryMs = Math.min(limits.lastRetryMs, retryMs * 2)
         }
         if (now > until) throw new Refusal('busy', TOO_LONG)
       }
     } catch (error) {
-      leave(place)
+      leave(entry)
       throw error
     } finally {
       ignore()
@@ -120,28 +120,28 @@ export function createPlaces(limits: Limits, uploadsAtOnce: number): Places {
   }
 
   return {
-    lineFor(bytes) {
-      let place: Place | undefined
+    queueFor(bytes) {
+      let entry: Entry | undefined
       return {
         async enter(client, admit) {
-          const taken: Place = {
+          const taken: Entry = {
             address: client.address,
             bytes: Math.min(Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES, limits.draftBytes),
             isReading: false,
             isStalled: false,
             touchedAt: Date.now(),
           }
-          place = taken
+          entry = taken
           const admitted = await enter(taken, client, admit)
           return { admitted, end: () => leave(taken) }
         },
-        counts: () => ({ reading, waiting: places.length - reading }),
+        counts: () => ({ reading, waiting: entries.length - reading }),
         touch() {
-          if (place !== undefined) place.touchedAt = Date.now()
+          if (entry !== undefined) entry.touchedAt = Date.now()
         },
       }
     },
     heldBytes: () => held,
-    mostBytes: () => most,
+    peakBytes: () => peak,
   }
 }

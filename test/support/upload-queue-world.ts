@@ -3,9 +3,14 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../src/errors.ts'
-import { createLine, type Line, type LineLimits, type Turn } from '../../src/service/quota/line.ts'
+import {
+  createUploadQueue,
+  type Turn,
+  type UploadQueue,
+  type UploadQueueLimits,
+} from '../../src/service/quota/upload-queue.ts'
 
-export const LIMITS: LineLimits = {
+export const LIMITS: UploadQueueLimits = {
   uploadsAtOnce: 3,
   uploadsRead: 8,
   waitMs: 3000,
@@ -32,8 +37,8 @@ interface Upload {
   leave: (() => void) | null
 }
 
-export function createWorld(limits: Partial<LineLimits> = {}) {
-  const line: Line = createLine({ ...LIMITS, ...limits })
+export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
+  const line: UploadQueue = createUploadQueue({ ...LIMITS, ...limits })
   const uploads: Upload[] = []
   /** By address: what is held here, what other processes hold, and what is stored. */
   const quota = Array.from({ length: 20 }, () => ({ held: 0, elsewhere: 0, stored: 0 }))
