@@ -3,24 +3,24 @@ import sharp from 'sharp'
 import { pdq } from './pdq.mjs'
 
 /** As PDQ's own programs scale what is larger. */
-const MOST_SIDE = 512
+const MAX_SIDE = 512
 
 /** Of an animation, evenly spread. */
-const MOST_FRAMES = 8
+const MAX_FRAMES = 8
 
 sharp.cache(false)
 sharp.concurrency(1)
 
 async function hashesOf(bytes) {
   const { pages = 1, width, height, pageHeight = height } = await sharp(bytes).metadata()
-  const isLarge = Math.max(width, pageHeight) > MOST_SIDE
-  const frames = Math.min(pages, MOST_FRAMES)
+  const isLarge = Math.max(width, pageHeight) > MAX_SIDE
+  const frames = Math.min(pages, MAX_FRAMES)
   const own = new Set()
   const turned = new Set()
   for (let nth = 0; nth < frames; nth++) {
     const image = sharp(bytes, { page: Math.floor((nth * pages) / frames) }).rotate()
     // While it is decoded: at no time is all of a large one in memory.
-    const scaled = isLarge ? image.resize(MOST_SIDE, MOST_SIDE, { fit: 'fill' }) : image
+    const scaled = isLarge ? image.resize(MAX_SIDE, MAX_SIDE, { fit: 'fill' }) : image
     const { data, info } = await scaled
       .removeAlpha()
       .toColourspace('srgb')

@@ -7,7 +7,7 @@ const SIDE = 64
 const KEPT = 16
 
 /** A picture that is narrower or lower has no hash that says anything. */
-const LEAST_SIDE = 5
+const MIN_SIDE = 5
 
 /** Rows 1 to 16 of the discrete cosine transform of 64 values. */
 const DCT = Array.from({ length: KEPT }, (_, row) =>
@@ -24,7 +24,7 @@ const DCT = Array.from({ length: KEPT }, (_, row) =>
 export function pdq(luma, width, height) {
   const small = downsampled(Float64Array.from(luma), width, height)
   const spectrum = transformed(small)
-  const quality = Math.min(width, height) < LEAST_SIDE ? 0 : qualityOf(small)
+  const quality = Math.min(width, height) < MIN_SIDE ? 0 : qualityOf(small)
   return { hashes: [...new Set(turnsOf(spectrum).map(hashOf))], quality }
 }
 

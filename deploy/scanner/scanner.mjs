@@ -20,7 +20,7 @@ const PAUSE_MS = Number(process.env.PAUSE_MS ?? 1000)
 const DECODE_MS = 20_000
 const ANSWER_MS = 30_000
 /** More than the server takes. */
-const MOST_BYTES = 64 * 2 ** 20
+const MAX_BYTES = 64 * 2 ** 20
 const FEED_MS = 10_000
 
 if (!PINHOLE || !SCANNER_TOKEN) {
@@ -147,7 +147,7 @@ async function verdictOn(scan) {
   const own = []
   const turned = []
   for (const part of [scan, ...(scan.preview === null ? [] : [scan.preview])]) {
-    if (part.size > MOST_BYTES) return undecodable('too large')
+    if (part.size > MAX_BYTES) return undecodable('too large')
     const answer = await call('GET', part.bytes)
     if (answer === null) return null
     try {
