@@ -15,10 +15,10 @@ import { jpegPlaces } from '../support/images/planting-places-jpeg.ts'
 import { decoded, scrub } from './subject.ts'
 
 /** Rows of the table in SECURITY.md. */
-const CODED = 'coded data behind what the last pixel needs'
+const CODED = 'coded data after the last pixel'
 const UNUSED = 'entries that no pixel uses'
 const PROFILE = 'the text of a valid ICC profile'
-const OTHERS = 'other pictures of the file'
+const OTHERS = 'further images in the file'
 const NUMBERS = 'numbers that decoders read'
 
 /** Each with the row that names it. */
@@ -39,8 +39,7 @@ const SURVIVORS: Record<string, Record<string, string>> = {
     'a private tag of a profile': PROFILE,
     'behind the zlib stream of the picture': CODED,
     'colours that no pixel uses': UNUSED,
-    'the picture that viewers without animation show':
-      'the picture of an APNG that viewers without animation show',
+    'the picture that viewers without animation show': 'the fallback image of an APNG',
     'the resolution of Exif': NUMBERS,
     resolution: NUMBERS,
     primaries: NUMBERS,
