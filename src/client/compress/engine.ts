@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 import { type Inspection, isWhole } from '../../formats/image.ts'
 import { EXTENSIONS, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
-import { blobOf, blobSource, divisible } from '../blob-source.ts'
+import { blobOf, blobSource, sliceable } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback, PrepareOptions } from '../types.ts'
 import { converse, type Outcome } from '../worker/conversation.ts'
 import type { CompressRequest, Found } from '../worker/messages.ts'
@@ -51,7 +51,7 @@ export function createEngine(host: EngineHost): Engine {
       const { signal, onProgress, mode } = options
       signal?.throwIfAborted()
       onProgress?.({ stage: 'inspecting' })
-      const file = await divisible(given)
+      const file = await sliceable(given)
       const { inspection, verdict, preview } = await work(file, options)
       signal?.throwIfAborted()
       if (verdict.kind === 'refused') throw new Refusal(verdict.code, verdict.detail)
