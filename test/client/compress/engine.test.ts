@@ -4,16 +4,16 @@ import { test } from 'node:test'
 import { createEngine } from '../../../src/client/compress/engine.ts'
 import type { Reply } from '../../../src/client/worker/messages.ts'
 import { gif } from '../../support/images/tiny-images.ts'
-import { FILE, inspected, mockTimers, playedHost, recompressed, settle } from '../worker/played-host.ts'
+import { FILE, fakeHost, inspected, mockTimers, recompressed, settle } from '../worker/fake-host.ts'
 
 test('where no worker starts, files are inspected on the spot and scrubbed', async () => {
   const picture = new Blob([new Uint8Array(gif())])
-  const throwing = playedHost({
+  const throwing = fakeHost({
     startWorker() {
       throw new Error('blocked')
     },
   })
-  const dying = playedHost()
+  const dying = fakeHost()
   for (const { host, workers } of [throwing, dying]) {
     const pending = createEngine(host).compress(picture)
     await settle()
@@ -29,7 +29,7 @@ test('where no worker starts, files are inspected on the spot and scrubbed', asy
 })
 
 test('cancelling ends the worker at any stage, and the next file gets a new one', async () => {
-  const { host, workers } = playedHost({ maxWorkers: 1 })
+  const { host, workers } = fakeHost({ maxWorkers: 1 })
   const engine = createEngine(host)
   const reason = new Error('changed my mind')
   for (const stage of ['started', 'inspected'] as const) {
@@ -46,7 +46,7 @@ test('cancelling ends the worker at any stage, and the next file gets a new one'
 })
 
 test('files beyond the workers wait their turn, and may leave the queue', async () => {
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const stop = new AbortController()
   const [first, second] = [engine.compress(FILE), engine.compress(FILE)]
@@ -72,7 +72,7 @@ test('files beyond the workers wait their turn, and may leave the queue', async 
 
 test('a worker is replaced after a large job, after many, after a codec error, and when it idles', async (t) => {
   const timers = mockTimers(t)
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const run = async (megapixels: number, last: Reply = recompressed()) => {
     const pending = engine.compress(FILE)
@@ -98,7 +98,7 @@ test('a worker is replaced after a large job, after many, after a codec error, a
 })
 
 test('prepare warms one worker up, which the first file then uses', async () => {
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   engine.prepare({ codecs: false })
   assert.deepEqual(
@@ -120,7 +120,7 @@ test('prepare warms one worker up, which the first file then uses', async () => 
 
 test('a prepared worker waits a minute for the first file, since it was last asked for', (t) => {
   const timers = mockTimers(t)
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   engine.prepare({ codecs: false })
   timers.tick(59_999)
@@ -132,7 +132,7 @@ test('a prepared worker waits a minute for the first file, since it was last ask
 })
 
 test('a refusal and a fault of a worker keep their words', async () => {
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const refused = engine.compress(FILE)
   await settle()
@@ -145,7 +145,7 @@ test('a refusal and a fault of a worker keep their words', async () => {
 })
 
 test('arguments that make no sense start no worker', async () => {
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   await assert.rejects(engine.compress('a.jpg' as unknown as Blob), {
     name: 'TypeError',
@@ -159,7 +159,7 @@ test('arguments that make no sense start no worker', async () => {
 })
 
 test('where a worker was promised and none starts, that is an error, not an uncompressed upload', async () => {
-  const { host } = playedHost({
+  const { host } = fakeHost({
     startWorker() {
       throw new Error('blocked')
     },
@@ -172,14 +172,14 @@ test('where a worker was promised and none starts, that is an error, not an unco
 
 test('a worker is told how large a picture may be at this moment', async () => {
   let free = 5_000_000
-  const { host, workers } = playedHost({ maxPixels: () => free, maxWorkers: 1 })
+  const { host, workers } = fakeHost({ maxPixels: () => free, maxWorkers: 1 })
   const engine = createEngine(host)
   for (const expected of [5_000_000, 1_000_000]) {
     free = expected
     const pending = engine.compress(FILE)
     await settle()
     const request = workers[0]!.requests.at(-1)
-    assert.equal(request?.kind === 'compress' && request.means.maxPixels, expected)
+    assert.equal(request?.kind === 'compress' && request.capabilities.maxPixels, expected)
     workers[0]!.reply(inspected())
     workers[0]!.reply(recompressed())
     await pending

@@ -109,7 +109,7 @@ describe('colours', () => {
     for (const transfer of [16, 18])
       await assert.rejects(converted({ properties: [codePoints(9, transfer)] }), {
         code: 'unsupported-type',
-        message: /brighter than a JPEG/,
+        message: /HDR \(PQ or HLG\)/,
       })
   })
 
@@ -219,7 +219,7 @@ test('what its data is not is refused after it was tried', async () => {
 
 /** Files of exiv2 (test/corpus/README.md): the size, or why it is refused. Any other becomes a picture. */
 const EXPECTED: Record<string, [width: number, height: number] | RegExp> = {
-  'Canon.HIF': /brighter than a JPEG/,
+  'Canon.HIF': /HDR \(PQ or HLG\)/,
   'Sony.HIF': [8640, 5760],
   'Stonehenge.heic': [300, 200],
   'heic.heic': [1280, 854],

@@ -53,7 +53,7 @@ test('a photograph takes no more bytes than a browser would give it, and looks n
     assert.ok(blob.size < browsers.length, `${blob.size} < ${browsers.length}`)
     const before = await rgba(camera)
     const [own, theirs] = [await rgba(Buffer.from(await blob.bytes())), await rgba(browsers)]
-    assert.ok(textureLossOf(before, own).worst < 1.1 * textureLossOf(before, theirs).worst)
+    assert.ok(textureLossOf(before, own).structure < 1.1 * textureLossOf(before, theirs).structure)
   }
 })
 
@@ -65,26 +65,26 @@ test('what a browser encoded before is encoded with the same steps again', async
   assert.deepEqual(await tables(await blob.bytes()), await tables(once))
 })
 
-const nothing = { worst: 0.001, faded: 0, moved: 0 }
+const nothing = { structure: 0.001, contrast: 0, meanError: 0 }
 const sample = (facts: Partial<Sample> = {}): Sample => ({
   bytes: 200_000,
-  loss: { ...nothing, worst: 0.02 },
+  loss: { ...nothing, structure: 0.02 },
   browserBytes: 204_000,
-  browserLoss: { ...nothing, worst: 0.02 },
+  browserLoss: { ...nothing, structure: 0.02 },
   ...facts,
 })
 const lumaOf = (facts: Partial<Sample>) => qualityFor(sample(facts), { fullChroma: false }).luma
-const textured = (faded: number) => ({ loss: { worst: 0.1, faded, moved: 2 } })
+const textured = (contrast: number) => ({ loss: { structure: 0.1, contrast, meanError: 2 } })
 
 test('the more bytes a browser would take, and the more texture is lost, the finer it gets, within bounds', () => {
   const unit = fc.double({ min: 0, max: 1, noNaN: true })
   const bytes = fc.integer({ min: 1000, max: 1_000_000 })
   fc.assert(
-    fc.property(unit, unit, unit, bytes, bytes, (a, b, worst, c, d) => {
+    fc.property(unit, unit, unit, bytes, bytes, (a, b, structure, c, d) => {
       const [low, high] = [Math.min(a, b), Math.max(a, b)]
       const [few, many] = [Math.min(c, d), Math.max(c, d)]
-      const of = (faded: number, browserBytes: number) =>
-        lumaOf({ bytes: 100_000, browserBytes, loss: { worst, faded, moved: 2 } })
+      const of = (contrast: number, browserBytes: number) =>
+        lumaOf({ bytes: 100_000, browserBytes, loss: { structure, contrast, meanError: 2 } })
       const all = [of(low, few), of(high, few), of(low, many), of(high, many)]
       const [first = 0, finer = 0] = all
       return first <= finer && all.every((luma) => luma >= COARSEST_QUALITY && luma <= FINEST_QUALITY)

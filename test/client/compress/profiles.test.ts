@@ -16,8 +16,8 @@ test('sRGB is told from what is shown differently', async () => {
   assert.equal(profileKindOf(null), 'none')
   assert.equal(profileKindOf(await profileOf('srgb')), 'srgb')
   assert.equal(profileKindOf(await profileOf('p3')), 'rgb')
-  assert.equal(profileKindOf(await profileOf('cmyk')), 'unfit')
-  assert.equal(profileKindOf(noise(500)), 'unfit')
+  assert.equal(profileKindOf(await profileOf('cmyk')), 'unusable')
+  assert.equal(profileKindOf(noise(500)), 'unusable')
   const cut = (await profileOf('srgb')).slice(0, 200)
   assert.equal(profileKindOf(cut), 'rgb')
 })
@@ -49,7 +49,7 @@ test('a profile of which a share is missing fits nothing', async () => {
   const second = endOf(Buffer.from(jpeg).indexOf(Buffer.from([0xff, 0xe2])))
   const cut = Buffer.concat([jpeg.subarray(0, second), jpeg.subarray(endOf(second))])
   const { facts, profile: found } = await jpegFactsOf(sourceOf(cut))
-  assert.deepEqual([facts.profile, found], ['unfit', null])
+  assert.deepEqual([facts.profile, found], ['unusable', null])
 })
 
 test('a profile of odd length goes into a WebP that others read', async () => {

@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import type { Codecs } from '../../../src/client/compress/codecs.ts'
 import { MAX_PIXELS } from '../../../src/client/compress/plan.ts'
 import type { Reply, Request } from '../../../src/client/worker/messages.ts'
-import { createWork } from '../../../src/client/worker/work.ts'
+import { createRequestHandler } from '../../../src/client/worker/work.ts'
 import { photo, rgba } from '../pictures.ts'
 
 /** Encoders for a PNG whose WebP is `webp`; packing it anew does as `optimisePng` does. */
@@ -25,10 +25,10 @@ async function repliesOf(png: Buffer, encoders: Partial<Codecs>, onInspected = (
     kind: 'compress',
     blob: new Blob([new Uint8Array(png)], { type: 'image/png' }),
     mode: 'auto',
-    means: { webAssembly: true, maxPixels: MAX_PIXELS },
+    capabilities: { webAssembly: true, maxPixels: MAX_PIXELS },
     convert: true,
   }
-  await createWork(codecs, (reply) => {
+  await createRequestHandler(codecs, (reply) => {
     if (reply.kind === 'inspected') onInspected()
     replies.push(reply)
   })(request)

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../../src/client/compress/engine.ts'
-import { FILE, inspected, mockTimers, playedHost, recompressed, settle } from './played-host.ts'
+import { FILE, fakeHost, inspected, mockTimers, recompressed, settle } from './fake-host.ts'
 
 /** A file's compression, and the worker that has it. */
 async function begun() {
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const pending = createEngine(host).compress(FILE)
   await settle()
   return { pending, worker: workers[0]! }

@@ -12,7 +12,7 @@ export interface PlayedWorker {
   ended: boolean
 }
 
-export function playedHost(settings: Partial<EngineHost> = {}) {
+export function fakeHost(settings: Partial<EngineHost> = {}) {
   const workers: PlayedWorker[] = []
   const host: EngineHost = {
     maxWorkers: 2,
