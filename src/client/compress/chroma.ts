@@ -26,16 +26,18 @@ export function restoreChroma({ data, width, height }: Pixels): void {
   const read = (row: number, into: ChromaRow) =>
     readRow(bytes, Math.min(row, rows - 1) * 2 * stride, stride, into)
   let above = read(0, newRow(columns))
-  let here = read(0, newRow(columns))
+  let current = read(0, newRow(columns))
   let below = newRow(columns)
   for (let row = 0; row < rows; row++) {
     // Must run before this row is modified, because the last row is its own lower neighbour.
     read(row + 1, below)
     for (let column = 0, at = row * 2 * stride; column < columns; column++, at += 8) {
       const cb =
-        here.cb[column]! - blur(above.cbBlurred[column]!, here.cbBlurred[column]!, below.cbBlurred[column]!)
+        current.cb[column]! -
+        blur(above.cbBlurred[column]!, current.cbBlurred[column]!, below.cbBlurred[column]!)
       const cr =
-        here.cr[column]! - blur(above.crBlurred[column]!, here.crBlurred[column]!, below.crBlurred[column]!)
+        current.cr[column]! -
+        blur(above.crBlurred[column]!, current.crBlurred[column]!, below.crBlurred[column]!)
       // Would change every channel by less than half a level.
       if (cb < 0.28 && cb > -0.28 && cr < 0.35 && cr > -0.35) continue
       shift(bytes, at, cb, cr)
@@ -43,10 +45,10 @@ export function restoreChroma({ data, width, height }: Pixels): void {
       shift(bytes, at + stride, cb, cr)
       shift(bytes, at + stride + 4, cb, cr)
     }
-    const spent = above
-    above = here
-    here = below
-    below = spent
+    const recycled = above
+    above = current
+    current = below
+    below = recycled
   }
 }
 
@@ -55,8 +57,8 @@ function newRow(columns: number): ChromaRow {
   return { cb: plane(), cr: plane(), cbBlurred: plane(), crBlurred: plane() }
 }
 
-function blur(before: number, here: number, after: number): number {
-  return (before + 6 * here + after) / 8
+function blur(previous: number, current: number, next: number): number {
+  return (previous + 6 * current + next) / 8
 }
 
 /** `at`: offset of the upper of two pixel rows. */
