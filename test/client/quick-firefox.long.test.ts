@@ -8,7 +8,7 @@ import type { Line } from '../../src/client/types.ts'
 import { launchFirefox, noFirefox } from '../support/browser.ts'
 import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
 import { compressIn, newPage } from './in-chromium.ts'
-import { meanDifference, cameraJpeg } from './pictures.ts'
+import { cameraJpeg, meanDifference } from './pictures.ts'
 
 /** So fast that only encoding time matters. */
 const FAST: Line = { bytesPerSecond: 1e9, isBusy: true }

@@ -5,7 +5,7 @@ import type { Line } from '../../src/client/types.ts'
 import { before, test } from '../support/chromium-tests.ts'
 import { LYING_CANVAS } from '../support/engine-page.ts'
 import { inChromium } from './in-chromium.ts'
-import { meanDifference, cameraJpeg, photo } from './pictures.ts'
+import { cameraJpeg, meanDifference, photo } from './pictures.ts'
 
 const sdk = inChromium()
 let camera: Buffer

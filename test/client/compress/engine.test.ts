@@ -1,12 +1,12 @@
-/** The engine's workers: queued, cancelled, worn, replaced. */
+/** The engine's worker pool: queueing, cancellation, replacement. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../../src/client/compress/engine.ts'
 import type { Reply } from '../../../src/client/worker/messages.ts'
 import { gif } from '../../support/images/tiny-images.ts'
-import { FILE, fakeHost, inspected, mockTimers, recompressed, flushPromises } from '../worker/fake-host.ts'
+import { FILE, fakeHost, flushPromises, inspected, mockTimers, recompressed } from '../worker/fake-host.ts'
 
-test('where no worker starts, files are inspected on the spot and scrubbed', async () => {
+test('inspects files on the calling thread and scrubs them if no worker starts', async () => {
   const picture = new Blob([new Uint8Array(gif())])
   const throwing = fakeHost({
     startWorker() {
@@ -28,7 +28,7 @@ test('where no worker starts, files are inspected on the spot and scrubbed', asy
   }
 })
 
-test('cancelling ends the worker at any stage, and the next file gets a new one', async () => {
+test('terminates the worker on cancellation at any stage, and starts a new one for the next file', async () => {
   const { host, workers } = fakeHost({ maxWorkers: 1 })
   const engine = createEngine(host)
   const reason = new Error('changed my mind')
@@ -45,7 +45,7 @@ test('cancelling ends the worker at any stage, and the next file gets a new one'
   assert.equal(workers.length, 2)
 })
 
-test('files beyond the workers wait their turn, and may leave the queue', async () => {
+test('queues files when all workers are busy, and removes cancelled ones from the queue', async () => {
   const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const stop = new AbortController()
@@ -70,7 +70,7 @@ test('files beyond the workers wait their turn, and may leave the queue', async 
   assert.equal((await fourth).action, 'scrubbed')
 })
 
-test('a worker is replaced after a large job, after many, after a codec error, and when it idles', async (t) => {
+test('replaces a worker after a large job, after many jobs, after a codec error, and when idle', async (t) => {
   const timers = mockTimers(t)
   const { host, workers } = fakeHost()
   const engine = createEngine(host)
@@ -97,7 +97,7 @@ test('a worker is replaced after a large job, after many, after a codec error, a
   assert.equal(idle.isTerminated, true)
 })
 
-test('prepare warms one worker up, which the first file then uses', async () => {
+test('prepare starts one worker, which the first file then uses', async () => {
   const { host, workers } = fakeHost()
   const engine = createEngine(host)
   engine.prepare({ codecs: false })
@@ -118,7 +118,7 @@ test('prepare warms one worker up, which the first file then uses', async () => 
   await pending
 })
 
-test('a prepared worker waits a minute for the first file, since it was last asked for', (t) => {
+test('keeps a prepared worker for a minute after the last call of prepare', (t) => {
   const timers = mockTimers(t)
   const { host, workers } = fakeHost()
   const engine = createEngine(host)
@@ -131,7 +131,7 @@ test('a prepared worker waits a minute for the first file, since it was last ask
   assert.equal(workers[0]!.isTerminated, true)
 })
 
-test('a refusal and a fault of a worker keep their words', async () => {
+test("rejects with the worker's refusal or error message", async () => {
   const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const refused = engine.compress(FILE)
@@ -144,7 +144,7 @@ test('a refusal and a fault of a worker keep their words', async () => {
   await assert.rejects(failed, /can't be read: NotReadableError/)
 })
 
-test('arguments that make no sense start no worker', async () => {
+test('does not start a worker for invalid arguments', async () => {
   const { host, workers } = fakeHost()
   const engine = createEngine(host)
   await assert.rejects(engine.compress('a.jpg' as unknown as Blob), {
@@ -158,7 +158,7 @@ test('arguments that make no sense start no worker', async () => {
   assert.equal(workers.length, 0)
 })
 
-test('where a worker was promised and none starts, that is an error, not an uncompressed upload', async () => {
+test('rejects if no worker starts and the host requires one', async () => {
   const { host } = fakeHost({
     startWorker() {
       throw new Error('blocked')
@@ -170,7 +170,7 @@ test('where a worker was promised and none starts, that is an error, not an unco
   await assert.rejects(createEngine(host).compress(new Blob([new Uint8Array(gif())])), /\/w\/worker\.js/)
 })
 
-test('a worker is told how large a picture may be at this moment', async () => {
+test('passes the current size limit to the worker with each request', async () => {
   let free = 5_000_000
   const { host, workers } = fakeHost({ maxPixels: () => free, maxWorkers: 1 })
   const engine = createEngine(host)

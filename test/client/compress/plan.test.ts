@@ -59,16 +59,21 @@ const recompressed = {
 const repacked = { kind: 'png', mayBeWebp: true, mayBeJpeg: true, keepProfile: false } as const
 const optimised = { ...repacked, mayBeWebp: false, mayBeJpeg: false }
 
-const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
+const TABLE: [name: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['GIF', { type: 'image/gif', ...SIZE }, 'auto', KEEP],
   ['animated GIF', { type: 'image/gif', ...SIZE, animated: true }, 'lossless', KEEP],
   ['camera JPEG', jpeg(), 'auto', recompressed],
   ['camera JPEG, keep format', jpeg(), 'keep-format', recompressed],
   ['camera JPEG, lossless', jpeg(), 'lossless', SCRUB],
   ['camera JPEG, original', jpeg(), 'original', KEEP],
-  ['JPEG at the edge of efficiency', jpeg({ lumaTableSum: 1399 }), 'auto', recompressed],
+  ['JPEG just below the efficiency threshold', jpeg({ lumaTableSum: 1399 }), 'auto', recompressed],
   ['efficient JPEG', jpeg({ lumaTableSum: 1400 }), 'auto', SCRUB],
-  ['our own JPEG of a photo that was a PNG', jpeg({ fullChroma: true, isOwnOutput: true }), 'auto', SCRUB],
+  [
+    'JPEG written by this engine from a PNG photo',
+    jpeg({ fullChroma: true, isOwnOutput: true }),
+    'auto',
+    SCRUB,
+  ],
   [
     '4:4:4 JPEG',
     jpeg({ fullChroma: true, halfChroma: false }),
@@ -93,7 +98,7 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
     'auto',
     { ...recompressed, keepGainMap: true, keepProfile: true },
   ],
-  ['JPEG with a second picture', jpeg({ gainMap: 'unsupported' }), 'auto', SCRUB],
+  ['JPEG with a second image', jpeg({ gainMap: 'unsupported' }), 'auto', SCRUB],
   ['JPEG with an sRGB profile', jpeg({ profile: 'srgb' }), 'auto', recompressed],
   ['JPEG with a P3 profile', jpeg({ profile: 'rgb' }), 'auto', { ...recompressed, keepProfile: true }],
   ['JPEG with a profile of another space', jpeg({ profile: 'gray' }), 'auto', SCRUB],
@@ -114,8 +119,8 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['PNG with cICP', png({ specialColour: true }), 'auto', optimised],
   ['PNG with a P3 profile', png({ profile: 'rgb' }), 'auto', { ...repacked, keepProfile: true }],
   ['PNG with a grey profile', png({ profile: 'gray' }), 'auto', optimised],
-  ['PNG as wide as WebP goes', png({}, { ...SIZE, width: 16_383 }), 'auto', repacked],
-  ['PNG wider than WebP goes', png({}, { ...SIZE, width: 16_384 }), 'auto', optimised],
+  ['PNG of the maximum WebP width', png({}, { ...SIZE, width: 16_383 }), 'auto', repacked],
+  ['PNG wider than WebP allows', png({}, { ...SIZE, width: 16_384 }), 'auto', optimised],
   ['APNG', { type: 'image/png', ...SIZE, animated: true }, 'auto', SCRUB],
   ['animated WebP', { type: 'image/webp', ...SIZE, animated: true }, 'auto', SCRUB],
   ['still WebP', { type: 'image/webp', ...SIZE }, 'auto', SCRUB],
@@ -123,11 +128,11 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['AVIF sequence', { type: 'image/avif', ...SIZE, animated: true }, 'lossless', SCRUB],
 ]
 
-for (const [what, facts, mode, plan] of TABLE) {
-  test(`${what} (${mode}): ${plan.kind}`, () => assert.deepEqual(planFor(facts, mode, CAPABILITIES), plan))
+for (const [name, facts, mode, plan] of TABLE) {
+  test(`${name} (${mode}): ${plan.kind}`, () => assert.deepEqual(planFor(facts, mode, CAPABILITIES), plan))
 }
 
-test('too many pixels for the device are scrubbed, and it says so', () => {
+test('scrubs an image with too many pixels for the device, with a fallback', () => {
   const small = { ...CAPABILITIES, maxPixels: 24_000_000 }
   const of = (width: number) => ({ ...jpeg(), width, height: 6000 })
   assert.deepEqual(planFor(of(4000), 'auto', small), recompressed)
@@ -136,11 +141,11 @@ test('too many pixels for the device are scrubbed, and it says so', () => {
   assert.deepEqual(planFor(of(16_667), 'auto', CAPABILITIES), { kind: 'scrub', fallback: 'too-many-pixels' })
 })
 
-test('without WebAssembly everything is scrubbed, and it says so where more was planned', () => {
-  const bare = { ...CAPABILITIES, webAssembly: false }
-  assert.deepEqual(planFor(jpeg(), 'auto', bare), { kind: 'scrub', fallback: 'no-webassembly' })
-  assert.deepEqual(planFor(jpeg({ gainMap: 'unsupported' }), 'auto', bare), SCRUB)
-  assert.deepEqual(planFor({ type: 'image/gif', ...SIZE }, 'auto', bare), KEEP)
+test('scrubs everything without WebAssembly, with a fallback where recompression was planned', () => {
+  const noWebAssembly = { ...CAPABILITIES, webAssembly: false }
+  assert.deepEqual(planFor(jpeg(), 'auto', noWebAssembly), { kind: 'scrub', fallback: 'no-webassembly' })
+  assert.deepEqual(planFor(jpeg({ gainMap: 'unsupported' }), 'auto', noWebAssembly), SCRUB)
+  assert.deepEqual(planFor({ type: 'image/gif', ...SIZE }, 'auto', noWebAssembly), KEEP)
 })
 
 const profiles = fc.constantFrom<ProfileKind>('none', 'srgb', 'rgb', 'gray', 'unusable')
@@ -180,7 +185,7 @@ const anyCapabilities = fc.record({
 })
 const anyMode = fc.constantFrom<Mode>('auto', 'keep-format', 'lossless', 'original')
 
-test('whatever the file: pixels change in no mode but auto and keep-format, types in no mode but auto and lossless', () => {
+test('changes pixels only in auto and keep-format, and types only in auto and lossless, for any file', () => {
   fc.assert(
     fc.property(anyFacts, anyMode, anyCapabilities, (facts, mode, capabilities) => {
       const plan = planFor(facts, mode, capabilities)
@@ -200,12 +205,12 @@ test('whatever the file: pixels change in no mode but auto and keep-format, type
   )
 })
 
-test('a generation of JPEG is spent for a tenth of the bytes or more', () => {
+test('recompresses JPEG only if that saves at least a tenth', () => {
   assert.equal(worthRecompressing(1000, 900), true)
   assert.equal(worthRecompressing(1000, 901), false)
 })
 
-test('a new type is worth 15 %, and a third of what is small', () => {
+test('changes the type only if that saves 15 %, or a third of a small file', () => {
   assert.equal(worthWebp(85_000, 100_000), true)
   assert.equal(worthWebp(85_001, 100_000), false)
   assert.equal(worthWebp(20_000, 28_000), false)
@@ -213,7 +218,7 @@ test('a new type is worth 15 %, and a third of what is small', () => {
   assert.equal(worthWebp(671, 1000), false)
 })
 
-test('a photograph is large, and has more than 6 bits a pixel without loss; a sample must leave no doubt', () => {
+test('classifies large images with more than 6 bits per pixel as photographs, with a margin for samples', () => {
   assert.equal(looksLikePhoto(750_001, 1_000_000), true)
   assert.equal(looksLikePhoto(750_000, 1_000_000), false)
   assert.equal(looksLikePhoto(250_000, 250_000), false)
@@ -221,8 +226,7 @@ test('a photograph is large, and has more than 6 bits a pixel without loss; a sa
   assert.deepEqual([isSurelyPhoto(93_750, 100_000), isSurelyPhoto(93_751, 100_000)], [false, true])
 })
 
-test('a PNG is packed anew only where that may change what is chosen, and a large one in less depth', () => {
-  // WebP at half of the file, and half of that again.
+test('repacks a PNG only if that may change the outcome, and a large one at a lower level', () => {
   assert.equal(pngMayBeatWebp(425_000, 1_000_000, 1_000_000), false)
   assert.equal(pngMayBeatWebp(425_001, 1_000_000, 1_000_000), true)
   assert.equal(pngMayBeatWebp(850_000, 1_000_000, 9_000_000), false)

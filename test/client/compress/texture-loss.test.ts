@@ -6,13 +6,13 @@ import { type TextureLoss, textureLossOf } from '../../../src/client/compress/te
 import { extent } from '../../support/extent.ts'
 import { noise, photo, rgba } from '../pictures.ts'
 
-test('a picture beside itself lost nothing', async () => {
+test('there is no loss between an image and itself', async () => {
   const picture = await rgba(await photo(64, 48, 30).png().toBuffer())
   const { structure, contrast, meanError } = textureLossOf(picture, picture)
   assert.ok(Math.abs(structure) < 1e-6 && contrast === 0 && meanError === 0)
 })
 
-test('the more a JPEG takes, the more is lost', async () => {
+test('loss grows as JPEG quality falls', async () => {
   const original = await photo(160, 120, 30).png().toBuffer()
   const before = await rgba(original)
   const losses: TextureLoss[] = []
@@ -30,7 +30,7 @@ test('the more a JPEG takes, the more is lost', async () => {
   assert.ok(losses[0]!.structure < 0.05 && losses.at(-1)!.structure > 0.2)
 })
 
-test('whatever the pixels, shares are from 0 to 1, or a little more where structure is turned round', () => {
+test('loss is within its bounds for any pixels; structure may exceed 1 if it is inverted', () => {
   const sides = fc.integer({ min: 1, max: 40 })
   fc.assert(
     fc.property(sides, sides, fc.nat(), fc.nat(), (width, height, a, b) => {

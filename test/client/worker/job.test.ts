@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../../src/client/compress/engine.ts'
-import { FILE, fakeHost, inspected, mockTimers, recompressed, flushPromises } from './fake-host.ts'
+import { FILE, fakeHost, flushPromises, inspected, mockTimers, recompressed } from './fake-host.ts'
 
 /** A pending compression, and its worker. */
 async function startJob() {
@@ -12,7 +12,7 @@ async function startJob() {
   return { pending, worker: workers[0]! }
 }
 
-test('a worker that hangs in a codec is isTerminated, and the file goes out without its metadata', async (t) => {
+test('terminates a worker that hangs in a codec, and only scrubs the file', async (t) => {
   const timers = mockTimers(t)
   const { pending, worker } = await startJob()
   worker.reply(inspected(4))
