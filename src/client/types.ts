@@ -130,8 +130,8 @@ export interface SendOptions {
    */
   retries?: number
   /**
-   * Identifies the upload, so that repeating it stores the image only once: 22 to 255 visible ASCII characters with at least
-   * 128 random bits. Keep it secret: it gives access to the deletion key. Default: a new key for each call.
+   * Identifies the upload, so that repeating it stores the image only once: 22 to 255 visible ASCII characters, with
+   * at least 128 random bits. Keep it secret: it gives access to the deletion key. Default: a new key for each call.
    */
   idempotencyKey?: string
   /** The `preview` from `compress`: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. */
