@@ -69,7 +69,7 @@ export function isNamedBy(entry: Entry, word: string): boolean {
   return [entry.link, entry.key, entry.delete, entry.id].includes(word) || asView === entry.link
 }
 
-/** Uploads from this machine to a service that never expire, newest per key. Keyed by mode and digest of the file. */
+/** The latest non-expiring upload to a service for each mode and file digest, as `<mode> <sha256>`. */
 export async function readUploads(server: string): Promise<Map<string, Entry>> {
   const entries = await readHistory()
   const permanent = entries.filter((entry) => entry.expires === undefined && entry.server === server)
