@@ -19,10 +19,10 @@ export interface Answer {
   text: string
 }
 
-/** Resolves with any response, whatever its status. Rejects with a `NetworkFault` if there was none, or with the signal's reason. */
+/** Resolves with any response, whatever its status. Rejects with a `NetworkFault` if there is none, or the signal's reason. */
 export type Transport = (exchange: Exchange) => Promise<Answer>
 
-/** No usable response: the connection failed, was cut or stalled, or something other than the service answered. A retry may help. */
+/** No usable response: the connection failed or stalled, or something other than the service answered. A retry may help. */
 export class NetworkFault extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

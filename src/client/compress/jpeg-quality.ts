@@ -15,7 +15,7 @@ export const COARSEST_QUALITY = 76
 /** Quality that programs commonly request from a browser's own encoder, e.g. compressorjs. */
 export const BROWSER_QUALITY = 80
 
-/** For photographs that arrive as PNG, always with full chroma: this is the first lossy generation, the source of all later ones. */
+/** For photographs that arrive as PNG, always with full chroma: the first lossy generation is the source of all later ones. */
 export const PHOTO_PNG_QUALITY: JpegQuality = { luma: 88, chroma: 64 }
 
 /** Full-resolution chroma has four times the samples, which makes up for a quality lower by this much. */

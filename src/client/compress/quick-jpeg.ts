@@ -1,4 +1,4 @@
-/** Quick recompression of photographs with the browser's codec, which decides on the way whether the best encoding is worth it. */
+/** Quick recompression of photographs with the browser's codec, unless the best encoding turns out to be worth the wait. */
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Line } from '../types.ts'
 import { fineColourShows } from './chroma.ts'
