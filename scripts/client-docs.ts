@@ -11,34 +11,35 @@ export const DOCUMENT = join(ROOT, 'docs/client.md')
 
 const HEAD = `# The client
 
-\`pinhole/client\` is the same in Node (22 or later), Deno, Bun and browsers. \`npm run docs\` makes this page from its source.
+\`pinhole/client\` has the same API in Node (22 or later), Deno, Bun and browsers. This page is generated from its source by
+\`npm run docs\`.
 
 \`\`\`js
 import { remove, upload } from 'pinhole/client'
 
-const baseUrl = 'https://pics.example' // file: a Blob
-const { link, key } = await upload(file, { baseUrl })
+const baseUrl = 'https://pics.example'
+const { link, key } = await upload(file, { baseUrl }) // file: a Blob
 await remove(key, { baseUrl })
 \`\`\`
 
-Whole programs: [Node](../examples/node/upload.mjs), [Deno](../examples/deno/upload.ts),
+Complete examples: [Node](../examples/node/upload.mjs), [Deno](../examples/deno/upload.ts),
 [Bun](../examples/bun/upload.ts), [browsers](../examples/browser/main.js).
 
-A checkout makes the package, with the command \`pinhole\`; no registry has it:
+The package, which includes the \`pinhole\` command, is not on a registry. Build it from a checkout:
 
 \`\`\`sh
 npm ci && npm run packages                                      # in a checkout of Pinhole
 npm install /path/to/checkout/dist/release/pinhole-[0-9]*.tgz   # in your project
 \`\`\`
 
-Decoders of HEIC and JPEG XL are fetched with the first such file: 500 kB of libheif (LGPL-3.0, in a file of its own) where the
-browser decodes no HEIC by itself.
+Decoders for HEIC and JPEG XL are fetched with the first such file. In browsers without HEIC support, that is 500 kB of libheif
+(LGPL-3.0, in a separate file).
 
-Recompressing takes up to 32 bytes of memory a pixel: 1.4 GB for a JPEG of 50 megapixels. In Node a picture that half of the
-free memory does not hold is only rid of its metadata, and the result says \`too-many-pixels\`.
+Recompression takes up to 32 bytes of memory per pixel, e.g. 1.4 GB for a 50-megapixel JPEG. In Node, an image that would need
+more than half of the free memory is not recompressed: only its metadata is removed, and \`fallback\` is \`too-many-pixels\`.
 
-Functions reject with a \`TypeError\` for arguments that are not valid, and with a signal's reason. A service's
-\`/openapi.json\` has \`Problem\` and \`Challenge\`, its \`/api\` each \`RefusalCode\` and what to do about it.
+All functions reject with a \`TypeError\` for invalid arguments, and with the signal's reason when cancelled. \`Problem\` and
+\`Challenge\` are described in the service's \`/openapi.json\`, and every \`RefusalCode\`, with what to do about it, at its \`/api\`.
 `
 
 /** What the service's own reference has, and what is said where it is named. */

@@ -1,4 +1,4 @@
-/** The `pinhole` command. One file a subcommand in `cli/commands/`. */
+/** The `pinhole` command. Each subcommand has a file in `cli/commands/`. */
 import { existsSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { completionCommand } from './cli/commands/completion.ts'
@@ -13,14 +13,14 @@ import { manifest } from './cli/manifest.ts'
 
 const EXIT_CODES = `
 Exit codes:
-  0    all done
-  1    something unexpected
-  2    the command line makes no sense
+  0    success
+  1    unexpected error
+  2    invalid command line
   3    a file was refused or can't be read
-  4    the service refused (quota, unknown key, …)
+  4    the service refused the request (quota, unknown key, …)
   5    the service can't be reached
   130  interrupted
-With several files, the code is that of the first one that failed.`
+With several files, the exit code is that of the first failure.`
 
 export function createProgram(): Command {
   const program = new Command('pinhole')
@@ -28,7 +28,7 @@ export function createProgram(): Command {
     .usage('FILE…  or: pinhole <command> [options]')
     .version(manifest.version)
     .exitOverride()
-    .showHelpAfterError('(pinhole --help shows what there is)')
+    .showHelpAfterError('(run pinhole --help for usage)')
     .addHelpText('after', EXIT_CODES)
   for (const command of [
     serveCommand(),
@@ -44,10 +44,9 @@ export function createProgram(): Command {
   return program
 }
 
-/** Runs one command line (`process.argv`), and sets the process's exit code. */
-export async function main([node = '', script = '', ...words]: string[]): Promise<void> {
-  // A reader that has seen enough (`pinhole list | head`) closes the pipe; that is not an error, and no reason to leave an
-  // upload whose key is not kept yet.
+/** Runs a command line (`process.argv`) and sets the process's exit code. */
+export async function main([node = '', script = '', ...args]: string[]): Promise<void> {
+  // A closed pipe (`pinhole list | head`) is not an error, and must not stop an upload before its key is saved.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
@@ -55,7 +54,7 @@ export async function main([node = '', script = '', ...words]: string[]): Promis
   }
   try {
     const program = createProgram()
-    await program.parseAsync([node, script, ...withCommand(program, words)])
+    await program.parseAsync([node, script, ...withCommand(program, args)])
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage
@@ -65,7 +64,7 @@ export async function main([node = '', script = '', ...words]: string[]): Promis
   }
 }
 
-/** `pinhole photo.jpg` is short for `pinhole upload photo.jpg`. A command of that name comes first. */
+/** Expands `pinhole photo.jpg` to `pinhole upload photo.jpg`. A command name takes precedence over a file of that name. */
 function withCommand(program: Command, args: string[]): string[] {
   const [first] = args
   if (first === undefined || /^(?:-h|--help|-V|--version|help)$/.test(first)) return args

@@ -1,4 +1,4 @@
-/** How the command ends, and what it says when something goes wrong: what happened, then what to do. */
+/** Exit codes and error messages: what happened, then what to do about it. */
 import { Refusal, ServerRefusal, Unreachable } from '../client/errors.ts'
 import { printable } from './terminal/text.ts'
 
@@ -6,9 +6,9 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
-  /** A file was refused here: not an image, damaged, too large, not readable. */
+  /** A file was refused on this machine: not an image, damaged, too large, or unreadable. */
   file: 3,
-  /** The service refused: quota, unknown key, paused. */
+  /** The service refused the request: quota, unknown key, uploads paused. */
   refused: 4,
   unreachable: 5,
   interrupted: 130,
@@ -16,7 +16,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** An error that the command reports itself. Its message is one sentence for people. */
+/** An error raised by the command itself, with a message for the user. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode
 
@@ -27,7 +27,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Writes one error to stderr, and gives the exit code that it stands for. */
+/** Writes an error to stderr and returns its exit code. */
 export function reportError(error: unknown, subject = 'pinhole'): ExitCode {
   const { code, text } = explain(error)
   if (code !== EXIT.interrupted) process.stderr.write(`${printable(subject)}: ${printable(text)}\n`)
@@ -41,7 +41,7 @@ export function explain(error: unknown): { code: ExitCode; text: string } {
   if (error instanceof TypeError) return { code: EXIT.usage, text: error.message }
   if (error instanceof Unreachable) {
     const advice =
-      'Check the address (--server, PINHOLE_SERVER or `pinhole use`) and the network, then try again.'
+      'Check your network and the address of the service (--server, PINHOLE_SERVER or `pinhole use`).'
     return { code: EXIT.unreachable, text: `${error.message}. ${advice}` }
   }
   if (!(error instanceof Error)) return { code: EXIT.failed, text: String(error) }
@@ -54,14 +54,14 @@ function withAdvice({ code, detail, retryAfterSeconds }: ServerRefusal): string 
     const at = new Date(Date.now() + retryAfterSeconds * 1000)
     return `${detail} Try again after ${at.toLocaleString()}.`
   }
-  if (code === 'unknown-key') return `${detail} \`pinhole list\` shows the keys that this machine knows.`
+  if (code === 'unknown-key') return `${detail} Run \`pinhole list\` to see the keys saved on this machine.`
   return detail
 }
 
-/** One Ctrl-C may come twice: from the terminal to the whole group, and from a parent that hands it on. */
+/** One Ctrl-C may arrive twice: from the terminal to the whole process group, and from a parent that forwards it. */
 const SAME_KEYSTROKE_MS = 500
 
-/** Ctrl-C ends what is under way in good order; a second one ends the process at once. */
+/** The first Ctrl-C cancels pending work in an orderly way; a second one exits immediately. */
 export function interruptSignal(): AbortSignal {
   const controller = new AbortController()
   let first = 0

@@ -1,6 +1,6 @@
 /**
- * The history of uploads from this machine, with their deletion keys: one file an image, readable by its owner alone.
- * Separate files need no lock when several commands run at once.
+ * The history of uploads from this machine, with their deletion keys: one file per image, readable only by its owner. Separate
+ * files need no locking between concurrent commands.
  */
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,63 +20,63 @@ export interface Entry {
   bytes: number
   /** ISO 8601. */
   time: string
-  /** From then on it is gone: RFC 3339, UTC. */
+  /** Expiry time: RFC 3339, UTC. */
   expires?: string
-  /** SHA-256 of the file as it was before compression, lower-case hex. Entries of older versions have none. */
+  /** SHA-256 of the file before compression, in lower-case hex. Absent in entries of older versions. */
   sha256?: string
-  /** How it was compressed. */
+  /** Compression mode. */
   mode?: Mode
-  /** Address of the service, as it was given. */
+  /** Address of the service, as the user gave it. */
   server?: string
 }
 
-/** An entry, and the name of its file. */
-export interface KeptEntry extends Entry {
+/** An entry with the name of its file. */
+export interface StoredEntry extends Entry {
   file: string
 }
 
-export const HISTORY = join(envPaths('pinhole', { suffix: '' }).data, 'uploads')
+export const HISTORY_FOLDER = join(envPaths('pinhole', { suffix: '' }).data, 'uploads')
 
 export async function addToHistory(entry: Entry): Promise<void> {
-  if (!isEntry(entry)) throw new TypeError('not an entry of the history')
-  await mkdir(HISTORY, { recursive: true, mode: 0o700 })
-  await chmod(HISTORY, 0o700)
-  const path = join(HISTORY, `${entry.time.replaceAll(':', '')}-${entry.id}.json`)
+  if (!isEntry(entry)) throw new TypeError('invalid history entry')
+  await mkdir(HISTORY_FOLDER, { recursive: true, mode: 0o700 })
+  await chmod(HISTORY_FOLDER, 0o700)
+  const path = join(HISTORY_FOLDER, `${entry.time.replaceAll(':', '')}-${entry.id}.json`)
   await writeFile(path, `${JSON.stringify(entry)}\n`, { mode: 0o600, flag: 'wx' })
 }
 
-/** Oldest first. What can't be read, or is not an entry, is left out. */
-export async function readHistory(): Promise<KeptEntry[]> {
-  const names = await readdir(HISTORY).catch((error: NodeJS.ErrnoException) => {
+/** Oldest first. Skips unreadable and invalid entries. */
+export async function readHistory(): Promise<StoredEntry[]> {
+  const names = await readdir(HISTORY_FOLDER).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  const entries: KeptEntry[] = []
+  const entries: StoredEntry[] = []
   for (const file of names.filter((name) => name.endsWith('.json')).sort()) {
-    const entry = jsonObject(await readFile(join(HISTORY, file), 'utf8').catch(() => ''))
+    const entry = jsonObject(await readFile(join(HISTORY_FOLDER, file), 'utf8').catch(() => ''))
     if (isEntry(entry)) entries.push({ ...entry, file })
   }
   return entries
 }
 
-export async function forgetEntry({ file }: KeptEntry): Promise<void> {
-  await rm(join(HISTORY, file), { force: true })
+export async function forgetEntry({ file }: StoredEntry): Promise<void> {
+  await rm(join(HISTORY_FOLDER, file), { force: true })
 }
 
-/** Whether a word on the command line means this upload: its link, direct link, key, delete address or id. */
+/** Whether a command-line argument refers to this upload, by its link, direct link, key, delete address or ID. */
 export function isNamedBy(entry: Entry, word: string): boolean {
   const asView = word.replace(/\/raw\/([0-9A-Za-z]+)(?:\.[a-z]+)?(?:\?.*)?$/, '/$1')
   return [entry.link, entry.key, entry.delete, entry.id].includes(word) || asView === entry.link
 }
 
-/** The newest uploads of this machine to one service that stay until they are deleted, by mode and digest of the file. */
-export async function readUploaded(server: string): Promise<Map<string, Entry>> {
+/** The latest non-expiring upload to a service for each mode and file digest, as `<mode> <sha256>`. */
+export async function readUploads(server: string): Promise<Map<string, Entry>> {
   const entries = await readHistory()
-  const staying = entries.filter((entry) => entry.expires === undefined && entry.server === server)
-  return new Map(staying.map((entry) => [`${entry.mode} ${entry.sha256}`, entry]))
+  const permanent = entries.filter((entry) => entry.expires === undefined && entry.server === server)
+  return new Map(permanent.map((entry) => [`${entry.mode} ${entry.sha256}`, entry]))
 }
 
-/** Every member of its shape: a name of a file is made of two of them, and all are printed. */
+/** Validates every member, because two of them form a file name and all are printed. */
 function isEntry(value: unknown): value is Entry {
   const entry = (value ?? {}) as Record<string, unknown>
   const { id, link, key, delete: address, name, type, bytes, time, expires, sha256, mode, server } = entry

@@ -3,14 +3,14 @@ import { DEFAULT_RETRIES } from '../client/api/retry.ts'
 import { MODES, type Mode } from '../client/types.ts'
 import { LIFETIMES, lifetimeOf } from '../lifetimes.ts'
 
-/** What `pinhole upload` was told. */
+/** Options of `pinhole upload`. */
 export interface UploadFlags {
   server?: string
   mode: Mode
   convert: boolean
   jobs: number
   retries: number
-  /** Seconds. */
+  /** Unit: seconds. */
   expires?: number
   recursive?: true
   watch?: string
@@ -21,40 +21,43 @@ export interface UploadFlags {
 }
 
 export function modeOption(): Option {
-  return new Option('-m, --mode <mode>', 'how much may change: best size, same type, same pixels, or nothing')
+  return new Option(
+    '-m, --mode <mode>',
+    'how to compress: smallest size, same type, identical pixels, or not at all',
+  )
     .choices([...MODES])
     .default('auto')
 }
 
 /** Sets `convert` to false. */
 export function convertOption(): Option {
-  return new Option('--no-convert', 'refuse HEIC and JPEG XL instead of making JPEG or WebP of them')
+  return new Option('--no-convert', 'refuse HEIC and JPEG XL instead of converting them to JPEG or WebP')
 }
 
-/** Its value is in seconds. */
+/** The value is in seconds. */
 export function expiresOption(): Option {
   const names = Object.keys(LIFETIMES).join(', ')
-  return new Option('-e, --expires <time>', `how long the pictures stay: ${names}, or seconds`).argParser(
+  return new Option('-e, --expires <time>', `lifetime of the images: ${names}, or seconds`).argParser(
     (text) => {
       const seconds = lifetimeOf(text)
       if (seconds !== null) return seconds
-      throw new InvalidArgumentError(`It must be one of ${names}, or seconds from 60 to a year.`)
+      throw new InvalidArgumentError(`Use ${names}, or a number of seconds from 60 to 31536000 (a year).`)
     },
   )
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 999.')
+export function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('Use a number from 1 to 999.')
   return Number(text)
 }
 
-function countOf(text: string): number {
-  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('It must be a number from 0 to 999.')
+function nonNegativeInteger(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('Use a number from 0 to 999.')
   return Number(text)
 }
 
 export function retriesOption(): Option {
-  return new Option('--retries <number>', 'tries after the first one, when network or service fail')
-    .argParser(countOf)
+  return new Option('--retries <number>', 'retries if the network or the service fails')
+    .argParser(nonNegativeInteger)
     .default(DEFAULT_RETRIES)
 }

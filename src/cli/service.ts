@@ -1,4 +1,4 @@
-/** The service that the command talks to: given, remembered on this machine, or on this machine itself. */
+/** Selects the service: from the command line, the environment, this machine's settings, or the local default. */
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,49 +13,47 @@ import { rawPath, UPLOAD_PATH, viewPath } from '../protocol.ts'
 import { CommandError } from './exit.ts'
 import type { Entry } from './history.ts'
 
-/** Where `pinhole serve` listens. */
+/** Default address of `pinhole serve`. */
 const DEFAULT_SERVER = 'http://localhost:3000'
 
 export function serverOption(): Option {
-  return new Option('-s, --server <url>', 'address of the service (else what `pinhole use` remembers)').env(
-    'PINHOLE_SERVER',
-  )
+  return new Option(
+    '-s, --server <url>',
+    'address of the service (default: the one set by `pinhole use`)',
+  ).env('PINHOLE_SERVER')
 }
 
-/** The service to talk to, and whether anybody chose it: the command line, the environment, this machine's settings. */
+/** `isChosen`: false if the address is only the local default. */
 export function serverOf({ server }: { server?: string }): { server: string; isChosen: boolean } {
   const chosen = server || rememberedServer()
   return { server: readServerAddress(chosen || DEFAULT_SERVER), isChosen: Boolean(chosen) }
 }
 
-/** What to do where nobody chose a service and none answers on this machine. */
-export const CHOOSE_SERVER =
-  `No service is set, and none answers at ${DEFAULT_SERVER}. ` +
-  'Set yours once with: pinhole use https://pics.example. Or start one here with: pinhole serve'
+/** Shown if no service is set and none is running locally. */
+export const NO_SERVICE_MESSAGE =
+  `No service is set, and none is running at ${DEFAULT_SERVER}. ` +
+  'Set yours with `pinhole use https://pics.example`, or start one with `pinhole serve`.'
 
-/** A host with a dot, a port, or the name of this machine: one word alone is more likely a mistake. */
+/** A host with a dot or a port, or `localhost`. Any other single word is more likely a mistake. */
 const BARE_HOST = /^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+(?=:\d)|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:\/\S*)?$/i
 
 /** Addresses without TLS: this machine (RFC 6761, section 6.3) and private networks (RFC 1918). */
 const LOCAL =
   /^(?:(?:[\w-]+\.)*localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|\[::1\])(?=[:/]|$)/i
 
-/** The URL that a person means by what they typed: `localhost:3000`, `pics.example`, or a URL. */
+/** Normalizes a typed address: `localhost:3000`, `pics.example`, or a URL. */
 export function readServerAddress(text: string): string {
   const word = text.trim()
   const url = BARE_HOST.test(word) ? `${LOCAL.test(word) ? 'http' : 'https'}://${word}` : word
   if (/^https?:\/\/[^\s/]/i.test(url) && URL.canParse(url)) return url
-  throw new CommandError(
-    'usage',
-    `${text} is not the address of a service. Write it like https://pics.example`,
-  )
+  throw new CommandError('usage', `${text} is not a valid service address. Use one like https://pics.example`)
 }
 
 /**
- * Asks whether anything answers where uploads would go. Rejects with `Unreachable`, with a `ServerRefusal` if the answer
- * leads elsewhere, or with the signal's reason. Any other answer is left to the upload to judge.
+ * Checks that something answers at the upload address. Rejects with `Unreachable`, with a `ServerRefusal` for a redirect, or
+ * with the signal's reason. Any other response is left for the upload to handle.
  */
-export async function reach(server: string, policy: RetryPolicy): Promise<void> {
+export async function checkReachable(server: string, policy: RetryPolicy): Promise<void> {
   const { address, transport, clock } = endpointOf(server)
   const attempt = async () => {
     const answer = await transport({ method: 'HEAD', url: address(UPLOAD_PATH), signal: policy.signal })
@@ -64,7 +62,7 @@ export async function reach(server: string, policy: RetryPolicy): Promise<void> 
   await withRetries(attempt, policy, clock)
 }
 
-/** Whether its service says that an upload is gone. Rejects if the service does not answer within 30 seconds. */
+/** Whether the service of an upload reports it as gone. Rejects if the service does not answer within 30 seconds. */
 export function isUploadGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
   const raw = link.slice(0, -viewPath(id).length) + rawPath(id)
   return isGone(raw, AbortSignal.any([signal, AbortSignal.timeout(30_000)]))
@@ -87,7 +85,7 @@ function rememberedServer(): string | undefined {
   const settings = jsonObject(text)
   const server = settings?.server
   if (settings === null || !(server === undefined || typeof server === 'string')) {
-    const example = 'It should look like {"server": "https://pics.example"}.'
+    const example = 'Expected {"server": "https://pics.example"}.'
     throw new CommandError('usage', `${path} is not valid. ${example}`)
   }
   return server

@@ -1,10 +1,10 @@
-/** Programs without types get an error message for a wrong argument, not a strange upload. */
+/** Validates arguments at run time, so that untyped callers get a clear error instead of a broken upload. */
 import { LIFETIMES, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../lifetimes.ts'
 import { MODES, type UploadOptions } from './types.ts'
 
-/** Throws a `TypeError` that says what is wrong and what to pass instead. */
+/** Throws a `TypeError` that names the invalid argument and the accepted values. */
 export function checkArguments(file: unknown, options: UploadOptions): void {
-  if (!(file instanceof Blob)) throw new TypeError(`The file must be a Blob, ${insteadOf(file)}`)
+  if (!(file instanceof Blob)) throw new TypeError(`file must be a Blob, ${butNot(file)}`)
   const { mode, convert, expires, preview, retries, maxBytes } = options
   if (mode !== undefined && !MODES.includes(mode)) {
     throw new TypeError(`mode must be one of ${MODES.join(', ')}, not ${JSON.stringify(mode)}`)
@@ -16,15 +16,15 @@ export function checkArguments(file: unknown, options: UploadOptions): void {
       `expires must be one of ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}, not ${expires}`,
     )
   if (preview !== undefined && !(preview instanceof Blob))
-    throw new TypeError(`preview must be a Blob, ${insteadOf(preview)}`)
+    throw new TypeError(`preview must be a Blob, ${butNot(preview)}`)
   for (const [name, value] of Object.entries({ retries, maxBytes })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
-      throw new TypeError(`${name} must be a whole number from 0, not ${value}`)
+      throw new TypeError(`${name} must be a non-negative integer, not ${value}`)
     }
   }
 }
 
-function insteadOf(file: unknown): string {
+function butNot(file: unknown): string {
   if (typeof file === 'string') return 'not a path: pass `await openAsBlob(path)` (node:fs)'
   if (ArrayBuffer.isView(file) || file instanceof ArrayBuffer) return 'not bytes: pass `new Blob([bytes])`'
   return `not ${file === null ? 'null' : typeof file}`

@@ -8,17 +8,17 @@ export function blobSource(blob: Blob): ByteSource {
 }
 
 /**
- * The same, if its parts can be put together anew; else a copy in memory. Bun drops slices of a file (`Bun.file`) that
- * become parts of a Blob, without a word.
+ * Returns the Blob itself if its slices can become parts of another Blob, otherwise a copy in memory. Bun silently drops
+ * slices of a file-backed Blob (`Bun.file`) when they are joined.
  */
-export async function divisible(blob: Blob): Promise<Blob> {
+export async function sliceable(blob: Blob): Promise<Blob> {
   const joined = new Blob([blob.slice(0, 1)])
   return joined.size === Math.min(1, blob.size)
     ? blob
     : new Blob([await blob.arrayBuffer()], { type: blob.type })
 }
 
-/** The file without what is private in it. Copies nothing: the result refers to the input's own bytes. */
+/** The file without its private metadata. Copies nothing: the result references the input's bytes. */
 export function blobOf(blob: Blob, segments: Segment[], type: string): Blob {
   const parts = segments.map((segment) =>
     segment instanceof Uint8Array

@@ -1,4 +1,4 @@
-/** `pinhole/client` in a browser. Codecs and workers are fetched when the first file needs them. */
+/** Browser entry of `pinhole/client`. Codecs and workers are fetched when the first file needs them. */
 
 import { uploadWith } from './api/send.ts'
 import { createEngine, type Engine } from './compress/engine.ts'
@@ -20,28 +20,28 @@ export * from './types.ts'
 
 let settings: BrowserSettings = {}
 let engine: Engine | undefined
-function theEngine(): Engine {
+function getEngine(): Engine {
   engine ??= createEngine(createBrowserHost(settings))
   return engine
 }
 
-/** Says where the compression worker is, and what to do without one. Call it before the first file. */
-export function configure(wished: BrowserSettings): void {
-  settings = wished
+/** Sets where the compression worker is, and what happens without one. Call it before the first file. */
+export function configure(newSettings: BrowserSettings): void {
+  settings = newSettings
   engine = undefined
 }
 
-/** As in Node. Where no worker starts, see `configure`. */
+/** As in Node. If no worker starts, `BrowserSettings.withoutWorker` decides. */
 export function compress(file: Blob, options?: CompressOptions): Promise<Compressed> {
-  return theEngine().compress(file, options)
+  return getEngine().compress(file, options)
 }
 
-/** As in Node, e.g. when a file is dragged over the page. */
+/** As in Node. Call it e.g. when a file is dragged over the page. */
 export function prepare(options?: PrepareOptions): void {
-  theEngine().prepare(options)
+  getEngine().prepare(options)
 }
 
-/** Compresses a file and uploads it. Rejects as `compress` and `send` do. */
+/** Compresses a file and uploads it. Takes the options of `compress` and `send`, and rejects as they do. */
 export function upload(file: Blob, options?: UploadOptions): Promise<UploadResult> {
   return uploadWith(compress, file, options ?? {})
 }

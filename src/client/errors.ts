@@ -1,22 +1,23 @@
 /**
- * How the SDK fails. A file that is refused before the upload is a `Refusal`; one that the service refuses is a
- * `ServerRefusal`, with the same codes; a service that can't be reached is `Unreachable`. Cancelling rejects with
- * the signal's reason, as `fetch` does.
+ * Errors of the SDK. `Refusal`: the file was refused before the upload. `ServerRefusal`: the service refused it, with the
+ * same codes. `Unreachable`: the service can't be reached. Cancelling rejects with the signal's reason, as `fetch` does.
  */
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Problem } from '../protocol.ts'
 
 export { Refusal, type RefusalCode } from '../errors.ts'
 
-/** The service refused the file, and trying again would not help. */
+/** The service refused the request, and an immediate retry would not help. */
 export class ServerRefusal extends Refusal {
+  /** HTTP status. */
   readonly status: number
-  /** The problem details as sent (RFC 9457), or `null` if the answer was something else, e.g. from a proxy. */
+  /** The problem details (RFC 9457) that the service sent. `null` if the response was something else, e.g. a proxy's. */
   readonly problem: Problem | null
+  /** How long to wait before trying again, if the service said so. */
   override readonly retryAfterSeconds: number | undefined
 
   constructor(detail: string, status: number, problem: Problem | null, retryAfterSeconds?: number) {
-    // A newer service may have codes that this client doesn't know yet: they are handed on as they are.
+    // A newer service may send codes that this client doesn't know yet: they are passed through.
     super((problem?.error ?? 'unavailable') as RefusalCode, detail)
     this.name = 'ServerRefusal'
     this.status = status
@@ -25,16 +26,16 @@ export class ServerRefusal extends Refusal {
   }
 }
 
-/** No usable answer after all attempts: no network, a time-out, a stall, or a server that fails again and again. */
+/** No usable response after all attempts: no network, a timeout, a stalled connection, or responses that aren't Pinhole's. */
 export class Unreachable extends Error {
-  /** How often it was tried. */
+  /** Number of attempts made. */
   readonly attempts: number
 
   constructor(attempts: number, cause: Error) {
     super(
       attempts === 1
         ? `The service can't be reached: ${cause.message}`
-        : `The service can't be reached (${attempts} tries): ${cause.message}`,
+        : `The service can't be reached (${attempts} attempts): ${cause.message}`,
       { cause },
     )
     this.name = 'Unreachable'

@@ -1,4 +1,4 @@
-/** `pinhole/client` in Node. Workers start when the first file needs them. */
+/** Node entry of `pinhole/client`. Workers start when the first file needs them. */
 
 import { uploadWith } from './api/send.ts'
 import { createEngine, type Engine } from './compress/engine.ts'
@@ -19,28 +19,29 @@ export { Refusal, type RefusalCode, ServerRefusal, Unreachable } from './errors.
 export * from './types.ts'
 
 let engine: Engine | undefined
-function theEngine(): Engine {
+function getEngine(): Engine {
   engine ??= createEngine(createNodeHost())
   return engine
 }
 
 /**
- * Call it before the first file, in browsers only. Vite (`worker: { format: 'es' }`) and webpack find the compression worker
- * without it; for esbuild and Rollup serve the folder `worker` of the package as it is, and name its `worker.js`.
+ * Sets where the compression worker is. Browsers only; call it before the first file. Vite (`worker: { format: 'es' }`) and
+ * webpack bundle the worker without it. With esbuild or Rollup, serve the package's `worker` folder as is, and pass the URL
+ * of its `worker.js` as `workerUrl`.
  */
 export function configure(_settings: BrowserSettings): void {}
 
 /**
- * Makes an image smaller and takes out what is private. Rejects with a `Refusal` for a file that the service would refuse,
- * or with an `Error` if it can't be read.
+ * Compresses an image and strips private metadata. Rejects with a `Refusal` if the service would refuse the file, or with an
+ * `Error` if the file can't be read.
  */
 export function compress(file: Blob, options?: CompressOptions): Promise<Compressed> {
-  return theEngine().compress(file, options)
+  return getEngine().compress(file, options)
 }
 
-/** Starts a worker and loads the codecs for photographs ahead of the first one. `codecs: false`: the worker alone. */
+/** Starts a worker and loads the photo codecs ahead of the first file. With `codecs: false`, starts only the worker. */
 export function prepare(options?: PrepareOptions): void {
-  theEngine().prepare(options)
+  getEngine().prepare(options)
 }
 
 /** Compresses a file and uploads it. Takes the options of `compress` and `send`, and rejects as they do. */

@@ -3,37 +3,40 @@ import type { LIFETIMES } from '../lifetimes.ts'
 import type { ImageType, UploadAnswer } from '../protocol.ts'
 
 /**
- * How much may change before the upload; `MODES` has all. GIF is never touched in any mode.
- * - `auto`: best size. JPEG is recompressed, PNG takes its smallest exact form, a photograph in a PNG becomes JPEG.
- * - `keep-format`: as `auto`, but the type stays.
- * - `lossless`: no pixel changes. PNG may become lossless WebP.
- * - `original`: the bytes as they are, with whatever the camera wrote into them.
- * In all but `original`, location, owner, device, comments and thumbnails are removed.
+ * How much compression may change. `MODES` lists all modes. GIFs are never changed.
+ * - `auto`: smallest size. Recompresses JPEG, turns photographs in PNG into JPEG, and losslessly repacks other PNGs, as WebP
+ *   if that is smaller.
+ * - `keep-format`: like `auto`, but keeps the image type.
+ * - `lossless`: no pixel changes. A PNG may become a lossless WebP.
+ * - `original`: the input bytes, including all metadata that the camera wrote.
+ *
+ * All modes except `original` strip location, owner, device, comments and thumbnails.
  */
 export type Mode = (typeof MODES)[number]
 export const MODES = ['auto', 'keep-format', 'lossless', 'original'] as const
 
 /**
- * What was done.
- * - `unchanged`: the very bytes that came in.
+ * What compression did.
+ * - `unchanged`: the output is the input, byte for byte.
  * - `scrubbed`: metadata removed, image data untouched.
- * - `lossless`: encoded again, every pixel identical.
- * - `lossy`: recompressed; looks the same, pixels differ.
+ * - `lossless`: re-encoded with identical pixels.
+ * - `lossy`: recompressed. Looks the same, but pixels differ.
  */
 export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'
 
-/** Why an image that could have been recompressed was only scrubbed. */
+/** Why recompression was planned but only metadata was removed. */
 export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-worker' | 'too-many-pixels'
 
 export interface PrepareOptions {
-  /** Load the codecs for photographs, too. Default: true. */
+  /** Also load the photo codecs. Default: true. */
   codecs?: boolean
 }
 
-/** The line that an upload will take. */
+/** The network connection that the upload will use. */
 export interface Line {
+  /** Upload throughput. */
   bytesPerSecond: number
-  /** Other pictures wait for the processor. */
+  /** Other images are queued for compression. */
   isBusy: boolean
 }
 
@@ -41,52 +44,55 @@ export interface CompressOptions {
   /** Default: `auto`. */
   mode?: Mode
   /**
-   * HEIC, JPEG XL and, in Safari, TIFF become JPEG, or lossless WebP if they have transparency. If not, or in the modes
-   * `lossless` and `original`, they are a `Refusal` (`unsupported-type`). Default: true.
+   * Convert HEIC, JPEG XL and (in Safari) TIFF to JPEG, or to lossless WebP if they have transparency. Otherwise, and in the
+   * modes `lossless` and `original`, these types reject with a `Refusal` (`unsupported-type`). Default: true.
    */
   convert?: boolean
   /**
-   * In browsers, where a photograph's best encoding would make its link come later, a quicker one is taken: up to a quarter
-   * more bytes. Default: the best, however long it takes.
+   * Browsers only: lets `compress` choose a faster encoding for a photograph, of up to 25 % more bytes, if the best one would
+   * delay its link. Default: the best encoding, however long it takes.
    */
   line?: Line
   signal?: AbortSignal
-  /** It must not throw. */
+  /** Must not throw. */
   onProgress?: (progress: Progress) => void
 }
 
-/** The service does not take them; the client makes JPEG or WebP of them. */
+/** Types that the service does not accept; the client converts them to JPEG or WebP. */
 export type ForeignType = 'image/heic' | 'image/jxl' | 'image/tiff'
 
 export interface Compressed {
-  /** What to upload. The input itself if `action` is `unchanged`. */
+  /** The file to upload. The input itself if `action` is `unchanged`. */
   blob: Blob
   type: ImageType
   action: Action
   bytesIn: number
   bytesOut: number
-  /** In pixels, as displayed. */
+  /** As displayed. Unit: pixels. */
   width: number
   height: number
   animated: boolean
-  /** The input carries a position. Only mode `original` (and a GIF) would send it: warn there. */
+  /** The input contains a location. The output has it only in mode `original` or if it is a GIF: warn the user then. */
   hasLocation: boolean
-  /** The type that came in; differs from `type` after PNG → WebP, PNG → JPEG, HEIC → JPEG. */
+  /** Type of the input. Differs from `type` after a conversion, e.g. PNG → WebP or HEIC → JPEG. */
   typeIn: ImageType | ForeignType
-  /** The input has brightness beyond white (a gain map in HEIC), and the result does not. */
+  /** The input was HDR (a HEIC with a gain map), and the result is not. */
   losesHdr?: true
-  /** Set if recompression was planned and did not happen. */
+  /** Set if recompression was planned but did not happen. */
   fallback?: Fallback
-  /** For `send`: what galleries and chats show. Absent if the result is small, a GIF or animated, or can't be decoded here. */
+  /**
+   * Preview for galleries and chats, to pass to `send`. Absent if the image is small, animated or a GIF, or if it can't be
+   * decoded here.
+   */
   preview?: Blob
 }
 
-/** `compress` and `upload` report these in order. `waiting` comes between two attempts of an upload. */
+/** Reported by `compress`, `send` and `upload` in this order. `waiting` occurs between two upload attempts. */
 export type Progress =
   | { stage: 'inspecting' }
   /**
-   * `type` and `hasLocation` are those of the input. `step` counts from 1 to `steps`: the codecs are fetched, the pixels
-   * are read, the pixels are packed. A file that is only scrubbed ends after the first.
+   * `type` and `hasLocation` describe the input. `step` counts from 1 to `steps`: fetching codecs, decoding, encoding. A file
+   * that is only scrubbed stops after the first.
    */
   | {
       stage: 'compressing'
@@ -97,47 +103,49 @@ export type Progress =
       step: number
       steps: number
     }
-  /** Bytes of the body that left, of all of them. `percent` is whole, 0 to 100. */
+  /** Bytes of the request body. `percent` is an integer from 0 to 100. */
   | { stage: 'uploading'; sentBytes: number; totalBytes: number; percent: number }
-  /** The last attempt failed with `cause`; number `attempt` follows after `seconds`. */
+  /** The last attempt failed with `cause`. Attempt number `attempt` starts in `seconds`. */
   | { stage: 'waiting'; attempt: number; seconds: number; cause: Error }
   | { stage: 'done' }
 
 export type Lifetime = keyof typeof LIFETIMES
 
 export interface SendOptions {
-  /** Default: the page's own origin; required in Node. */
+  /** Address of the service. Default: the page's origin. Required outside browsers. */
   baseUrl?: string
   /**
-   * How long the image stays: `1h`, `1d`, `7d`, `30d`, or seconds from 60 to 31,536,000. Default: as the service says. If the
-   * result has no `expires`, it stays until it is deleted.
+   * Lifetime of the image: `1h`, `1d`, `7d`, `30d`, or a number of seconds from 60 to 31,536,000. Default: the service's. If
+   * the result has no `expires`, the image stays until it is deleted.
    */
   expires?: Lifetime | number
   /**
-   * Ends the call at once. What had all left may be stored all the same: within 60 seconds the same file and `idempotencyKey`
-   * give its deletion key.
+   * Cancels the call immediately. If the whole body had already been sent, the image may still be stored: sending the same
+   * file with the same `idempotencyKey` within 60 seconds returns its deletion key.
    */
   signal?: AbortSignal
   onProgress?: (progress: Progress) => void
-  /** Attempts after the first one; none 60 seconds after a whole image left and had no answer. Default: 3. */
+  /**
+   * Maximum number of retries. Stops retrying 60 seconds after a complete body was sent without a response. Default: 3.
+   */
   retries?: number
   /**
-   * Names the upload, which is stored once however often it is sent: 22 to 255 visible characters, at least 128 random bits.
-   * A secret: it leads to the deletion key. Default: a new one for each call.
+   * Identifies the upload, so that repeating it stores the image only once: 22 to 255 visible ASCII characters, with
+   * at least 128 random bits. Keep it secret: it gives access to the deletion key. Default: a new key for each call.
    */
   idempotencyKey?: string
-  /** As `compress` gives it: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. */
+  /** The `preview` from `compress`: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. */
   preview?: Blob
-  /** The service's own limit. Default: 26,214,400. Unit: bytes. */
+  /** The service's upload limit. Larger files are refused before they are sent. Default: 26,214,400. Unit: bytes. */
   maxBytes?: number
 }
 
 export interface UploadOptions extends CompressOptions, SendOptions {}
 
 export interface Sent extends UploadAnswer {
-  /** Address of the bytes themselves. */
+  /** Address of the image file. */
   raw: string
-  /** What is left of the day's quota, if the service said so. */
+  /** Uploads left in today's quota, if the service said so. */
   remaining?: number
 }
 
@@ -146,11 +154,11 @@ export interface UploadResult
     Pick<Compressed, 'bytesIn' | 'bytesOut' | 'type' | 'action' | 'hasLocation'> {}
 
 export interface BrowserSettings {
-  /** Address of `worker.js`, on the page's origin. */
+  /** Address of `worker.js`. Must be on the page's origin. */
   workerUrl?: string | URL
   /**
-   * If no worker starts: `compress` rejects with an error that says what to do, or (`scrub`) only removes metadata, and the
-   * result says `no-worker`. Default: `reject`.
+   * If no worker starts: `reject` makes `compress` reject with an error that says what to do; `scrub` only removes metadata
+   * and sets `fallback` to `no-worker`. Default: `reject`.
    */
   withoutWorker?: 'reject' | 'scrub'
 }

@@ -1,4 +1,4 @@
-/** Runs the built command as a person or a script does. */
+/** Runs the built command as a user or a script would. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
@@ -10,39 +10,39 @@ import { COMPILED, NODE, ROOT } from '../support/processes/process.ts'
 
 const BIN = join(ROOT, 'bin/pinhole.mjs')
 
-export interface Ran {
+export interface RunResult {
   code: number | null
-  /** What it wrote to stdout. */
+  /** Raw stdout. */
   bytes: Buffer
-  /** The same as text, and its lines. */
+  /** stdout as text, and its lines. */
   stdout: string
   lines: string[]
   stderr: string
 }
 
 export interface Settings {
-  /** `open`: nothing comes, and no end; the test writes to the process itself. */
+  /** `open`: stdin stays open, and the test writes to it. */
   stdin?: Uint8Array | 'open'
   env?: Record<string, string>
-  /** Called with the process as soon as it runs. */
+  /** Called with the process as soon as it has started. */
   onStart?: (child: ChildProcess) => void
 }
 
-export interface Person {
+export interface User {
   /** The working folder. */
   folder: string
-  /** Where the command keeps its history. */
+  /** Folder of the command's history. */
   dataHome: string
-  run(words: string[], settings?: Settings): Promise<Ran>
-  /** On a terminal, where both streams are one; `then` follows the command in the shell, e.g. `>links.txt`. */
-  runOnTerminal(words: string[], then?: string, settings?: Settings): Promise<Ran>
+  run(words: string[], settings?: Settings): Promise<RunResult>
+  /** Runs on a terminal, where stdout and stderr are combined. `suffix`: appended to the shell command, e.g. `>links.txt`. */
+  runOnTerminal(words: string[], suffix?: string, settings?: Settings): Promise<RunResult>
 }
 
-/** Why tests on a terminal are skipped: it is made by `script`, of util-linux. */
+/** Reason to skip tests on a terminal, which need `script` from util-linux. */
 export const noTerminal = await skipWithout('script')
 
-/** Somebody with an empty folder and no history, both gone after the tests. */
-export async function person(env: Record<string, string> = {}): Promise<Person> {
+/** A user with an empty folder and no history. Both are removed after the tests. */
+export async function newUser(env: Record<string, string> = {}): Promise<User> {
   const folder = await newFolder()
   after(() => rm(folder, { recursive: true, force: true }))
   const dataHome = join(folder, '.data')
@@ -56,7 +56,7 @@ export async function person(env: Record<string, string> = {}): Promise<Person> 
     ...env,
   }
   const start = (program: string, words: string[], settings: Settings = {}) =>
-    new Promise<Ran>((resolve, reject) => {
+    new Promise<RunResult>((resolve, reject) => {
       const child = spawn(program, words, { cwd: folder, env: { ...base, ...settings.env } })
       const written: Buffer[] = []
       let stderr = ''
@@ -78,10 +78,10 @@ export async function person(env: Record<string, string> = {}): Promise<Person> 
     folder,
     dataHome,
     run: (words, settings) => start(NODE, [BIN, ...words], settings),
-    runOnTerminal(words, then = '', settings = {}) {
+    runOnTerminal(words, suffix = '', settings = {}) {
       const line = [NODE, BIN, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-      // From util-linux: gives the command a terminal of its own, and hands its exit code on.
-      return start('script', ['-qefc', `${line} ${then}`, '/dev/null'], settings)
+      // Gives the command a terminal, and returns its exit code.
+      return start('script', ['-qefc', `${line} ${suffix}`, '/dev/null'], settings)
     },
   }
 }

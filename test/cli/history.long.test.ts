@@ -1,4 +1,4 @@
-/** What the command remembers, takes from folders, and says to who no longer reads. */
+/** The upload history, folders, closed pipes, and JSON output. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -9,12 +9,12 @@ import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listen.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { startServer } from '../support/processes/server.ts'
-import { person } from './command.ts'
+import { newUser } from './command.ts'
 import { uploads } from './uploader.ts'
 
 const site = uploads()
 
-test('a file whose link leads nowhere any more is uploaded again', async () => {
+test('uploads a file again if its earlier upload no longer exists', async () => {
   const me = await site.uploader()
   const first = JSON.parse((await me.run(['--json', 'small.gif'])).stdout)
   assert.equal((await me.run(['small.gif'])).stdout.trim(), first.link)
@@ -24,7 +24,7 @@ test('a file whose link leads nowhere any more is uploaded again', async () => {
   assert.equal((await me.run(['small.gif'])).stdout.trim(), link)
 })
 
-test('-r takes the pictures of a folder that is above, or hidden itself, and none of hidden folders in it', async () => {
+test('-r accepts a parent folder and a hidden folder, but skips hidden folders in it', async () => {
   const me = await site.uploader()
   await mkdir(join(me.folder, '.shots/.trash'), { recursive: true })
   for (const name of ['.shots/a.gif', '.shots/.trash/b.gif']) await writeFile(join(me.folder, name), gif())
@@ -35,11 +35,11 @@ test('-r takes the pictures of a folder that is above, or hidden itself, and non
   }
 })
 
-test('a folder that can’t be read is told of, and keeps no other picture back', async () => {
+test('-r reports an unreadable folder, and uploads the other images', async () => {
   const me = await site.uploader()
   await mkdir(join(me.folder, 'trip'))
   await writeFile(join(me.folder, 'trip/a.gif'), gif())
-  // Root may read everything but what lies deeper than a path is long.
+  // Root can read everything except folders nested deeper than the maximum path length.
   const script = `for (let n = 0; n < 20; n++) { fs.mkdirSync('d'.repeat(250)); process.chdir('d'.repeat(250)) }`
   const cwd = join(me.folder, 'trip')
   execFileSync(process.execPath, ['-e', script], { cwd })
@@ -48,12 +48,12 @@ test('a folder that can’t be read is told of, and keeps no other picture back'
     assert.deepEqual([code, lines.length], [3, 1])
     assert.match(stderr, /can't be read \(ENAMETOOLONG\)/)
   } finally {
-    // Node's own way would need the path.
+    // Node's `rm` would need the path, which is too long.
     execFileSync('rm', ['-rf', cwd])
   }
 })
 
-test('a reader that has seen enough stops no upload', async () => {
+test('continues uploading when the reader closes the pipe', async () => {
   const me = await site.uploader()
   const names = ['a.gif', 'b.gif', 'c.gif']
   for (const name of names) await writeFile(join(me.folder, name), gif())
@@ -64,7 +64,7 @@ test('a reader that has seen enough stops no upload', async () => {
   assert.equal((await readdir(join(me.dataHome, 'pinhole/uploads'))).length, 3)
 })
 
-test('list --prune forgets only what the service itself says is gone', async () => {
+test('list --prune only removes uploads that the service itself reports as gone', async () => {
   const me = await site.uploader()
   await me.run(['upload', 'photo.jpg'])
   let [type, error] = ['text/html', 'not-found']
@@ -85,10 +85,10 @@ test('list --prune forgets only what the service itself says is gone', async () 
   assert.match(await pruned(), /^forgot http/)
 })
 
-test('list --prune keeps the key of a held image while the ledger is away, which tells what is held', async () => {
+test('list --prune keeps the key of a held image while the ledger is unavailable', async () => {
   const server = await startServer()
   try {
-    const me = await person({ PINHOLE_SERVER: server.url })
+    const me = await newUser({ PINHOLE_SERVER: server.url })
     await writeFile(join(me.folder, 'a.gif'), gif())
     const link = (await me.run(['a.gif'])).stdout.trim()
     const id = link.slice(-ID_LENGTH)
@@ -109,10 +109,10 @@ test('list --prune keeps the key of a held image while the ledger is away, which
   }
 })
 
-test('JSON holds nothing that a terminal obeys', async () => {
+test('JSON output contains no control characters', async () => {
   const me = await site.uploader()
   const name = 'a\u202e\u009b\u007fb.gif'
-  const bad = `no picture ${name}`
+  const bad = `no image ${name}`
   await writeFile(join(me.folder, name), gif())
   await writeFile(join(me.folder, bad), 'text')
   for (const words of [

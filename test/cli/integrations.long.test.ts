@@ -1,4 +1,4 @@
-/** What screenshot tools fetch from the service, used as they use it. */
+/** The script and settings that the service provides for other tools. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -36,7 +36,7 @@ function script(words: string[], stdin?: Uint8Array, shell = 'sh', extra = {}) {
   })
 }
 
-test('upload.sh needs no setting: it uploads files and pipes, and keeps the keys', {
+test('upload.sh uploads files and stdin without settings, and saves the keys', {
   skip: noCurl,
 }, async () => {
   const images = [gif(), gif(), gif()]
@@ -64,37 +64,37 @@ test('upload.sh needs no setting: it uploads files and pipes, and keeps the keys
   assert.deepEqual(await gone.json(), { success: true })
 })
 
-test('upload.sh asks for a lifetime', { skip: noCurl }, async () => {
+test('upload.sh sets a lifetime', { skip: noCurl }, async () => {
   const { stdout } = await script([], gif(), 'sh', { PINHOLE_EXPIRES: '1h' })
   const raw = await fetch(stdout.trim().replace(server.baseUrl, `${server.baseUrl}/raw`))
   assert.match(raw.headers.get('Cache-Control') ?? '', /^public, max-age=\d{1,4}, s-maxage=/)
   const refused = await script([], gif(), 'sh', { PINHOLE_EXPIRES: 'soon' })
   assert.equal(refused.code, 4)
-  assert.match(refused.stderr, /expires must be/)
+  assert.match(refused.stderr, /expires/)
 })
 
-test('upload.sh says why an upload was refused', { skip: noCurl }, async () => {
+test('upload.sh reports why an upload was refused', { skip: noCurl }, async () => {
   await writeFile(join(folder, 'notes.gif'), 'no image')
   const refused = await script(['notes.gif'])
   assert.equal(refused.code, 4)
-  assert.match(refused.stderr, /^notes\.gif: This is not an image of a known type\./)
+  assert.match(refused.stderr, /^notes\.gif: .*JPEG, PNG/)
   assert.equal(refused.stdout, '')
 })
 
 for (const shell of ['bash', 'zsh']) {
-  test(`upload.sh runs in ${shell} too, and uploads to another service`, {
+  test(`upload.sh also runs in ${shell}, and uploads to another service`, {
     skip: noCurl || (await skipWithout(shell)),
   }, async (t) => {
     const own = await startServer()
     t.after(() => own.stop())
     await writeFile(join(folder, 'x y.gif'), gif())
-    const ran = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
-    assert.deepEqual([ran.code, ran.stderr], [3, 'no.gif: no such file\n'])
-    assert.match(ran.stdout, new RegExp(`^${own.baseUrl}/[0-9A-Za-z]{11}\n$`))
+    const result = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
+    assert.deepEqual([result.code, result.stderr], [3, 'no.gif: no such file\n'])
+    assert.match(result.stdout, new RegExp(`^${own.baseUrl}/[0-9A-Za-z]{11}\n$`))
   })
 }
 
-test('ShareX can upload and delete by the settings that the service serves', async (t) => {
+test('ShareX can upload and delete with the settings from the service', async (t) => {
   const limited = await startServer({ UPLOADS_PER_DAY: '1' })
   t.after(() => limited.stop())
   const settings = await (await fetch(`${limited.url}/sharex.sxcu`)).json()
@@ -115,5 +115,5 @@ test('ShareX can upload and delete by the settings that the service serves', asy
   assert.equal((await fetch(shown(settings.URL, answer))).status, 200)
   const deletion = await fetch(shown(settings.DeletionURL, answer))
   assert.match(deletion.headers.get('Content-Type')!, /html/)
-  assert.match(shown(settings.ErrorMessage, await upload(gif())), /used all 1 of its uploads/)
+  assert.match(shown(settings.ErrorMessage, await upload(gif())), /\b1\b.*upload/)
 })

@@ -1,4 +1,4 @@
-/** PicGo's own program, with the plugin and the settings that `/tools` names. Long: it takes seconds to load. */
+/** The real PicGo, with the plugin and settings from `/tools`. Long, because PicGo takes seconds to load. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
@@ -9,12 +9,12 @@ import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { startServer } from '../support/processes/server.ts'
 
-test('PicGo uploads by what /tools tells it, and hands out the address of the file', async (t) => {
+test('PicGo uploads with the settings from /tools, and returns the address of the file', async (t) => {
   const server = await startServer()
   t.after(() => server.stop())
   const page = await (await fetch(`${server.url}/tools`)).text()
   const [recipe] = /<dt>PicGo<\/dt>.*?<\/dd>/s.exec(page) ?? assert.fail('no recipe')
-  const said = (name: string) =>
+  const setting = (name: string) =>
     new RegExp(`^(?:.*<code>)?${name}: (.*?)(?:</code>.*)?$`, 'm').exec(recipe)?.[1] ?? assert.fail(name)
   const plugin = /<code>(\S*?)<\/code> plugin/.exec(recipe)?.[1]
   const own = await folderOf(t)
@@ -24,12 +24,12 @@ test('PicGo uploads by what /tools tells it, and hands out the address of the fi
     join(own, 'package.json'),
     JSON.stringify({ dependencies: { [`picgo-plugin-${plugin}`]: '*' } }),
   )
-  const settings = { url: said('url'), paramName: said('paramName'), jsonPath: said('jsonPath') }
+  const settings = { url: setting('url'), paramName: setting('paramName'), jsonPath: setting('jsonPath') }
   await writeFile(
     config,
     JSON.stringify({
       picBed: { uploader: plugin, current: plugin, [plugin!]: settings },
-      settings: { urlRewrite: { rules: [{ match: said('match'), replace: said('replace') }] } },
+      settings: { urlRewrite: { rules: [{ match: setting('match'), replace: setting('replace') }] } },
       picgoPlugins: { [`picgo-plugin-${plugin}`]: true },
     }),
   )
@@ -42,7 +42,7 @@ test('PicGo uploads by what /tools tells it, and hands out the address of the fi
     'upload',
     join(own, 'picture.gif'),
   ]
-  // Not under the runner's preloads: it is a program of others.
+  // Without the test runner's preloads, because PicGo is a third-party program.
   const env = { PATH: process.env.PATH, HOME: own, NO_COLOR: '1' }
   const { stdout } = await promisify(execFile)(process.execPath, words, { env })
   const link = stdout.trim().split('\n').at(-1)!

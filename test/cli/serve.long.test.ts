@@ -6,24 +6,24 @@ import { test } from 'node:test'
 import { gif } from '../support/images/tiny-images.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
-import { person } from './command.ts'
+import { newUser } from './command.ts'
 
-test('serve runs the service until it is told to stop', async () => {
-  const me = await person()
+test('serve runs the service until it gets SIGTERM', async () => {
+  const me = await newUser()
   await writeFile(join(me.folder, 'a.gif'), gif())
-  let said = ''
+  let output = ''
   let stop = () => {}
   const serving = me.run(['serve', '--port', '0', '--host', '127.0.0.1', '--data', 'pictures'], {
     onStart(child) {
       child.stdout?.on('data', (text) => {
-        said += text
+        output += text
       })
       stop = () => child.kill('SIGTERM')
     },
   })
   try {
-    await until('the server says where it is', () => /Pinhole is at \S+\n/.test(said), 60_000)
-    const address = /Pinhole is at (\S+)/.exec(said)![1]!
+    await until('the server prints its address', () => /Pinhole is at \S+\n/.test(output), 60_000)
+    const address = /Pinhole is at (\S+)/.exec(output)![1]!
     const { code, stdout } = await me.run(['upload', '--server', address, 'a.gif'])
     assert.equal(code, 0)
     assert.equal((await fetch(stdout.trim())).status, 200)
@@ -33,15 +33,15 @@ test('serve runs the service until it is told to stop', async () => {
   assert.equal((await serving).code, 0)
 })
 
-test('a start that fails hands its exit code on', async () => {
-  const me = await person()
+test('serve passes on the exit code of a failed start', async () => {
+  const me = await newUser()
   const { code, stderr } = await me.run(['serve', '--port', 'x'])
   assert.equal(code, 1)
   assert.match(stderr, /PORT/)
 })
 
-test('completion scripts are sound, and complete', async () => {
-  const me = await person()
+test('completion scripts are valid and complete', async () => {
+  const me = await newUser()
   const script = (await me.run(['completion', 'bash'])).stdout
   const complete = (...words: string[]) =>
     execFileSync('bash', [
@@ -54,7 +54,7 @@ test('completion scripts are sound, and complete', async () => {
   assert.equal(complete('pinhole', 'upload', '--mo'), '--mode')
   assert.equal(complete('pinhole', 'upload', '--mode', 'lo'), 'lossless')
   assert.equal(complete('pinhole', 'completion', 'z'), 'zsh')
-  // Nothing is offered where files belong: readline then completes them itself.
+  // No suggestions where files are expected, so that readline completes files.
   assert.equal(complete('pinhole', 'upload', ''), '')
   assert.equal(complete('pinhole', 'upload', 'pho'), '')
   assert.match(script, /complete -o bashdefault -o default -F/)
@@ -66,13 +66,13 @@ test('completion scripts are sound, and complete', async () => {
   }
 })
 
-test('the command runs on whatever Node starts it, or says what it needs', async () => {
+test('the command runs under any Node that starts it', async () => {
   const old = spawn('node', [join(ROOT, 'bin/pinhole.mjs'), '--version'])
-  let said = ''
+  let output = ''
   old.stdout.on('data', (text) => {
-    said += text
+    output += text
   })
   const code = await new Promise((resolve) => old.on('close', resolve))
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
-  assert.deepEqual([code, said], [0, `${version}\n`])
+  assert.deepEqual([code, output], [0, `${version}\n`])
 })

@@ -1,11 +1,9 @@
-/** A service that the test plays, for what a real one would not do. */
+/** A fake service, for behaviour that a real one doesn't have. */
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { listening } from '../support/listen.ts'
 
-/**
- * `answer` gets every request but HEAD, which is answered as a service does: 405. `uploads`: those requests, as they come.
- */
-export async function playedService(
+/** `answer` handles all requests except HEAD, which gets 405, as from a real service. `uploads`: the requests so far. */
+export async function fakeService(
   answer: RequestListener,
 ): Promise<{ url: string; uploads: IncomingMessage[] }> {
   const uploads: IncomingMessage[] = []

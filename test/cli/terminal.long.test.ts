@@ -1,4 +1,4 @@
-/** What is on the screen, as a terminal emulator shows it. */
+/** The screen contents, as shown by a terminal emulator. */
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test'
 import xterm from '@xterm/headless'
 import { cameraJpeg } from '../client/pictures.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import { noTerminal, type Person, person } from './command.ts'
-import { playedService } from './service.ts'
+import { newUser, noTerminal, type User } from './command.ts'
+import { fakeService } from './service.ts'
 
 let server: RunningServer
 before(async () => {
@@ -15,14 +15,14 @@ before(async () => {
 })
 after(() => server?.stop())
 
-async function uploader(): Promise<Person> {
-  const me = await person({ PINHOLE_SERVER: server.url })
+async function uploader(): Promise<User> {
+  const me = await newUser({ PINHOLE_SERVER: server.url })
   for (const name of ['a', 'b', 'c', 'd', 'e'])
     await writeFile(join(me.folder, `${name}.jpg`), await cameraJpeg(200, 150))
   return me
 }
 
-/** Rows of text, without the empty ones at the end. */
+/** Rows of text, without trailing empty rows. */
 async function screenOf(written: string): Promise<string[]> {
   const terminal = new xterm.Terminal({ cols: 100, rows: 40, allowProposedApi: true, convertEol: false })
   await new Promise<void>((resolve) => terminal.write(written, resolve))
@@ -37,7 +37,9 @@ async function screenOf(written: string): Promise<string[]> {
 
 const FILES = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg', 'e.jpg']
 
-test('with three at a time, no rest of a bar stays on the screen', { skip: noTerminal }, async () => {
+test('leaves no part of a progress bar on the screen with three concurrent uploads', {
+  skip: noTerminal,
+}, async () => {
   const me = await uploader()
   const { code, stdout } = await me.runOnTerminal(['upload', '-j', '3', ...FILES])
   assert.equal(code, 0)
@@ -47,11 +49,11 @@ test('with three at a time, no rest of a bar stays on the screen', { skip: noTer
     assert.match(screen[2 * i]!, new RegExp(`^${name}: JPEG .*recompressed$`))
     assert.match(screen[2 * i + 1]!, /^http:\/\/\S+$/)
   }
-  // The cursor was never hidden, so that nothing has to bring it back.
+  // The cursor is never hidden, so nothing has to restore it.
   assert.ok(!stdout.includes('\x1b[?25l'))
 })
 
-test('through tee, links reach the terminal and the file, each on a line of its own', {
+test('prints each link on its own line to the terminal and the file when piped through tee', {
   skip: noTerminal,
 }, async () => {
   const me = await uploader()
@@ -64,23 +66,25 @@ test('through tee, links reach the terminal and the file, each on a line of its 
   assert.equal(screen.length, 10, screen.join('\n'))
 })
 
-test('the first Ctrl-C ends an upload, and one that waits for stdin', { skip: noTerminal }, async () => {
-  const silent = await playedService(() => {})
+test('one Ctrl-C cancels a pending upload, and one that is waiting for stdin', {
+  skip: noTerminal,
+}, async () => {
+  const silent = await fakeService(() => {})
   const me = await uploader()
   for (const words of [
     ['upload', 'a.jpg'],
     ['upload', '-'],
   ]) {
-    let said = ''
+    let output = ''
     const { code, stdout } = await me.runOnTerminal(words, '', {
       stdin: 'open',
       env: { PINHOLE_SERVER: silent.url },
       onStart(child) {
         child.stdout?.on('data', (part) => {
-          const before = said
-          said += part
+          const before = output
+          output += part
           const ready = words[1] === '-' ? /waiting/ : /uploading/
-          if (!ready.test(before) && ready.test(said)) child.stdin?.write('\x03')
+          if (!ready.test(before) && ready.test(output)) child.stdin?.write('\x03')
         })
       },
     })

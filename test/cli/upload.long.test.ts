@@ -1,4 +1,4 @@
-/** The command against a real server: lifetimes, terminals, and what surrounds it. */
+/** The command against a real server: lifetimes, terminals, interrupts, clipboard. */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
@@ -9,27 +9,27 @@ import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listen.ts'
 import { startServer } from '../support/processes/server.ts'
-import { noTerminal, person } from './command.ts'
+import { newUser, noTerminal } from './command.ts'
 import { uploads } from './uploader.ts'
 
 const site = uploads()
 
-test('--expires asks for a lifetime, and a picture that expires stands for no later upload', async () => {
+test('--expires sets a lifetime, and an expiring upload is never reused for the same file', async () => {
   const me = await site.uploader()
   const first = JSON.parse((await me.run(['upload', '--expires', '1h', '--json', 'small.gif'])).stdout)
   assert.ok(Math.abs(Date.parse(first.expires) - Date.now() - 3_600_000) < 300_000, first.expires)
   assert.match((await me.run(['list'])).stdout, /small\.gif {2}until \d{4}-\d\d-\d\d \d\d:\d\d\n$/)
-  const stays = (await me.run(['upload', 'small.gif'])).stdout.trim()
-  assert.notEqual(stays, first.link)
+  const permanent = (await me.run(['upload', 'small.gif'])).stdout.trim()
+  assert.notEqual(permanent, first.link)
   const again = (await me.run(['upload', '-e', '90', 'small.gif'])).stdout.trim()
-  assert.ok(again !== stays && again !== first.link)
-  assert.equal((await me.run(['upload', 'small.gif'])).stdout.trim(), stays)
+  assert.ok(again !== permanent && again !== first.link)
+  assert.equal((await me.run(['upload', 'small.gif'])).stdout.trim(), permanent)
   const refused = await me.run(['upload', '--expires', 'soon', 'small.gif'])
   assert.equal(refused.stdout.length, 0)
-  assert.match(refused.stderr, /1h, 1d, 7d, 30d, or seconds/)
+  assert.match(refused.stderr, /1h, 1d, 7d, 30d, or a number of seconds/)
 })
 
-test('--json says everything, also to list', async () => {
+test('upload --json and list --json print all fields', async () => {
   const me = await site.uploader()
   const { stdout } = await me.run(['upload', '--json', 'photo.jpg'])
   const answer = JSON.parse(stdout)
@@ -53,18 +53,18 @@ test('--json says everything, also to list', async () => {
   assert.equal(await site.bytesOf(link), 404)
 })
 
-test('on a terminal there are bars and a line about each file', { skip: noTerminal }, async () => {
+test('shows progress bars and a line per file on a terminal', { skip: noTerminal }, async () => {
   const me = await site.uploader()
   await writeFile(join(me.folder, 'screen.png'), await drawing().png().toBuffer())
   const { code, stdout: text } = await me.runOnTerminal(['upload', 'photo.jpg', 'screen.png'])
   assert.equal(code, 0)
-  assert.match(text, /photo\.jpg +[█░]+ \d+% (looking|compressing|uploading|waiting|done)/)
+  assert.match(text, /photo\.jpg +[█░]+ \d+% (inspecting|compressing|uploading|waiting|done)/)
   assert.match(text, /photo\.jpg: JPEG \d+ kB → \d+ kB \(−\d+ %\), recompressed/)
   assert.match(text, /screen\.png: PNG \d+ kB → (WebP )?\d+ kB \(−\d+ %\), identical pixels/)
   assert.equal(text.match(new RegExp(`${site.server.baseUrl}/[0-9A-Za-z]{11}`, 'g'))?.length, 2)
 })
 
-test('with stdout in a file, the terminal has the bars and the file the link alone', {
+test('shows progress on the terminal when stdout is a file, which gets only the link', {
   skip: noTerminal,
 }, async () => {
   const me = await site.uploader()
@@ -75,19 +75,19 @@ test('with stdout in a file, the terminal has the bars and the file the link alo
   assert.match(await readFile(join(me.folder, 'links.txt'), 'utf8'), /^http:\/\/\S+\n$/)
 })
 
-test('a used-up quota says when to come back', async (t) => {
+test('says when to try again if the quota is exceeded', async (t) => {
   const small = await startServer({ UPLOADS_PER_DAY: '1' })
   t.after(() => small.stop())
-  const me = await person({ PINHOLE_SERVER: small.url })
+  const me = await newUser({ PINHOLE_SERVER: small.url })
   await writeFile(join(me.folder, 'a.gif'), gif())
   assert.equal((await me.run(['upload', 'a.gif'])).code, 0)
   const { code, stderr } = await me.run(['upload', '--again', 'a.gif'])
   assert.equal(code, 4)
   assert.match(stderr, /^a\.gif: .*Try again after .*\d/)
-  assert.equal((await me.run(['upload', 'a.gif'])).code, 0, 'it is there already')
+  assert.equal((await me.run(['upload', 'a.gif'])).code, 0, 'already uploaded')
 })
 
-test('Ctrl-C ends a waiting upload in good order', async () => {
+test('Ctrl-C cancels a hanging upload cleanly', async () => {
   const silent = await listening(() => {})
   const me = await site.uploader()
   const { code, stdout } = await me.run(['upload', '--server', silent.url, 'small.gif'], {
@@ -96,7 +96,7 @@ test('Ctrl-C ends a waiting upload in good order', async () => {
   assert.deepEqual([code, stdout.length], [130, 0])
 })
 
-test('a picture that had all left at Ctrl-C keeps its link and its key', async () => {
+test('Ctrl-C after a complete upload still saves its link and key', async () => {
   let interrupt = () => {}
   const slow = await listening((request, response) => {
     const { method, headers } = request
@@ -106,7 +106,7 @@ test('a picture that had all left at Ctrl-C keeps its link and its key', async (
       (answer) => {
         response.writeHead(answer.statusCode!, answer.headers)
         if (method === 'POST') interrupt()
-        // The command has to hear of it before the answer.
+        // The signal must arrive before the response.
         setTimeout(() => answer.pipe(response), method === 'POST' ? 300 : 0)
       },
     )
@@ -124,49 +124,49 @@ test('a picture that had all left at Ctrl-C keeps its link and its key', async (
   assert.equal((await me.run(['delete', '--server', slow.url, key])).code, 0)
 })
 
-test('pictures of a folder that the service does not take are told, and the others go', async () => {
+test('-r reports files that are not accepted, and uploads the others', async () => {
   const me = await site.uploader()
   await mkdir(join(me.folder, 'phone'))
   await writeFile(join(me.folder, 'phone/a.gif'), gif())
   await writeFile(join(me.folder, 'phone/b.HEIC'), Buffer.from('....ftypheic........mif1heic', 'latin1'))
-  await writeFile(join(me.folder, 'phone/c.txt'), 'no picture')
+  await writeFile(join(me.folder, 'phone/c.txt'), 'no image')
   const { code, stdout, stderr } = await me.run(['upload', '-r', 'phone'])
   assert.equal(code, 3)
   assert.equal(stdout.trim().split('\n').length, 1)
   assert.match(stderr, /^phone\/b\.HEIC: .+\n$/)
 })
 
-test('an address needs no scheme', async () => {
+test('accepts an address without a scheme', async () => {
   const me = await site.uploader()
   const { host } = new URL(site.server.url)
   assert.equal((await me.run(['upload', '-s', host, 'small.gif'])).code, 0)
   assert.equal((await me.run(['upload', '-s', `localhost:${site.server.port}`, 'small.gif'])).code, 0)
 })
 
-test('where no service is set, the command says how to choose one', async (t) => {
+test('says how to set a service if none is set', async (t) => {
   const isTaken = await fetch('http://localhost:3000').then(
     () => true,
     () => false,
   )
   if (isTaken) return t.skip('does not apply: something answers at the default address')
-  const nobody = await person()
-  await writeFile(join(nobody.folder, 'a.gif'), gif())
-  const { code, stderr } = await nobody.run(['upload', 'a.gif'])
+  const me = await newUser()
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  const { code, stderr } = await me.run(['upload', 'a.gif'])
   assert.equal(code, 5)
   assert.match(stderr, /No service is set.*pinhole use https:\/\/pics\.example/)
 })
 
-test('without a clipboard, --copy says so and the link is on stdout all the same', async () => {
+test('--copy warns if there is no clipboard, and still prints the link', async () => {
   const me = await site.uploader()
   const { code, stdout, stderr } = await me.run(['upload', '--copy', 'small.gif'], {
     env: { PATH: '/nowhere', DISPLAY: '' },
   })
   assert.equal(code, 0)
   assert.match(stdout, /^http/)
-  assert.match(stderr, /There is no clipboard/)
+  assert.match(stderr, /no clipboard found/)
 })
 
-test('compress works offline, and shows what was done', async () => {
+test('compress works offline, and reports the result', async () => {
   const me = await site.uploader()
   const file = await me.run(['compress', 'photo.jpg', '-o', 'small.jpg'])
   assert.equal(file.code, 0)

@@ -1,23 +1,23 @@
-/** Somebody who uploads from the command line, and the service that they upload to. */
+/** Users who upload from the command line, and their service. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { cameraJpeg } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import { type Person, person } from './command.ts'
+import { newUser, type User } from './command.ts'
 
 export interface Uploads {
   server: RunningServer
-  /** What is in `photo.jpg`. */
+  /** Content of `photo.jpg`. */
   jpeg: Buffer
-  /** Somebody with `photo.jpg`, and `small.gif`, at which there is nothing to compress. */
-  uploader(): Promise<Person>
-  /** What a link leads to, or the status of the answer. */
+  /** A new user with `photo.jpg`, and with `small.gif`, which can't be compressed. */
+  uploader(): Promise<User>
+  /** The image behind a link, or the status of the response. */
   bytesOf(link: string): Promise<Buffer | number>
 }
 
-/** Starts the service before the tests of a file, and stops it after them. */
+/** Starts a service before the tests of a file, and stops it after them. */
 export function uploads(): Uploads {
   let server: RunningServer
   let jpeg: Buffer
@@ -34,10 +34,10 @@ export function uploads(): Uploads {
       return jpeg
     },
     async uploader() {
-      const someone = await person({ PINHOLE_SERVER: server.url })
-      await writeFile(join(someone.folder, 'photo.jpg'), jpeg)
-      await writeFile(join(someone.folder, 'small.gif'), gif())
-      return someone
+      const user = await newUser({ PINHOLE_SERVER: server.url })
+      await writeFile(join(user.folder, 'photo.jpg'), jpeg)
+      await writeFile(join(user.folder, 'small.gif'), gif())
+      return user
     },
     async bytesOf(link) {
       const response = await fetch(link.replace(/\/([0-9A-Za-z]+)$/, '/raw/$1'))

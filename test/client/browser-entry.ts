@@ -1,8 +1,8 @@
-/** Hands the SDK to the test, in a page. */
+/** Exposes the SDK to tests in a page. */
 import * as pinhole from '../../src/client/browser.ts'
 
 declare global {
-  // In browsers, and in Node 26 too, but not yet in the compiler's ES2025.
+  // Available in browsers and Node 26, but not yet in the compiler's ES2025 library.
   interface Uint8ArrayConstructor {
     fromBase64(text: string): Uint8Array<ArrayBuffer>
   }

@@ -1,4 +1,4 @@
-/** The same engine in real Chromium, in its workers, under the service's Content-Security-Policy. */
+/** The engine in real Chromium and its workers, under the service's Content-Security-Policy. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -25,8 +25,8 @@ before(async () => {
 
 const wasmAmong = (names: Iterable<string>) => [...names].filter((name) => name.endsWith('.wasm')).length
 
-/** What comes out, and what was downloaded for it: how many codecs, and the size of all in brotli. */
-async function firstOf(file: Buffer) {
+/** Compresses a file. Returns the result, the number of downloaded codecs, and the size of all downloads in Brotli. */
+async function compressMeasured(file: Buffer) {
   sdk.downloads().clear()
   const result = await compressIn(page, file)
   const bytes = [...sdk.downloads().values()].reduce((sum, size) => sum + size, 0)
@@ -35,26 +35,26 @@ async function firstOf(file: Buffer) {
 
 const KB = 1000
 
-test('a page loads a few KB, and neither codec nor worker, before a file is chosen', () => {
+test('loads at most 7.8 KB, and neither codecs nor workers, before a file is chosen', () => {
   assert.deepEqual([...sdk.downloads().keys()], ['/', '/entry.js'])
   const bytes = sdk.downloads().get('/entry.js')!
   assert.ok(bytes < 7.8 * KB, `${bytes} bytes`)
 })
 
-test('the first JPEG brings its codecs and no others: at most 138 KB', async (t) => {
+test('downloads only the JPEG codecs with the first JPEG: at most 138 KB', async (t) => {
   const jpeg = await cameraJpeg()
-  const { result, codecs, bytes } = await firstOf(jpeg)
+  const { result, codecs, bytes } = await compressMeasured(jpeg)
   t.diagnostic(`${bytes} bytes in brotli for JPEG: ${[...sdk.downloads().keys()].join(' ')}`)
   assert.equal(codecs, 2)
   assert.ok(bytes <= 138 * KB, `${bytes} bytes`)
   assert.equal(result.action, 'lossy')
   const inNode = await compressInNode(blobOf(jpeg))
-  assert.equal(Buffer.compare(result.bytes, await inNode.blob.bytes()), 0, 'Node gives the same bytes')
+  assert.equal(Buffer.compare(result.bytes, await inNode.blob.bytes()), 0, 'the result in Node is identical')
 })
 
-test('the first PNG brings its codecs: at most 260 KB more', async (t) => {
+test('downloads the PNG codecs with the first PNG: at most 260 KB more', async (t) => {
   const png = await screenshot().png().toBuffer()
-  const { result, codecs, bytes } = await firstOf(png)
+  const { result, codecs, bytes } = await compressMeasured(png)
   t.diagnostic(`${bytes} bytes in brotli for PNG: ${[...sdk.downloads().keys()].join(' ')}`)
   assert.equal(codecs, 3)
   assert.ok(bytes <= 260 * KB, `${bytes} bytes`)
@@ -62,13 +62,13 @@ test('the first PNG brings its codecs: at most 260 KB more', async (t) => {
   assert.equal(Buffer.compare((await rgba(result.bytes)).data, (await rgba(png)).data), 0)
 })
 
-test('Chromium shows a P3 colour after recompression as before, exactly', async () => {
+test('keeps the colours of a P3 image exactly, as shown by Chromium', async () => {
   const flat = sharp({ create: { width: 160, height: 240, channels: 3, background: '#fe0000' } })
   const noisy = await photo(320, 240)
     .composite([{ input: await flat.png().toBuffer(), left: 0, top: 0 }])
     .png()
     .toBuffer()
-  // sharp converts pixels to the profile that it attaches; these are P3's own already.
+  // sharp would convert the pixels to the attached profile, but these are already P3 values.
   const { icc } = await sharp(await flat.jpeg().withIccProfile('p3').toBuffer()).metadata()
   const plain = await sharp(noisy).jpeg({ quality: 100, chromaSubsampling: '4:4:4' }).toBuffer()
   const jpeg = withJpegProfile(plain, icc!)
@@ -87,11 +87,11 @@ test('Chromium shows a P3 colour after recompression as before, exactly', async 
   const [red, green, blue] = await shown(jpeg)
   assert.ok(red === 254 && green === 0 && blue! < 8, `${[red, green, blue]}`)
   assert.deepEqual(await shown(bytes), [red, green, blue, 255])
-  // The same numbers without the profile are another red.
+  // Without the profile, the same values are a different red.
   assert.ok((await shown(plain))[1]! > 30)
 })
 
-test('animations have as many frames after as before', async () => {
+test('keeps all frames of animations', async () => {
   const pictures = await Promise.all([60, 120, 200].map((mean) => coded(avifNoise(64, 48, mean))))
   const sequence = assemble({
     major: 'avis',
@@ -129,7 +129,7 @@ test('animations have as many frames after as before', async () => {
   }
 })
 
-test('an upload goes out by XMLHttpRequest, with its stages', async () => {
+test('uploads with XMLHttpRequest, and reports all stages', async () => {
   const jpeg = await cameraJpeg()
   const { result, stages } = await page.evaluate(async (input) => {
     const stages: Progress[] = []
@@ -148,7 +148,7 @@ test('an upload goes out by XMLHttpRequest, with its stages', async () => {
   assert.ok(uploads[0]!.includes('name="file"; filename="image.jpg"'))
 })
 
-test('cancelling a compression ends it at once, and the next one works', async () => {
+test('cancels a compression immediately, and then compresses the next file', async () => {
   const jpeg = await cameraJpeg(1600, 1200)
   const reason = await page.evaluate(async (input) => {
     const stop = new AbortController()
@@ -161,7 +161,7 @@ test('cancelling a compression ends it at once, and the next one works', async (
   assert.equal((await compressIn(page, await cameraJpeg(200, 150))).action, 'lossy')
 })
 
-test('prepare fetches the codecs before there is a file', async () => {
+test('prepare fetches the codecs ahead of the first file', async () => {
   const fresh = await sdk.open()
   sdk.downloads().clear()
   await fresh.evaluate(() => window.pinhole.prepare())
@@ -169,7 +169,7 @@ test('prepare fetches the codecs before there is a file', async () => {
   await fresh.close()
 })
 
-test('a file that breaks a codec goes out as it came, and the next one is compressed', async () => {
+test('returns a file that breaks a codec unchanged, and then compresses the next file', async () => {
   const { action, fallback } = await compressIn(page, await brokenPng())
   assert.deepEqual([action, fallback], ['unchanged', 'codec-error'])
   assert.equal((await compressIn(page, await cameraJpeg(200, 150))).action, 'lossy')
@@ -177,6 +177,6 @@ test('a file that breaks a codec goes out as it came, and the next one is compre
   await assert.rejects(compressIn(page, svg), { name: 'Refusal', code: 'unsupported-type' })
 })
 
-test('nothing was said on the console, and the policy was never broken', () => {
-  assert.deepEqual(sdk.complaints, [])
+test('logs nothing to the console, including violations of the Content-Security-Policy', () => {
+  assert.deepEqual(sdk.consoleMessages, [])
 })

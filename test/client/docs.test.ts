@@ -6,21 +6,21 @@ import * as client from '../../src/client/node.ts'
 
 const text = clientDocs()
 
-it('is documented as it is', async () => {
-  assert.ok((await readFile(DOCUMENT, 'utf8')) === text, 'docs/client.md is old: npm run docs')
+it('is up to date', async () => {
+  assert.ok((await readFile(DOCUMENT, 'utf8')) === text, 'docs/client.md is out of date: run npm run docs')
 })
 
-it('is documented whole: every export, every type that one names, with what is said of each member', () => {
+it('documents every export and every type that they reference, with comments on members', () => {
   const exported = Object.keys(client).filter((name) => !ELSEWHERE.includes(name))
   for (const name of exported) assert.match(text, new RegExp(`^### ${name}$`, 'm'), name)
   const code = [...text.matchAll(/^```ts\n((?:function|async function|class|interface|type) [\s\S]*?)^```/gm)]
-  const named = code.flatMap(([, body = '']) => [
+  const referenced = code.flatMap(([, body = '']) => [
     ...body.replace(/\/\/.*/g, '').matchAll(/(?:: |\| |<|extends |, )([A-Z]\w+)\b/g),
   ])
-  for (const [, name = ''] of named) {
+  for (const [, name = ''] of referenced) {
     if (name in globalThis || ['Promise', 'Pick', 'Action', ...ELSEWHERE].includes(name)) continue
     assert.match(text, new RegExp(`^### ${name}$`, 'm'), name)
   }
-  assert.ok(named.length > 30)
+  assert.ok(referenced.length > 30)
   assert.match(text, /^### SendOptions$[\s\S]*at least 128 random bits[\s\S]*idempotencyKey\?: string/m)
 })

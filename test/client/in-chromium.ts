@@ -8,13 +8,13 @@ import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
 
 export type Facts = Omit<Compressed, 'blob'> & { bytes: Buffer }
 
-/** For all tests of a file. `answer`: to uploads. */
+/** One site and browser for all tests of a file. `answer`: responds to uploads. */
 export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
   let site: EnginePage
   let browser: Browser
-  const complaints: string[] = []
+  const consoleMessages: string[] = []
   let started: Promise<void> | undefined
-  /** Starts the site and the browser once: `before` hooks of a file run side by side, and any of them may open a page. */
+  /** Starts the site and the browser once. `before` hooks of a file run concurrently, and any of them may open a page. */
   function start(): Promise<void> {
     started ??= (async () => {
       site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'), answer)
@@ -28,25 +28,25 @@ export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
     site?.close()
   })
 
-  /** A page of the SDK. `played`: runs in its workers before their own script. */
-  async function open(played = ''): Promise<Page> {
+  /** Opens a page with the SDK. `prelude`: script that runs in its workers before their own. */
+  async function open(prelude = ''): Promise<Page> {
     await start()
-    const page = await newPage(browser, played)
-    page.on('console', (message) => complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(String(error)))
+    const page = await newPage(browser, prelude)
+    page.on('console', (message) => consoleMessages.push(message.text()))
+    page.on('pageerror', (error) => consoleMessages.push(String(error)))
     await page.goto(site.url)
     return page
   }
 
   return {
     open,
-    /** What pages wrote into their consoles, and errors that nothing caught. */
-    complaints,
-    /** What was asked for since `clear`, by path, in bytes of brotli. */
+    /** Console messages and uncaught errors of all pages. */
+    consoleMessages,
+    /** Downloads since `clear`: size in Brotli by path. Unit: bytes. */
     downloads: () => site.downloads,
-    /** On a page of its own. */
-    async compress(file: Uint8Array, options: CompressOptions = {}, played = ''): Promise<Facts> {
-      const page = await open(played)
+    /** Compresses a file in a new page. */
+    async compress(file: Uint8Array, options: CompressOptions = {}, prelude = ''): Promise<Facts> {
+      const page = await open(prelude)
       try {
         return await compressIn(page, file, options)
       } finally {
@@ -56,18 +56,18 @@ export function inChromium(answer?: Parameters<typeof serveEnginePage>[1]) {
   }
 }
 
-/** `played`: runs in its workers before their own script. */
-export async function newPage(browser: Browser, played: string): Promise<Page> {
+/** `prelude`: script that runs in the page's workers before their own. */
+export async function newPage(browser: Browser, prelude: string): Promise<Page> {
   const page = await browser.newPage()
-  if (played)
+  if (prelude)
     await page.route(/worker/, async (route) => {
       const response = await route.fetch()
-      await route.fulfill({ response, body: `${played};\n${await response.text()}` })
+      await route.fulfill({ response, body: `${prelude};\n${await response.text()}` })
     })
   return page
 }
 
-/** Compresses in the page, and brings the result over. Rejects as it does there. */
+/** Compresses a file in the page. Rejects with the page's error. */
 export async function compressIn(
   page: Page,
   file: Uint8Array,

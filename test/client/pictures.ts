@@ -1,10 +1,10 @@
-/** Pictures of every kind that the policy tells apart, and what tests ask of one. */
+/** Test images of every kind that the policy distinguishes, and helpers to compare them. */
 import assert from 'node:assert/strict'
 import sharp, { type Sharp } from 'sharp'
 import { apngOf, type Chunk, pngChunks, pngOf } from '../support/chunks.ts'
 import { corpus } from '../support/corpus.ts'
 
-/** A file of the corpus: the one of `PINHOLE_CORPUS`, if there is one of that name. */
+/** A file of the corpus. One in `PINHOLE_CORPUS` takes precedence. */
 export function fromCorpus(name: string): Blob {
   const found = corpus(/./).findLast((file) => file.name.replace('PINHOLE_CORPUS/', '') === name)
   if (found === undefined) throw new Error(`${name} is not in the corpus`)
@@ -15,7 +15,7 @@ export function blobOf(bytes: Uint8Array): Blob {
   return new Blob([new Uint8Array(bytes)])
 }
 
-/** Bytes that look random and are the same in every run. */
+/** Deterministic pseudo-random bytes. */
 export function noise(length: number, seed = 1): Uint8Array {
   let state = seed
   return Uint8Array.from({ length }, () => {
@@ -24,7 +24,7 @@ export function noise(length: number, seed = 1): Uint8Array {
   })
 }
 
-/** Soft shapes with some grain, brighter towards one corner: compresses like a photograph, and no two turns are alike. */
+/** Soft shapes with grain, brighter towards one corner: compresses like a photograph, and every orientation is different. */
 export function photo(width = 640, height = 480, grain = 10): Sharp {
   const small = noise(16 * 12 * 3, 7)
   for (let i = 0; i < small.length; i++) small[i] = small[i]! / 2 + ((i % 48) + i / 6) * 0.8
@@ -36,7 +36,7 @@ export function photo(width = 640, height = 480, grain = 10): Sharp {
   return shapes.composite([{ input: fine, raw: { width, height, channels: 1 }, blend: 'soft-light' }])
 }
 
-/** As a camera writes it. */
+/** High quality, like a camera's. */
 export async function cameraJpeg(width?: number, height?: number): Promise<Buffer> {
   return sharp(await photo(width, height).png().toBuffer())
     .jpeg({ quality: 96 })
@@ -48,7 +48,7 @@ export const photoPng = () => photo(600, 430, 60).png().toBuffer()
 
 const colourOf = (i: number) => `#${((i * 7919) % 4096).toString(16).padStart(3, '0')}`
 
-/** Flat areas, letters and lines. */
+/** Flat areas, text and lines. */
 export function screenshot(width = 400, height = 300): Sharp {
   const rows = Array.from(
     { length: 40 },
@@ -59,7 +59,7 @@ export function screenshot(width = 400, height = 300): Sharp {
   return onPaper(width, height, rows)
 }
 
-/** Flat areas and lines: of the same size on a machine without fonts. */
+/** Flat areas and lines, without text: its size doesn't depend on installed fonts. */
 export function drawing(width = 400, height = 300): Sharp {
   const lines = Array.from({ length: 120 }, (_, i) => {
     const [x1, y1, x2, y2] = [(i * 37) % width, (i * 91) % height, (i * 151) % width, (i * 59) % height]
@@ -83,13 +83,13 @@ export const GPS = {
   },
 }
 
-/** Puts chunks between IHDR and what follows it. */
+/** Inserts chunks after IHDR. */
 export function withChunks(png: Buffer, ...chunks: Chunk[]): Buffer {
   const [header, ...others] = pngChunks(png)
   return pngOf([header!, ...chunks, ...others])
 }
 
-/** A PNG with a sound structure, whose pixels don't unpack: it breaks a codec, not the walk. */
+/** A PNG with a valid structure whose pixels can't be decompressed: it passes inspection and breaks the codec. */
 export async function brokenPng(): Promise<Buffer> {
   const chunks = pngChunks(await screenshot(200, 100).png().toBuffer())
   return pngOf(
@@ -101,7 +101,7 @@ export async function brokenPng(): Promise<Buffer> {
   )
 }
 
-/** An animated PNG (PNG, third edition, 11.3.6) of frames of one size. */
+/** An animated PNG (PNG, third edition, 11.3.6) with frames of equal size. */
 export async function apng(frames: number): Promise<Buffer> {
   const pictures = Array.from({ length: frames }, (_, i) => {
     const background = { r: 40 * i, g: 90, b: 200 - 30 * i }
@@ -129,7 +129,7 @@ export interface Raw {
   height: number
 }
 
-/** Pixels as displayed, as stored: no colour profile is applied. */
+/** Pixels in displayed orientation, without applying the colour profile. */
 export async function rgba(image: Uint8Array | Blob): Promise<Raw> {
   const bytes = image instanceof Blob ? await image.bytes() : image
   const { data, info } = await sharp(bytes, { ignoreIcc: true })
@@ -140,25 +140,25 @@ export async function rgba(image: Uint8Array | Blob): Promise<Raw> {
   return { data, width: info.width, height: info.height }
 }
 
-/** How far two pictures of one size are apart. Unit: of 255 levels, at the mean and at the worst of 8 by 8 areas. */
+/** Difference between two images, on average and in the worst 8 × 8 block. Unit: levels of 255. */
 export function distance(a: Raw, b: Raw): { mean: number; worst: number } {
   const { width, height } = a
   if (width !== b.width || height !== b.height) return { mean: 255, worst: 255 }
   const sums = new Map<number, number>()
   let sum = 0
   for (let i = 0; i < a.data.length; i++) {
-    const apart = Math.abs(a.data[i]! - b.data[i]!)
+    const difference = Math.abs(a.data[i]! - b.data[i]!)
     const pixel = i >> 2
     const area = (((pixel / width) | 0) >> 3) * 10_000 + ((pixel % width) >> 3)
-    sum += apart
-    sums.set(area, (sums.get(area) ?? 0) + apart / 256)
+    sum += difference
+    sums.set(area, (sums.get(area) ?? 0) + difference / 256)
   }
   return { mean: sum / a.data.length, worst: Math.max(...sums.values()) }
 }
 
-/** Without a list of every difference, which takes minutes. */
+/** Unlike `deepEqual`, doesn't list every difference, which takes minutes. */
 export function sameBytes(actual: Uint8Array, expected: Uint8Array): void {
-  const text = `${actual.length} and ${expected.length} bytes, not the same`
+  const text = `${actual.length} and ${expected.length} bytes differ`
   assert.equal(Buffer.compare(actual, expected), 0, text)
 }
 
@@ -166,8 +166,8 @@ export async function metadata(blob: Blob) {
   return sharp(await blob.bytes()).metadata()
 }
 
-/** How far the values of two pictures are from each other, on average, as displayed. */
-export async function apart(one: Buffer, other: Buffer): Promise<number> {
+/** Mean absolute difference of the displayed pixel values of two images. */
+export async function meanDifference(one: Buffer, other: Buffer): Promise<number> {
   const raw = (file: Buffer) => sharp(file, { ignoreIcc: true }).autoOrient().removeAlpha().raw().toBuffer()
   const [a, b] = [await raw(one), await raw(other)]
   assert.equal(a.length, b.length)

@@ -1,4 +1,4 @@
-/** Types that the service does not take, in real Chromium: decoded by what comes with us, and by the platform where it can. */
+/** Conversion of foreign types in real Chromium, by our own decoders and by the platform's. */
 import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { before, beforeEach, test } from '../support/chromium-tests.ts'
@@ -7,7 +7,7 @@ import { codePoints, GREEN, heic, RED } from '../support/images/heic.ts'
 import { inChromium } from './in-chromium.ts'
 
 const sdk = inChromium()
-/** What a platform that is played decodes every file to: as large as the HEIC. */
+/** The result of the fake platform decoder for every file. Same size as the HEIC. */
 let grey: Buffer
 before(async () => {
   grey = await sharp({ create: { width: 64, height: 32, channels: 3, background: '#808080' } })
@@ -18,8 +18,8 @@ beforeEach(() => sdk.downloads().clear())
 
 const TIFF = Buffer.concat([Buffer.from('II*\0'), Buffer.alloc(1000)])
 
-/** A platform that decodes HEIC and TIFF. */
-const decodesAll = () => `{
+/** Fakes a platform that decodes HEIC and TIFF. */
+const fakeDecoder = () => `{
   const native = globalThis.createImageBitmap
   globalThis.createImageBitmap = async (source) => {
     const head = source instanceof Blob ? await source.slice(0, 12).text() : ''
@@ -35,15 +35,15 @@ async function leftAndRight(picture: Buffer): Promise<number[][]> {
 }
 
 function assertNear(found: number[][], expected: number[][]): void {
-  const apart = found.flat().map((value, i) => Math.abs(value - expected.flat()[i]!))
-  assert.ok(Math.max(...apart) <= 16, `${found} are not ${expected}`)
+  const differences = found.flat().map((value, i) => Math.abs(value - expected.flat()[i]!))
+  assert.ok(Math.max(...differences) <= 16, `${found} is not ${expected}`)
 }
 
 const fetchedDecoder = () => [...sdk.downloads().keys()].some((path) => path.includes('heic-decoder'))
 
 const GREY = [128, 128, 128]
 
-test('HEIC becomes a JPEG where the browser does not decode it', async () => {
+test('converts HEIC to JPEG in a browser that can not decode it', async () => {
   const { bytes, typeIn, type, action, width, height } = await sdk.compress(heic())
   assert.deepEqual(
     { typeIn, type, action, width, height },
@@ -53,25 +53,25 @@ test('HEIC becomes a JPEG where the browser does not decode it', async () => {
   assert.ok(fetchedDecoder())
 })
 
-test('where it does, nothing is fetched for it', async () => {
-  const { bytes } = await sdk.compress(heic(), {}, decodesAll())
+test('fetches no decoder in a browser that decodes HEIC', async () => {
+  const { bytes } = await sdk.compress(heic(), {}, fakeDecoder())
   assertNear(await leftAndRight(bytes), [GREY, GREY])
   assert.ok(!fetchedDecoder())
 })
 
-test('colours wider than sRGB stay so', async () => {
-  const { bytes } = await sdk.compress(heic({ properties: [codePoints(12, 13)] }), {}, decodesAll())
+test('keeps colours wider than sRGB', async () => {
+  const { bytes } = await sdk.compress(heic({ properties: [codePoints(12, 13)] }), {}, fakeDecoder())
   assert.ok((await sharp(bytes).metadata()).icc)
   assertNear(await leftAndRight(bytes), [GREY, GREY])
 })
 
-test('a canvas that does not say the truth is not trusted: our own decoder is', async () => {
-  const { bytes } = await sdk.compress(heic(), {}, `${decodesAll()};${LYING_CANVAS}`)
+test('uses our own decoder if the canvas alters pixels', async () => {
+  const { bytes } = await sdk.compress(heic(), {}, `${fakeDecoder()};${LYING_CANVAS}`)
   assertNear(await leftAndRight(bytes), [RED, GREEN])
 })
 
-test('TIFF becomes a JPEG where the browser decodes it, and is refused by name elsewhere', async () => {
-  const { typeIn, type, width } = await sdk.compress(TIFF, {}, decodesAll())
+test('converts TIFF to JPEG in a browser that decodes it, and refuses it elsewhere', async () => {
+  const { typeIn, type, width } = await sdk.compress(TIFF, {}, fakeDecoder())
   assert.deepEqual([typeIn, type, width], ['image/tiff', 'image/jpeg', 64])
   await assert.rejects(sdk.compress(TIFF), { code: 'unsupported-type', message: /TIFF/ })
 })

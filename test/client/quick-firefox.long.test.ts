@@ -1,4 +1,4 @@
-/** The quick encoding of a photograph, by real Firefox's own codec. */
+/** The quick encoding of photographs, by the codec of real Firefox. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -8,9 +8,9 @@ import type { Line } from '../../src/client/types.ts'
 import { launchFirefox, noFirefox } from '../support/browser.ts'
 import { type EnginePage, serveEnginePage } from '../support/engine-page.ts'
 import { compressIn, newPage } from './in-chromium.ts'
-import { apart, cameraJpeg } from './pictures.ts'
+import { cameraJpeg, meanDifference } from './pictures.ts'
 
-/** So fast that nothing but the processor is waited for. */
+/** So fast that only encoding time matters. */
 const FAST: Line = { bytesPerSecond: 1e9, isBusy: true }
 
 describe('the quick encoding in Firefox', { skip: noFirefox }, () => {
@@ -27,9 +27,9 @@ describe('the quick encoding in Firefox', { skip: noFirefox }, () => {
     site?.close()
   })
 
-  /** `played`: runs in the workers before their own script. */
-  async function compressed(file: Buffer, line?: Line, played = ''): Promise<Buffer> {
-    const page = await newPage(browser, played)
+  /** `prelude`: script that runs in the workers before their own. */
+  async function compressed(file: Buffer, line?: Line, prelude = ''): Promise<Buffer> {
+    const page = await newPage(browser, prelude)
     try {
       await page.goto(site.url)
       return (await compressIn(page, file, line && { line })).bytes
@@ -38,7 +38,7 @@ describe('the quick encoding in Firefox', { skip: noFirefox }, () => {
     }
   }
 
-  test('the page is never asked to decode: it would stand still', async () => {
+  test('never decodes on the main thread, which would block the page', async () => {
     const quick = await compressed(camera, FAST)
     assert.ok(!quick.equals(await compressed(camera)))
     const withoutPage = `{
@@ -48,7 +48,7 @@ describe('the quick encoding in Firefox', { skip: noFirefox }, () => {
     assert.ok((await compressed(camera, FAST, withoutPage)).equals(quick))
   })
 
-  test('the way up and colours stay', async () => {
+  test('keeps orientation and colours', async () => {
     for (const [orientation, width, height] of [
       [1, 1600, 1200],
       [6, 1200, 1600],
@@ -62,7 +62,7 @@ describe('the quick encoding in Firefox', { skip: noFirefox }, () => {
       const about = await sharp(quick).metadata()
       assert.deepEqual([about.width, about.height, about.orientation ?? 1], [width, height, 1])
       assert.deepEqual(about.icc, (await sharp(file).metadata()).icc)
-      assert.ok((await apart(quick, file)) < 6, `orientation ${orientation}`)
+      assert.ok((await meanDifference(quick, file)) < 6, `orientation ${orientation}`)
     }
   })
 })

@@ -1,11 +1,11 @@
-/** The quick encoding of a photograph, by real Chromium's own codec. */
+/** The quick encoding of photographs, by the codec of real Chromium. */
 import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import type { Line } from '../../src/client/types.ts'
 import { before, test } from '../support/chromium-tests.ts'
 import { LYING_CANVAS } from '../support/engine-page.ts'
 import { inChromium } from './in-chromium.ts'
-import { apart, cameraJpeg, photo } from './pictures.ts'
+import { cameraJpeg, meanDifference, photo } from './pictures.ts'
 
 const sdk = inChromium()
 let camera: Buffer
@@ -13,24 +13,24 @@ before(async () => {
   camera = await cameraJpeg(1600, 1200)
 })
 
-/** So fast that nothing but the processor is waited for. */
+/** So fast that only encoding time matters. */
 const FAST: Line = { bytesPerSecond: 1e9, isBusy: true }
-/** So slow that nothing but bytes counts. */
+/** So slow that only size matters. */
 const SLOW: Line = { bytesPerSecond: 1, isBusy: false }
 
-const compressed = async (file: Uint8Array, line?: Line, played?: string) =>
-  (await sdk.compress(file, line && { line }, played)).bytes
+const compressed = async (file: Uint8Array, line?: Line, prelude?: string) =>
+  (await sdk.compress(file, line && { line }, prelude)).bytes
 
-test('where the processor is waited for, it is taken: the same picture, hardly larger', async () => {
+test('is used when encoding time dominates, with a result that is similar and hardly larger', async () => {
   const best = await compressed(camera)
   const quick = await compressed(camera, FAST)
   assert.ok(!quick.equals(best))
   assert.ok(quick.length <= 1.25 * best.length, `${quick.length} and ${best.length}`)
-  assert.ok((await apart(quick, camera)) < 6)
+  assert.ok((await meanDifference(quick, camera)) < 6)
   assert.equal((await sharp(quick).metadata()).icc, undefined)
 })
 
-test('no codec of ours is fetched for it', async () => {
+test('fetches no codecs', async () => {
   const codecs = async (line?: Line) => {
     sdk.downloads().clear()
     await compressed(camera, line)
@@ -40,16 +40,16 @@ test('no codec of ours is fetched for it', async () => {
   assert.equal((await codecs()).length, 2)
 })
 
-test('where the line is waited for, the best is', async () => {
+test('is not used when the connection is the bottleneck', async () => {
   assert.ok((await compressed(camera, SLOW)).equals(await compressed(camera)))
 })
 
-test('colours and the way up stay', async () => {
+test('keeps colours and orientation', async () => {
   const turned = (orientation: number) =>
     sharp(camera).withMetadata({ orientation }).withIccProfile('p3').jpeg({ quality: 96 }).toBuffer()
   for (const [orientation, ...size] of [
     [1, 1600, 1200],
-    // Mirrored, upside down, and on its side.
+    // Mirrored, upside down, and rotated.
     [2, 1600, 1200],
     [3, 1600, 1200],
     [6, 1200, 1600],
@@ -60,11 +60,11 @@ test('colours and the way up stay', async () => {
     assert.deepEqual([width, height, about.orientation ?? 1], [...size, 1])
     assert.deepEqual(icc, (await sharp(file).metadata()).icc)
     assert.ok(!quick.equals(await compressed(file)))
-    assert.ok((await apart(quick, file)) < 6, `orientation ${orientation}`)
+    assert.ok((await meanDifference(quick, file)) < 6, `orientation ${orientation}`)
   }
 })
 
-test('where a canvas takes no bitmap, the picture is drawn on it: the same comes out', async () => {
+test('draws on a canvas with an identical result if bitmaprenderer is not available', async () => {
   const withoutRenderer = `{
     const native = OffscreenCanvas.prototype.getContext
     OffscreenCanvas.prototype.getContext = function (kind, ...rest) {
@@ -75,18 +75,18 @@ test('where a canvas takes no bitmap, the picture is drawn on it: the same comes
   assert.ok(drawn.equals(await compressed(camera, FAST)))
 })
 
-test('where a canvas can not be read, the best way is taken', async () => {
+test('is not used if the canvas can not be read', async () => {
   const unreadable = `{
     OffscreenCanvasRenderingContext2D.prototype.getImageData = () => { throw new RangeError('Out of memory') }
   }`
   assert.ok((await compressed(camera, FAST, unreadable)).equals(await compressed(camera)))
 })
 
-test('a canvas that does not say the truth is not used', async () => {
+test('is not used if the canvas alters pixels', async () => {
   assert.ok((await compressed(camera, FAST, LYING_CANVAS)).equals(await compressed(camera)))
 })
 
-test('fine colour keeps its resolution', async () => {
+test('keeps the resolution of fine colour detail', async () => {
   const lines = Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="1600" height="1200">${Array.from({ length: 400 }, (_, i) => `<rect x="${i * 4}" width="1" height="1200" fill="${i % 2 ? '#e00' : '#00e'}"/>`).join('')}</svg>`,
   )

@@ -1,4 +1,4 @@
-/** The worker as files of its own, for bundlers that find none: in real Chromium. */
+/** The worker served as separate files, for bundlers that don't detect it, in real Chromium. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,11 +29,11 @@ async function compressBy(workerUrl: string): Promise<Facts> {
   return compressIn(page, await cameraJpeg(320, 240))
 }
 
-test('a worker served as files compresses', async () => {
+test('compresses with a worker at workerUrl', async () => {
   assert.equal((await compressBy('/pinhole-worker/worker.js')).action, 'lossy')
 })
 
-test('an address without a worker is an error that says what to do', async () => {
+test('rejects with instructions if there is no worker at workerUrl', async () => {
   const message = /none\.js can't start\. Serve the folder "worker"/
   await assert.rejects(compressBy('/pinhole-worker/none.js'), { message })
 })

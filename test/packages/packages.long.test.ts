@@ -147,7 +147,7 @@ test('`pinhole serve` finds the server beside it, or says how to get it', async 
   assert.equal(alone.code, 2)
   assert.match(
     alone.stderr,
-    new RegExp(`a separate package, and not installed beside this one: ${NAMES.server}`),
+    new RegExp(`a separate package that is not installed next to this one: ${NAMES.server}`),
   )
   const both = await install(packed, NAMES.client, NAMES.server)
   const beside = await run(NODE, [commandOf(both), 'serve', '--port', 'x'], { cwd: both.folder }).catch(

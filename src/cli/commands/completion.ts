@@ -5,7 +5,7 @@ type Shell = keyof typeof SHELLS
 
 export function completionCommand(program: Command): Command {
   return new Command('completion')
-    .description('print a completion script; e.g. eval "$(pinhole completion bash)" in ~/.bashrc')
+    .description('print a shell completion script: eval "$(pinhole completion bash)" in ~/.bashrc')
     .addArgument(new Argument('<shell>').choices(Object.keys(SHELLS)))
     .action((shell: Shell) => {
       process.stdout.write(SHELLS[shell](shapesOf(program)))
@@ -34,7 +34,7 @@ function shapesOf(program: Command): CommandShape[] {
   }))
 }
 
-/** Options after a dash, choices and commands where they stand, and files everywhere else. */
+/** Completes options after a dash, commands and choices in their position, and files everywhere else. */
 function bash(commands: CommandShape[]): string {
   const cases = commands.map(({ name, options, choices }) => {
     const flags = options.flatMap(({ flags }) => flags).join(' ')
@@ -56,7 +56,7 @@ ${cases.join('\n')}
     case "$current" in -*) words="$flags" ;; esac
   fi
   if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); fi
-  # Readline completes files where this gives nothing (-o default).
+  # Without a match, readline completes files (-o default).
 }
 complete -o bashdefault -o default -F _pinhole pinhole
 `
@@ -101,7 +101,7 @@ compdef _pinhole pinhole
 
 function fish(commands: CommandShape[]): string {
   const lines = commands.flatMap(({ name, description, options, choices, takesFiles }) => {
-    const here = `complete -c pinhole -n '__fish_seen_subcommand_from ${name}'`
+    const prefix = `complete -c pinhole -n '__fish_seen_subcommand_from ${name}'`
     return [
       `complete -c pinhole -n __fish_use_subcommand -f -a ${name} -d ${quoted(description)}`,
       ...options.map(({ flags, description, choices }) => {
@@ -109,16 +109,16 @@ function fish(commands: CommandShape[]): string {
           flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
         )
         const values = choices.length > 0 ? ` -x -a ${quoted(choices.join(' '))}` : ''
-        return `${here} ${spelled.join(' ')} -d ${quoted(description)}${values}`
+        return `${prefix} ${spelled.join(' ')} -d ${quoted(description)}${values}`
       }),
-      ...(choices.length > 0 ? [`${here} -f -a ${quoted(choices.join(' '))}`] : []),
-      ...(takesFiles || choices.length > 0 ? [] : [`${here} -f`]),
+      ...(choices.length > 0 ? [`${prefix} -f -a ${quoted(choices.join(' '))}`] : []),
+      ...(takesFiles || choices.length > 0 ? [] : [`${prefix} -f`]),
     ]
   })
   return `${lines.join('\n')}\n`
 }
 
-/** For sh, zsh and fish alike. */
+/** Single quotes, for sh, zsh and fish. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -10,21 +10,22 @@ import { describe, jsonText, LOCATION_WARNING, printable } from '../terminal/tex
 
 export function compressCommand(): Command {
   return new Command('compress')
-    .description('compress an image on this machine, as an upload would, and show what was done')
+    .description('compress an image as an upload would, without uploading it')
     .argument('<file>', 'a file, or - for stdin')
     .requiredOption('-o, --output <path>', 'a file, a folder, or - for stdout')
     .addOption(modeOption())
     .addOption(convertOption())
-    .option('--json', 'say what was done as JSON, on stderr if the image goes to stdout')
+    .option('--json', 'print a JSON report (on stderr if the image goes to stdout)')
     .action(compressFile)
 }
 
 async function compressFile(
-  word: string,
+  path: string,
   flags: { output: string; mode: Mode; convert: boolean; json?: true },
 ): Promise<void> {
-  const [input, ...others] = await expandInputs([word])
-  if (!input || others.length > 0) throw new CommandError('usage', 'One file at a time, please.')
+  const [input, ...others] = await expandInputs([path])
+  if (!input || others.length > 0)
+    throw new CommandError('usage', 'This command compresses one file at a time.')
   const signal = interruptSignal()
   const bars = createBars()
   const bar = bars.start(input.name)

@@ -9,7 +9,7 @@ import { printable } from '../terminal/text.ts'
 
 export function deleteCommand(): Command {
   return new Command('delete')
-    .description('delete images for good')
+    .description('permanently delete images')
     .argument('<link-or-key...>', 'links uploaded from this machine, deletion keys, or delete addresses')
     .addOption(serverOption())
     .addOption(retriesOption())
@@ -22,22 +22,22 @@ async function deleteAll(args: string[], flags: { server?: string; retries: numb
   const signal = interruptSignal()
   const entries = await readHistory()
   let exit: ExitCode = EXIT.ok
-  for (const word of args) {
-    const entry = entries.find((entry) => isNamedBy(entry, word))
+  for (const arg of args) {
+    const entry = entries.find((entry) => isNamedBy(entry, arg))
     try {
-      if (!entry && !isKey(word)) {
+      if (!entry && !isKey(arg)) {
         throw new CommandError(
           'file',
-          'This machine has no key for it. Give the deletion key or the delete address instead.',
+          'No deletion key for this image on this machine. Use its deletion key or delete address instead.',
         )
       }
-      const address = entry?.delete ?? word
-      // A delete address knows its service; a bare key doesn't.
+      const address = entry?.delete ?? arg
+      // A delete address includes its service; a bare key doesn't.
       await remove(address, { signal, retries, ...(!URL.canParse(address) && { baseUrl: server }) })
       if (entry) await forgetEntry(entry)
-      process.stdout.write(`deleted ${printable(entry?.link ?? word)}\n`)
+      process.stdout.write(`deleted ${printable(entry?.link ?? arg)}\n`)
     } catch (error) {
-      const code = reportError(error, word)
+      const code = reportError(error, arg)
       exit ||= code
       if (signal.aborted) break
     }
@@ -45,6 +45,6 @@ async function deleteAll(args: string[], flags: { server?: string; retries: numb
   process.exitCode = exit
 }
 
-function isKey(word: string): boolean {
-  return KEY_PATTERN.test(URL.parse(word)?.searchParams.get('key') ?? word)
+function isKey(arg: string): boolean {
+  return KEY_PATTERN.test(URL.parse(arg)?.searchParams.get('key') ?? arg)
 }

@@ -1,6 +1,13 @@
 import { Command } from 'commander'
 import { CommandError, EXIT, interruptSignal, reportError } from '../exit.ts'
-import { type Entry, forgetEntry, HISTORY, isNamedBy, type KeptEntry, readHistory } from '../history.ts'
+import {
+  type Entry,
+  forgetEntry,
+  HISTORY_FOLDER,
+  isNamedBy,
+  readHistory,
+  type StoredEntry,
+} from '../history.ts'
 import { isUploadGone } from '../service.ts'
 import { bytesText, jsonText, localTime, printable } from '../terminal/text.ts'
 
@@ -12,13 +19,13 @@ interface ListFlags {
 
 export function listCommand(): Command {
   return new Command('list')
-    .description('show what was uploaded from this machine, with the keys that delete it')
-    .option('--json', 'print one JSON object a line')
+    .description('list uploads from this machine, with their deletion keys')
+    .option('--json', 'print one JSON object per line')
     .option(
       '--forget <link-or-key...>',
-      'forget these on this machine; the pictures stay up, and their keys are lost',
+      'remove uploads from this list; the images stay online and their keys are lost',
     )
-    .option('--prune', 'forget what its service no longer has')
+    .option('--prune', 'remove uploads that no longer exist from this list')
     .action(list)
 }
 
@@ -30,7 +37,7 @@ async function list({ json, forget, prune }: ListFlags): Promise<void> {
     process.stdout.write(`${json ? jsonText(entry) : lineOf(entry)}\n`)
   }
   if (entries.length === 0 && process.stderr.isTTY) {
-    process.stderr.write(`Nothing yet. Uploads from this machine are remembered in ${HISTORY}.\n`)
+    process.stderr.write(`No uploads yet. Uploads from this machine are saved in ${HISTORY_FOLDER}.\n`)
   }
 }
 
@@ -40,10 +47,10 @@ function lineOf({ link, key, name, time, expires, bytes }: Entry): string {
 
 async function forgetNamed(args: string[]): Promise<void> {
   const entries = await readHistory()
-  for (const word of args) {
-    const found = entries.filter((entry) => isNamedBy(entry, word))
+  for (const arg of args) {
+    const found = entries.filter((entry) => isNamedBy(entry, arg))
     if (found.length === 0) {
-      process.exitCode = reportError(new CommandError('usage', 'It is not in this machine’s history.'), word)
+      process.exitCode = reportError(new CommandError('usage', 'This is not in the list of uploads.'), arg)
     }
     await forgetAll(found)
   }
@@ -55,7 +62,7 @@ async function forgetGone(): Promise<void> {
     try {
       const isGone = await isUploadGone(entry, signal).catch((cause) => {
         signal.throwIfAborted()
-        throw new Error('Its service cannot be reached now, so it stays in the list.', { cause })
+        throw new Error('Its service can’t be reached, so it stays in the list.', { cause })
       })
       if (isGone) await forgetAll([entry])
     } catch (error) {
@@ -66,7 +73,7 @@ async function forgetGone(): Promise<void> {
   }
 }
 
-async function forgetAll(entries: KeptEntry[]): Promise<void> {
+async function forgetAll(entries: StoredEntry[]): Promise<void> {
   for (const entry of entries) {
     await forgetEntry(entry)
     process.stdout.write(`forgot ${printable(entry.link)}\n`)

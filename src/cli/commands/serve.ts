@@ -6,28 +6,28 @@ import { Command } from 'commander'
 import { CommandError } from '../exit.ts'
 import { manifest } from '../manifest.ts'
 
-/** In a checkout it is here; else it is a package of its own, beside this one. */
-function launcherOfServer(): string {
-  const own = fileURLToPath(new URL('../../../bin/serve.mjs', import.meta.url))
-  if (existsSync(own)) return own
+/** Path of the server's start script: in a checkout, or from the separate server package installed next to this one. */
+function serverScript(): string {
+  const local = fileURLToPath(new URL('../../../bin/serve.mjs', import.meta.url))
+  if (existsSync(local)) return local
   const { server } = manifest.packages
   try {
     return createRequire(import.meta.url).resolve(`${server}/bin/serve.mjs`)
   } catch {
     throw new CommandError(
       'usage',
-      `The server is a separate package, and not installed beside this one: ${server}`,
+      `The server is a separate package that is not installed next to this one: ${server}`,
     )
   }
 }
 
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('run the service on this machine; variables of the environment set the rest')
+    .description('run the service on this machine; environment variables set all other options')
     .option('-p, --port <number>', 'port to listen on (PORT)')
     .option('--host <address>', 'address to listen on (HOST)')
-    .option('-d, --data <folder>', 'where images and ledger live (DATA_DIR)')
-    .option('-b, --base-url <url>', 'public address, for links (BASE_URL)')
+    .option('-d, --data <folder>', 'folder for images and the ledger (DATA_DIR)')
+    .option('-b, --base-url <url>', 'public address, used in links (BASE_URL)')
     .action(serve)
 }
 
@@ -38,7 +38,7 @@ interface ServeFlags {
   baseUrl?: string
 }
 
-/** A process of its own, so that the server's start is the same as `npm start`, workers and all. */
+/** Runs the server in a child process, so that it starts exactly like `npm start`, including its workers. */
 async function serve({ port, host, data, baseUrl }: ServeFlags): Promise<void> {
   const env = {
     ...process.env,
@@ -47,8 +47,8 @@ async function serve({ port, host, data, baseUrl }: ServeFlags): Promise<void> {
     ...(data && { DATA_DIR: data }),
     ...(baseUrl && { BASE_URL: baseUrl }),
   }
-  const child = spawn(process.execPath, [...process.execArgv, launcherOfServer()], { stdio: 'inherit', env })
-  // On a terminal Ctrl-C reaches the server too, which takes the second signal for the first.
+  const child = spawn(process.execPath, [...process.execArgv, serverScript()], { stdio: 'inherit', env })
+  // On a terminal, Ctrl-C also reaches the server directly. The server treats the duplicate signal as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   process.exitCode = await new Promise<number>((resolve, reject) => {
     child.once('error', reject)

@@ -1,12 +1,12 @@
-/** Where `compress -o` writes: whole or not at all, for it may be the input that is replaced. */
+/** Writes the output of `compress -o` atomically, because it may replace the input. */
 import { randomUUID } from 'node:crypto'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { EXTENSIONS, type ImageType } from '../../protocol.ts'
 import { CommandError } from '../exit.ts'
 
-/** Extensions that promise a type. */
-const PROMISES = new Map<string, ImageType | null>([
+/** Extensions that imply a type. `null`: a type that is never an output. */
+const TYPE_OF_EXTENSION = new Map<string, ImageType | null>([
   ...Object.entries(EXTENSIONS).map(([type, extension]) => [extension, type as ImageType] as const),
   ...['jpeg', 'jpe', 'jfif'].map((extension) => [extension, 'image/jpeg'] as const),
   ['apng', 'image/png'],
@@ -16,8 +16,8 @@ const PROMISES = new Map<string, ImageType | null>([
 ])
 
 /**
- * Writes `bytes` to a file, or into a folder under the input's name. Gives the path. Throws a `CommandError` for what is
- * neither, for a name that promises another type, and if it can't be written.
+ * Writes `bytes` to a file, or into a folder under the input's name. Returns the path. Throws a `CommandError` if the output is
+ * neither file nor folder, has an extension of another type, or can't be written.
  */
 export async function writeOutput(
   output: string,
@@ -26,14 +26,14 @@ export async function writeOutput(
   bytes: Uint8Array,
 ): Promise<string> {
   const target = await stat(output).catch(() => null)
-  const named = `${basename(inputName, extname(inputName))}.${EXTENSIONS[type]}`
-  const path = target?.isDirectory() ? join(output, named) : output
-  const promised = PROMISES.get(extname(path).slice(1).toLowerCase())
-  if (promised !== undefined && promised !== type) {
-    const better = `${path.slice(0, -extname(path).length)}.${EXTENSIONS[type]}`
+  const defaultName = `${basename(inputName, extname(inputName))}.${EXTENSIONS[type]}`
+  const path = target?.isDirectory() ? join(output, defaultName) : output
+  const expectedType = TYPE_OF_EXTENSION.get(extname(path).slice(1).toLowerCase())
+  if (expectedType !== undefined && expectedType !== type) {
+    const suggestion = `${path.slice(0, -extname(path).length)}.${EXTENSIONS[type]}`
     throw new CommandError(
       'file',
-      `The result is a .${EXTENSIONS[type]} file, and ${path} would say otherwise. Write to ${better}, or add --mode keep-format.`,
+      `The result is a .${EXTENSIONS[type]} file, which doesn't match ${path}. Write to ${suggestion}, or add --mode keep-format.`,
     )
   }
   if (target && !target.isDirectory() && !target.isFile()) {
@@ -43,18 +43,18 @@ export async function writeOutput(
   return path
 }
 
-/** Beside it, then renamed. The mode stays, and a link leads to the new file. */
-async function replaceFile(link: string, bytes: Uint8Array): Promise<void> {
-  const path = await realpath(link).catch(() => link)
-  const draft = `${path}.${randomUUID()}.tmp`
+/** Writes a temporary file next to the target and renames it. Keeps the file's mode, and follows a symbolic link. */
+async function replaceFile(target: string, bytes: Uint8Array): Promise<void> {
+  const path = await realpath(target).catch(() => target)
+  const temporary = `${path}.${randomUUID()}.tmp`
   try {
-    const before = await stat(path).catch(() => null)
-    await writeFile(draft, bytes, { flag: 'wx' })
-    if (before) await chmod(draft, before.mode & 0o7777)
-    await rename(draft, path)
+    const existing = await stat(path).catch(() => null)
+    await writeFile(temporary, bytes, { flag: 'wx' })
+    if (existing) await chmod(temporary, existing.mode & 0o7777)
+    await rename(temporary, path)
   } catch (error) {
-    await rm(draft, { force: true })
-    throw new CommandError('file', `${link} can't be written (${(error as NodeJS.ErrnoException).code}).`, {
+    await rm(temporary, { force: true })
+    throw new CommandError('file', `${target} can't be written (${(error as NodeJS.ErrnoException).code}).`, {
       cause: error,
     })
   }

@@ -1,27 +1,27 @@
-/** A folder whose new pictures are uploaded, e.g. where screenshots go. */
+/** Watches a folder for new images, e.g. screenshots. */
 import { stat, watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { CommandError } from '../exit.ts'
-import { isPicture } from './input.ts'
+import { isImageFile } from './input.ts'
 
-/** A file that has not grown for so long is finished. */
+/** A file whose size hasn't changed for this long is complete. */
 const QUIET_MS = 400
 
 /**
- * Paths of the pictures that come into a folder from now on, each as soon as it is written, until the signal fires.
- * Rejects with a `CommandError` if the folder can't be watched.
+ * Yields the path of each new image in a folder, once it is completely written, until the signal aborts. Throws a
+ * `CommandError` if the folder can't be watched.
  */
-export async function* newPictures(folder: string, signal: AbortSignal): AsyncGenerator<string> {
-  const seen = new Map<string, number>()
+export async function* newImages(folder: string, signal: AbortSignal): AsyncGenerator<string> {
+  const lastChanges = new Map<string, number>()
   try {
     for await (const { filename } of watch(folder, { signal, maxQueue: 10_000 })) {
-      if (filename === null || !isPicture(filename)) continue
+      if (filename === null || !isImageFile(filename)) continue
       const path = join(folder, filename)
-      // Several events tell of one file; a file that is written over is new.
-      const changed = await settled(path, seen.get(path), signal)
-      if (changed === null) continue
-      seen.set(path, changed)
+      // One file causes several events. An overwritten file counts as new.
+      const changedAt = await waitUntilWritten(path, lastChanges.get(path), signal)
+      if (changedAt === null) continue
+      lastChanges.set(path, changedAt)
       yield path
     }
   } catch (error) {
@@ -32,15 +32,19 @@ export async function* newPictures(folder: string, signal: AbortSignal): AsyncGe
 }
 
 /**
- * When it was last changed, once it holds something and no longer grows. `null` if it is gone, no file, or has not
- * changed since `known`.
+ * Waits until the file is not empty and no longer grows, and returns its modification time. `null` if it is gone, not a file, or
+ * unchanged since `lastChange`.
  */
-async function settled(path: string, known: number | undefined, signal: AbortSignal): Promise<number | null> {
-  for (let before = -1; ; ) {
+async function waitUntilWritten(
+  path: string,
+  lastChange: number | undefined,
+  signal: AbortSignal,
+): Promise<number | null> {
+  for (let lastSize = -1; ; ) {
     const stats = await stat(path).catch(() => null)
-    if (stats === null || !stats.isFile() || stats.mtimeMs === known) return null
-    if (stats.size > 0 && stats.size === before) return stats.mtimeMs
-    before = stats.size
+    if (stats === null || !stats.isFile() || stats.mtimeMs === lastChange) return null
+    if (stats.size > 0 && stats.size === lastSize) return stats.mtimeMs
+    lastSize = stats.size
     await setTimeout(QUIET_MS, undefined, { signal })
   }
 }

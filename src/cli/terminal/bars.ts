@@ -1,4 +1,4 @@
-/** Progress on a terminal: one bar a file, on stderr. In a pipe there is none. */
+/** Progress bars on a terminal, one per file, on stderr. There are none if stderr is not a terminal. */
 import { fstatSync } from 'node:fs'
 import type { Progress } from '../../client/types.ts'
 import { printable } from './text.ts'
@@ -6,8 +6,8 @@ import { printable } from './text.ts'
 export interface Bars {
   start(name: string): Bar
   /** Writes a line to stderr, above the bars. */
-  say(line: string): void
-  /** Writes a line to stdout; above the bars if they stand on the same terminal. */
+  log(line: string): void
+  /** Writes a line to stdout, above the bars if both go to the same terminal. */
   print(line: string): void
   stop(): void
 }
@@ -17,12 +17,12 @@ interface Bar {
   end(): void
 }
 
-const STAGES = { inspecting: 'looking', compressing: 'compressing', uploading: 'uploading', done: 'done' }
+const STAGES = { inspecting: 'inspecting', compressing: 'compressing', uploading: 'uploading', done: 'done' }
 const NAME_COLUMNS = 28
 const BAR_COLUMNS = 24
 const REDRAW_MS = 80
 
-/** Lines that are cut at the edge instead of wrapped (DECAWM), so that each takes one row. */
+/** Turns line wrapping off (DECAWM), so that each bar takes exactly one row. */
 const NO_WRAP = '\x1b[?7l'
 const WRAP = '\x1b[?7h'
 
@@ -33,26 +33,26 @@ export function createBars(): Bars {
 function noBars(): Bars {
   return {
     start: () => ({ show() {}, end() {} }),
-    say: (line) => process.stderr.write(`${line}\n`),
+    log: (line) => process.stderr.write(`${line}\n`),
     print: (line) => process.stdout.write(`${line}\n`),
     stop() {},
   }
 }
 
-/** The cursor stays visible and rests below the bars: whatever ends the process, nothing is left to restore. */
+/** Leaves the cursor visible and below the bars, so that nothing needs restoring however the process ends. */
 function barsOn(terminal: NodeJS.WriteStream): Bars {
   const bars = new Set<{ line: string }>()
-  const held: string[] = []
-  const holdsLinks = isPipe(process.stdout.fd)
+  const heldLines: string[] = []
+  const isPiped = isPipe(process.stdout.fd)
   let drawn = 0
   let timer: NodeJS.Timeout | undefined
-  const erasure = () => (drawn > 0 ? `\x1b[${drawn}A\r\x1b[J` : '')
-  /** In one write, with `above` where the bars were. */
+  const eraseSequence = () => (drawn > 0 ? `\x1b[${drawn}A\r\x1b[J` : '')
+  /** Redraws the bars in one write, with `above` in their old place. */
   const draw = (above = '') => {
     clearTimeout(timer)
     timer = undefined
     const lines = [...bars].slice(0, Math.max(1, terminal.rows - 2)).map(({ line }) => `${line}\n`)
-    terminal.write(`${erasure()}${above}${NO_WRAP}${lines.join('')}${WRAP}`)
+    terminal.write(`${eraseSequence()}${above}${NO_WRAP}${lines.join('')}${WRAP}`)
     drawn = lines.length
   }
   const drawSoon = () => {
@@ -74,18 +74,18 @@ function barsOn(terminal: NodeJS.WriteStream): Bars {
         },
       }
     },
-    say: (line) => draw(`${line}\n`),
+    log: (line) => draw(`${line}\n`),
     print(line) {
-      // What reads the pipe, e.g. tee, may write to this terminal when it likes: after the bars are gone.
-      if (holdsLinks) held.push(line)
+      // The pipe's reader, e.g. tee, may write to this terminal at any time, so piped lines wait until the bars are gone.
+      if (isPiped) heldLines.push(line)
       else if (process.stdout.isTTY) draw(`${line}\n`)
       else process.stdout.write(`${line}\n`)
     },
     stop() {
       clearTimeout(timer)
-      terminal.write(erasure())
+      terminal.write(eraseSequence())
       drawn = 0
-      for (const line of held.splice(0)) process.stdout.write(`${line}\n`)
+      for (const line of heldLines.splice(0)) process.stdout.write(`${line}\n`)
     },
   }
 }
@@ -102,7 +102,7 @@ function percentOf(progress: Progress): number {
 function stageOf(progress: Progress): string {
   if (progress.stage !== 'waiting') return STAGES[progress.stage]
   const { cause, attempt, seconds } = progress
-  return `${printable(cause.message)}; try ${attempt} in ${Math.ceil(seconds)} s`
+  return `${printable(cause.message)}; attempt ${attempt} in ${Math.ceil(seconds)} s`
 }
 
 function lineOf(name: string, percent: number, stage: string): string {

@@ -1,4 +1,4 @@
-/** Puts text on the clipboard, by the tool that the system has for it. */
+/** Copies text to the clipboard with a tool of the operating system. */
 import { spawn } from 'node:child_process'
 
 /** Tried in order; each takes the text on stdin. */
@@ -11,21 +11,23 @@ const TOOLS: [program: string, ...args: string[]][] =
           ['wl-copy'],
           ['xclip', '-selection', 'clipboard'],
           ['xsel', '--clipboard', '--input'],
-          // Windows' own, from within WSL; Android's, in Termux.
+          // WSL and Termux.
           ['clip.exe'],
           ['termux-clipboard-set'],
         ]
 
-/** Says so where there is no clipboard, e.g. over ssh, for the links are on stdout anyway. */
+/** Only warns if there is no clipboard, e.g. over ssh, because the links are on stdout anyway. */
 export async function copyText(text: string): Promise<void> {
   for (const [program, ...args] of TOOLS) {
-    if (await pipedInto(program, args, text)) return
+    if (await pipeInto(program, args, text)) return
   }
-  process.stderr.write('There is no clipboard to copy to (on Linux: install wl-clipboard, xclip or xsel).\n')
+  process.stderr.write(
+    'Nothing copied: no clipboard found (on Linux, install wl-clipboard, xclip or xsel).\n',
+  )
 }
 
-/** Tools of X11 and Wayland stay behind to hold the text: their streams are not waited for. */
-function pipedInto(program: string, args: string[], text: string): Promise<boolean> {
+/** Waits for `exit`, not `close`: X11 and Wayland tools leave a process behind that serves the text and keeps streams open. */
+function pipeInto(program: string, args: string[], text: string): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'] })
     child.on('error', () => resolve(false))

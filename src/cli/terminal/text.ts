@@ -1,16 +1,16 @@
-/** Text for a terminal: strangers' text that it shows and does not obey, and what people read about a file. */
+/** Text for a terminal: escaping of untrusted text, and descriptions of results. */
 import type { Compressed } from '../../client/types.ts'
 import { typeName } from '../../protocol.ts'
 
-/** Control characters, and those that turn the direction of writing (Unicode TR 9). */
+/** Control characters, line separators, and bidirectional formatting characters (Unicode TR 9). */
 const UNSAFE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** Strangers' text, e.g. the name of a file or what a service says, so that a terminal shows it and obeys none of it. */
+/** Escapes untrusted text, e.g. a file name or a service's message, so that the terminal doesn't interpret it. */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
-/** JSON for a terminal: escapes all of `UNSAFE`. `JSON.stringify` leaves U+007F to U+009F and bidi marks as they are. */
+/** JSON for a terminal: also escapes U+007F to U+009F and bidi marks, which `JSON.stringify` doesn't. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(
     UNSAFE,
@@ -26,7 +26,7 @@ const ACTIONS = {
 }
 
 const FALLBACKS = {
-  'codec-error': 'not recompressed: the codec gave up',
+  'codec-error': 'not recompressed: the codec failed',
   'timed-out': 'not recompressed: it took too long',
   'no-webassembly': 'not recompressed: no WebAssembly',
   'no-worker': 'not recompressed: no worker could start',
@@ -37,7 +37,7 @@ const FALLBACKS = {
 export function describe(result: Compressed): string {
   const { typeIn, type, bytesIn, bytesOut, action, fallback, losesHdr } = result
   const before = `${typeName(typeIn)} ${bytesText(bytesIn)}`
-  const done = `${fallback ? FALLBACKS[fallback] : ACTIONS[action]}${losesHdr ? ', without its HDR' : ''}`
+  const done = `${fallback ? FALLBACKS[fallback] : ACTIONS[action]}${losesHdr ? ', HDR removed' : ''}`
   if (bytesIn === bytesOut) return `${before}, ${done}`
   const after = `${typeIn === type ? '' : `${typeName(type)} `}${bytesText(bytesOut)}`
   const percent = Math.round((100 * (bytesIn - bytesOut)) / bytesIn)
@@ -45,9 +45,9 @@ export function describe(result: Compressed): string {
 }
 
 export const LOCATION_WARNING =
-  'it says where it was taken, and so will the uploaded copy. Other modes remove that.'
+  'contains the location where it was taken, and so does the result. All modes but "original" remove it.'
 
-/** `time`: ISO 8601. To the minute, in this machine's time zone. */
+/** Local time, to the minute. `time`: ISO 8601. */
 export function localTime(time: string): string {
   return new Date(time).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
 }

@@ -1,4 +1,4 @@
-/** One command's uploads to one service, which end together if the service is gone or will take no more. */
+/** One command's uploads to a service. The run stops early if the service is down or accepts no more uploads. */
 import { toHex } from '../../bytes.ts'
 import { sendUntilLeft } from '../../client/api/send-until-left.ts'
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
@@ -8,27 +8,27 @@ import type { Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
 import { isUploadGone } from '../service.ts'
 import type { Bars } from '../terminal/bars.ts'
-import { type Outcome, remember } from './outcome.ts'
+import { type Outcome, saveToHistory } from './outcome.ts'
 
-/** What all uploads of a command have in common. */
+/** Shared by all uploads of a command. */
 export interface Session {
   flags: UploadFlags
   server: string
   signal: AbortSignal
   bars: Bars
-  /** Earlier uploads, by mode and digest: these files need not be sent again. */
+  /** Earlier uploads by mode and digest, to skip files that are already uploaded. */
   uploaded: Map<string, Entry>
 }
 
 export interface Run {
   /** Never rejects. */
   uploadOne(input: Input): Promise<Outcome>
-  /** Why the run ended before its last file. `null` if it did not. */
-  ending(): unknown
+  /** Why the run stopped early. `null` if it did not. */
+  stopReason(): unknown
 }
 
-/** Codes of refusals that the next file would meet too. */
-const FINAL = new Set<string>([
+/** Refusals that would apply to every further file. */
+const FATAL_CODES = new Set<string>([
   'quota-exceeded',
   'network-quota-exceeded',
   'too-many-refusals',
@@ -37,29 +37,29 @@ const FINAL = new Set<string>([
   'storage-full',
 ])
 
-/** For the answer to an upload that Ctrl-C met when all of it had left. */
-const PATIENCE_MS = 5000
+/** After Ctrl-C, how long to wait for the response to an upload that was already sent completely. */
+const RESPONSE_GRACE_MS = 5000
 
 export function createRun({ flags, server, signal, bars, uploaded }: Session): Run {
   const { mode, convert, retries, expires } = flags
-  /** Fires when the run is over. What is on its way by then arrives: its link must not be lost. */
-  const over = new AbortController()
-  const working = AbortSignal.any([signal, over.signal])
+  /** Aborts when the run stops early. Uploads already in flight continue, so that their links aren't lost. */
+  const stopper = new AbortController()
+  const running = AbortSignal.any([signal, stopper.signal])
   return {
     async uploadOne(input) {
       const { name } = input
-      if (working.aborted) return { name, isUnsent: true }
+      if (running.aborted) return { name, isUnsent: true }
       const bar = bars.start(name)
       const onProgress = bar.show
       try {
-        const file = await input.read(working)
+        const file = await input.read(running)
         const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
         const sha256 = toHex(new Uint8Array(digest))
         const known = uploaded.get(`${mode} ${sha256}`)
-        // It may have been deleted elsewhere since: then it is uploaded again.
-        if (known && !(await isUploadGone(known, working).catch(() => false))) return { name, known }
-        const compressed = await compress(file, { mode, convert, signal: working, onProgress })
-        working.throwIfAborted()
+        // If the image has been deleted elsewhere, it is uploaded again.
+        if (known && !(await isUploadGone(known, running).catch(() => false))) return { name, known }
+        const compressed = await compress(file, { mode, convert, signal: running, onProgress })
+        running.throwIfAborted()
         const options = {
           baseUrl: server,
           retries,
@@ -68,27 +68,27 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
           ...(expires && { expires }),
           ...(compressed.preview && { preview: compressed.preview }),
         }
-        const sent = await sendUntilLeft(send, compressed.blob, options, PATIENCE_MS)
-        const linked = { name, compressed, sent, source: { sha256, mode, server } }
-        // Not when its link is printed: that is after those of the files before it, and the command may have ended by then.
-        if (flags.history) await remember(linked, bars)
-        return linked
+        const sent = await sendUntilLeft(send, compressed.blob, options, RESPONSE_GRACE_MS)
+        const outcome = { name, compressed, sent, source: { sha256, mode, server } }
+        // Saved now, not when the link is printed: links are printed in order, and the command may be killed before that.
+        if (flags.history) await saveToHistory(outcome, bars)
+        return outcome
       } catch (error) {
-        // The first reason stands: aborting again changes nothing.
-        if (endsRun(error)) over.abort(error)
-        else if (!working.aborted || error !== working.reason) return { name, error }
+        // The first reason stands, because a second abort has no effect.
+        if (isFatal(error)) stopper.abort(error)
+        else if (!running.aborted || error !== running.reason) return { name, error }
         return { name, isUnsent: true }
       } finally {
         bar.end()
       }
     },
-    ending: () => (signal.aborted ? signal.reason : over.signal.reason) ?? null,
+    stopReason: () => (signal.aborted ? signal.reason : stopper.signal.reason) ?? null,
   }
 }
 
-function endsRun(error: unknown): boolean {
+function isFatal(error: unknown): boolean {
   if (error instanceof Unreachable) return true
   if (!(error instanceof ServerRefusal)) return false
-  // Something else than a service answered, but for a proxy's limit on size: that is about one file.
-  return error.problem === null ? error.status !== 413 : FINAL.has(error.code)
+  // No problem details: something other than the service answered. A proxy's size limit (413) only concerns this file.
+  return error.problem === null ? error.status !== 413 : FATAL_CODES.has(error.code)
 }

@@ -12,61 +12,58 @@ import {
 import { retryAfterMs } from '../../retry-after.ts'
 import { ServerRefusal } from '../errors.ts'
 import type { Sent } from '../types.ts'
-import { Failing } from './retry.ts'
+import { TransientFailure } from './retry.ts'
 import { type Answer, NetworkFault } from './transport.ts'
 
-/** A wait that a person would sit through. Longer ones are told, not waited for. Unit: seconds. */
+/** Longest `Retry-After` that is waited for. A longer one rejects and is left to the caller. Unit: seconds. */
 const MAX_WAIT_SECONDS = 60
 
-/** Codes that come as 5xx although they are decisions, not faults: the operator's, or a full disk's. */
-const DECISIONS = new Set(['uploads-paused', 'storage-full'])
+/** Codes sent as 5xx that a retry won't fix: the operator paused uploads, or the disk is full. */
+const PERSISTENT_CODES = new Set(['uploads-paused', 'storage-full'])
 
-/**
- * What an answer other than success means. Throws `ServerRefusal` for a no that stays, `Failing` for a trouble that
- * may pass.
- */
+/** Throws `TransientFailure` for an error that a retry may fix, `ServerRefusal` for any other. */
 export function rejectAnswer(answer: Answer): never {
   const refusal = refusalOf(answer)
   const { status, retryAfterSeconds: retryAfter } = refusal
-  const maySoonPass = (retryAfter ?? 0) <= MAX_WAIT_SECONDS
-  const passes =
+  const isShortWait = (retryAfter ?? 0) <= MAX_WAIT_SECONDS
+  const isTransient =
     status === 408 ||
-    // A quota without a time, or one that lasts hours, is a no.
+    // A quota without a reset time, or one that lasts hours, is final.
     (status === 429 && retryAfter !== undefined) ||
-    (status >= 500 && !DECISIONS.has(refusal.code))
-  throw passes && maySoonPass ? new Failing(refusal) : refusal
+    (status >= 500 && !PERSISTENT_CODES.has(refusal.code))
+  throw isTransient && isShortWait ? new TransientFailure(refusal) : refusal
 }
 
 export function refusalOf(answer: Answer): ServerRefusal {
   const problem = toProblem(answer)
-  const detail = problem?.detail ?? strangeness(answer)
+  const detail = problem?.detail ?? describeOther(answer)
   return new ServerRefusal(detail, answer.status, problem, retryAfterOf(answer, problem))
 }
 
-/** What to say of an answer that carries no problem details: it comes from something else than the service. */
-function strangeness(answer: Answer): string {
+/** Explains a response without problem details: it comes from something other than the service. */
+function describeOther(answer: Answer): string {
   const { status } = answer
   const location = answer.header('Location')
   if (location !== null && status >= 300 && status < 400) {
-    return `This address leads on to ${location}. Use the service's own address.`
+    return `This address redirects to ${location}. Use the service's own address.`
   }
   if (status === 413) {
-    return 'A proxy before the service refuses uploads of this size (status 413). Its operator can raise that limit.'
+    return 'A proxy in front of the service refuses uploads of this size (status 413). Its operator can raise that limit.'
   }
-  if (status === 401) return `A proxy wants a login first (status ${status}).`
-  if (status >= 500) return `The service is not there behind its proxy, or fails (status ${status}).`
-  return `No Pinhole service answers at this address (status ${status}). Check it: it is the address of the upload page.`
+  if (status === 401) return `A proxy requires a login first (status ${status}).`
+  if (status >= 500) return `The service is down or unreachable behind its proxy (status ${status}).`
+  return `There is no Pinhole service at this address (status ${status}). Use the address of the upload page.`
 }
 
-/** The JSON object of a successful answer; anything else, e.g. a captive portal's page, counts as no answer. */
+/** The JSON object of a successful response. Anything else, e.g. a captive portal's page, is a `NetworkFault`. */
 export function objectOf(answer: Answer): Record<string, unknown> {
   const value = jsonObject(answer.text)
   if (value !== null) return value
   const isPage = /^text\/html/i.test(answer.header('Content-Type') ?? '') || /^\s*</.test(answer.text)
   throw new NetworkFault(
     isPage
-      ? 'a web page answered instead of a Pinhole service (a login page of the network, or a wrong address)'
-      : 'the answer is not from a Pinhole service',
+      ? 'the response is a web page, not from a Pinhole service (a network login page, or a wrong address)'
+      : 'the response is not from a Pinhole service',
   )
 }
 
@@ -77,22 +74,22 @@ function toProblem({ text }: Answer): Problem | null {
     : null
 }
 
-/** As the header says, or the problem details. Unit: seconds. */
+/** From the header, else from the problem details. Unit: seconds. */
 function retryAfterOf(answer: Answer, problem: Problem | null): number | undefined {
   const ms = retryAfterMs(answer.header('Retry-After'))
   if (ms !== undefined) return Math.ceil(ms / 1000)
-  const told: unknown = problem?.retryAfter
-  return typeof told === 'number' && told >= 0 ? Math.ceil(told) : undefined
+  const seconds: unknown = problem?.retryAfter
+  return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds) : undefined
 }
 
-/** The answer to an upload, from a service that need not be an honest one: every member is of its shape. */
+/** Validates the response to an upload. The service is untrusted, so every member is checked. */
 export function sentOf(answer: Answer): Sent {
   const { id, link, key, delete: deleteLink, expires } = objectOf(answer)
-  if (!isText(id) || !ID_PATTERN.test(id)) throw strange('id')
-  if (!isAddress(link) || !link.endsWith(viewPath(id))) throw strange('link')
-  if (!isText(key) || !KEY_PATTERN.test(key)) throw strange('key')
-  if (!isAddress(deleteLink) || !deleteLink.endsWith(`${DELETE_PATH}?key=${key}`)) throw strange('delete')
-  if (expires !== undefined && !isTime(expires)) throw strange('expires')
+  if (!isText(id) || !ID_PATTERN.test(id)) throw unexpected('id')
+  if (!isAddress(link) || !link.endsWith(viewPath(id))) throw unexpected('link')
+  if (!isText(key) || !KEY_PATTERN.test(key)) throw unexpected('key')
+  if (!isAddress(deleteLink) || !deleteLink.endsWith(`${DELETE_PATH}?key=${key}`)) throw unexpected('delete')
+  if (expires !== undefined && !isTime(expires)) throw unexpected('expires')
   const remaining = answer.header(RATE_REMAINING_HEADER)
   return {
     id,
@@ -114,11 +111,11 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** Spelled as URLs are: no spaces, no control characters, nothing that a terminal or a shell would act upon. */
+/** An http(s) URL without spaces, control characters or anything else that a terminal or shell would interpret. */
 function isAddress(value: unknown): value is string {
   return isText(value) && /^https?:\/\/[\w.~:/?#[\]@!$&'()*+,;=%-]+$/.test(value) && URL.canParse(value)
 }
 
-function strange(member: string): NetworkFault {
-  return new NetworkFault(`the answer's "${member}" is not what a Pinhole service sends`)
+function unexpected(member: string): NetworkFault {
+  return new NetworkFault(`the response has an invalid "${member}", so it is not from a Pinhole service`)
 }

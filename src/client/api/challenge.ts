@@ -1,44 +1,50 @@
-/** Proof of work that a service wants before an upload: fetched with the first. Only a service that asked once is asked ahead. */
+/**
+ * Proof of work that a service requires before an upload. This module is loaded with the first challenge; only services that
+ * have sent one are asked for another ahead of an upload.
+ */
 import { jsonObject } from '../../json.ts'
 import { checkerOf, type Puzzle } from '../../proof-of-work.ts'
 import { CHALLENGE_PATH, UPLOAD_PATH } from '../../protocol.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Answer } from './transport.ts'
 
-/** Iterations that are done for a service at most: some minutes. */
+/** Upper bound on hash iterations spent on one challenge: a few minutes. */
 const MAX_WORK = 2 ** 30
 
-/** Upload addresses of services that want proof of work. */
-const demanding = new Set<string>()
+/** Upload addresses of services that have required proof of work. */
+const challengingServices = new Set<string>()
 
-/** For an upload that was refused. `null`: it was refused for something else, wants too much, or can't be solved here. */
-export async function solvedFor(
+/**
+ * Solves the challenge in a refusal. `null` when the upload was refused for another reason, or the challenge is too expensive
+ * or can't be solved here.
+ */
+export async function solveRefusal(
   { text }: Answer,
   { address }: Endpoint,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   const problem = jsonObject(text) as { error?: unknown; challenge?: unknown } | null
   if (problem?.error !== 'challenge-required') return null
-  demanding.add(address(UPLOAD_PATH))
-  // Browsers have no Web Crypto on pages that came by plain http.
+  challengingServices.add(address(UPLOAD_PATH))
+  // Browsers have no Web Crypto on plain-http pages.
   if (globalThis.crypto?.subtle === undefined) return null
   const puzzle = puzzleIn(problem.challenge)
   return puzzle && solve(puzzle, { signal })
 }
 
-/** For the next upload, so that its body is not sent for nothing. */
-export async function solvedAhead(
+/** Fetches and solves a challenge ahead of an upload, so that its body is not sent in vain. */
+export async function solveAhead(
   { address, transport }: Endpoint,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  if (!demanding.has(address(UPLOAD_PATH))) return null
+  if (!challengingServices.has(address(UPLOAD_PATH))) return null
   const answer = await transport({ method: 'GET', url: address(CHALLENGE_PATH), signal })
-  if (answer.status !== 200) demanding.delete(address(UPLOAD_PATH))
+  if (answer.status !== 200) challengingServices.delete(address(UPLOAD_PATH))
   const puzzle = answer.status === 200 ? puzzleIn(jsonObject(answer.text)) : null
   return puzzle && solve(puzzle, { signal })
 }
 
-/** From a service that need not be an honest one. */
+/** Validates a challenge. The service is untrusted. */
 export function puzzleIn(value: unknown): Puzzle | null {
   if (typeof value !== 'object' || value === null) return null
   const { token, algorithm, iterations, bits, answers } = value as Record<string, unknown>
@@ -53,11 +59,12 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
 }
 
-/** Tried at once: they run on threads of the platform, as many as there are. */
-const AT_ONCE = 32
+/** Candidates tried concurrently. The platform spreads them over its threads. */
+const BATCH_SIZE = 32
 
 /**
- * The solution, as `SOLUTION_HEADER` takes it. `onAnswer`: so many answers are found. Rejects with the signal's reason.
+ * Returns the solution in the format of `SOLUTION_HEADER`. `onAnswer` reports the number of answers found so far. Rejects
+ * with the signal's reason.
  */
 export async function solve(
   puzzle: Puzzle,
@@ -66,9 +73,9 @@ export async function solve(
   const isAnswer = await checkerOf(puzzle)
   const found: number[] = []
   while (found.length < puzzle.answers) {
-    for (let from = 0, at = -1; at < 0; from += AT_ONCE) {
+    for (let from = 0, at = -1; at < 0; from += BATCH_SIZE) {
       options.signal?.throwIfAborted()
-      const tries = Array.from({ length: AT_ONCE }, (_, nth) => isAnswer(found.length, from + nth))
+      const tries = Array.from({ length: BATCH_SIZE }, (_, i) => isAnswer(found.length, from + i))
       at = (await Promise.all(tries)).indexOf(true)
       if (at >= 0) found.push(from + at)
     }

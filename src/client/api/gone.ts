@@ -1,11 +1,11 @@
 import { jsonObject } from '../../json.ts'
 
 /**
- * Whether the service itself says, in its own words, that what was at this raw address is gone. Any server may answer 404 to an
- * address, e.g. a proxy or what stands there while the service is moved. Rejects if none answers.
+ * Whether the service itself reports that the image at this raw address is gone. A bare 404 is not enough: it may come from a
+ * proxy or a placeholder page. Rejects if there is no response.
  */
 export async function isGone(raw: string, signal?: AbortSignal): Promise<boolean> {
-  // HEAD would tell the status alone. If the picture is there, one byte comes.
+  // A response to HEAD would lack the error code. If the image exists, this fetches one byte.
   const headers = { Accept: 'application/problem+json', Range: 'bytes=0-0' }
   const answer = await fetch(raw, { headers, redirect: 'manual', cache: 'no-store', signal: signal ?? null })
   const isProblem = answer.headers.get('Content-Type')?.startsWith(headers.Accept)

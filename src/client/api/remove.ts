@@ -7,13 +7,13 @@ import { withRetries } from './retry.ts'
 export type RemoveOptions = Pick<SendOptions, 'baseUrl' | 'signal' | 'retries'>
 
 /**
- * Deletes an image for good. Takes its key, or the delete address that came with it, and of the options of `send` `baseUrl`,
- * `signal` and `retries`. Resolves once it is gone. Rejects with a `ServerRefusal`, or with `Unreachable`.
+ * Permanently deletes an image. `key` is its deletion key or its delete address. Takes the options `baseUrl`, `signal` and
+ * `retries` of `send`; a delete address needs no `baseUrl`. Rejects with a `ServerRefusal` or `Unreachable`.
  */
 export async function remove(key: string, options?: RemoveOptions): Promise<void> {
   const address = URL.canParse(key) ? new URL(key) : null
   const bareKey = address?.searchParams.get('key') ?? key
-  if (!KEY_PATTERN.test(bareKey)) throw new TypeError('this is neither a deletion key nor a delete address')
+  if (!KEY_PATTERN.test(bareKey)) throw new TypeError('key is neither a deletion key nor a delete address')
   const service = address === null ? undefined : address.origin + address.pathname.replace(DELETE_PATH, '')
   return removeFrom(bareKey, options ?? {}, endpointOf(options?.baseUrl ?? service))
 }
@@ -27,7 +27,7 @@ export async function removeFrom(
   const attempt = async (number: number) => {
     const answer = await transport({ method: 'DELETE', url, signal })
     if (answer.status === 200 && objectOf(answer).success === true) return
-    // An earlier try may have deleted it and its answer been lost.
+    // An earlier attempt may have deleted the image, and its response been lost.
     if (number > 1 && refusalOf(answer).code === 'unknown-key') return
     rejectAnswer(answer)
   }

@@ -2,21 +2,21 @@ import type { SendOptions, Sent } from '../types.ts'
 import type { send as sendNow } from './send.ts'
 
 /**
- * `send` for uploads that may be cancelled: `signal` stops it until the whole body has left. From then on the service may store
- * the image, and only the answer has its deletion key: it is awaited. `patienceMs`: at most this long.
+ * `send` for cancellable uploads. `signal` cancels the upload only until the whole body has been sent. After that the service
+ * may have stored the image, and only the response has its deletion key, so the response is awaited, for at most `graceMs`.
  */
 export async function sendUntilLeft(
   send: typeof sendNow,
   blob: Blob,
   { signal, onProgress, ...options }: SendOptions,
-  patienceMs?: number,
+  graceMs?: number,
 ): Promise<Sent> {
   const stop = new AbortController()
-  let hasLeft = false
+  let isBodySent = false
   const end = () => stop.abort(signal?.reason)
   const cancel = () => {
-    if (!hasLeft) end()
-    else if (patienceMs) AbortSignal.timeout(patienceMs).addEventListener('abort', end)
+    if (!isBodySent) end()
+    else if (graceMs) AbortSignal.timeout(graceMs).addEventListener('abort', end)
   }
   signal?.throwIfAborted()
   signal?.addEventListener('abort', cancel)
@@ -25,14 +25,14 @@ export async function sendUntilLeft(
       ...options,
       signal: stop.signal,
       onProgress(progress) {
-        hasLeft = progress.stage === 'uploading' && progress.sentBytes === progress.totalBytes
+        isBodySent = progress.stage === 'uploading' && progress.sentBytes === progress.totalBytes
         if (!signal?.aborted) onProgress?.(progress)
-        // A cancelled upload is not sent a second time.
-        else if (!hasLeft) end()
+        // A cancelled upload is not retried.
+        else if (!isBodySent) end()
       },
     })
   } finally {
-    // A signal may serve many uploads, as that of a watched folder does.
+    // One signal may serve many uploads, e.g. those of a watched folder.
     signal?.removeEventListener('abort', cancel)
   }
 }

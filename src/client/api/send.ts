@@ -12,25 +12,25 @@ import {
   UPLOAD_PATH,
 } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
-import { divisible } from '../blob-source.ts'
+import { sliceable } from '../blob-source.ts'
 import type { Compressed, SendOptions, Sent, UploadOptions, UploadResult } from '../types.ts'
 import { rejectAnswer, sentOf } from './answers.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { newIdempotencyKey } from './idempotency-key.ts'
 import { withRetries } from './retry.ts'
 
-/** A second one comes if the first took too long. */
+/** The service sends a second challenge if solving the first took too long. */
 const MAX_CHALLENGES = 2
 
-/** Fetched when an upload is refused that could be asked for proof of work. */
+/** Loaded when an upload is refused with a status that may carry a challenge. */
 let challenges: typeof import('./challenge.ts') | undefined
 
 /**
- * Uploads bytes as they are. Rejects with `Refusal('file-too-large')` before anything is sent, with a `ServerRefusal`, or
- * with `Unreachable`.
+ * Uploads a file as is. Rejects with a `Refusal` (`file-too-large`) before sending anything, with a `ServerRefusal`, or with
+ * `Unreachable`.
  *
- * A network fault is retried under the same name, so that nothing is stored twice. Where a service wants proof of work, it is
- * done here, in a second or two.
+ * Retries after network faults and temporary failures, with the same idempotency key, so the image is stored only once. If the
+ * service requires proof of work, solves it in a second or two.
  */
 export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
   return sendTo(blob, options, endpointOf(options?.baseUrl))
@@ -42,8 +42,8 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
   const { idempotencyKey = newIdempotencyKey(), expires } = options
   const query = expires === undefined ? '' : `?${EXPIRES_PARAMETER}=${expires}`
-  const body = await withPreview(await divisible(blob), options.preview, maxBytes)
-  // Until a whole image left, none can have been stored.
+  const body = await withPreview(await sliceable(blob), options.preview, maxBytes)
+  // Set once a complete body has been sent: before that, the image can't have been stored.
   let mayBeStoredSince: number | undefined
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
   const post = (solution: string | null) => {
@@ -55,7 +55,7 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
         [IDEMPOTENCY_HEADER]: idempotencyKey,
         ...(solution !== null && { [SOLUTION_HEADER]: solution }),
       },
-      // The name on the person's disk is nobody's business.
+      // The original file name is private and is never sent.
       file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob: body },
       signal,
       onSent(sentBytes, totalBytes) {
@@ -66,27 +66,26 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
     })
   }
   const attempt = async () => {
-    let solution = (await challenges?.solvedAhead(endpoint, signal)) ?? null
+    let solution = (await challenges?.solveAhead(endpoint, signal)) ?? null
     for (let tries = 1; ; tries++) {
       const answer = await post(solution)
       if (answer.status === 201) return sentOf(answer)
       if (answer.status !== 403 || tries > MAX_CHALLENGES) return rejectAnswer(answer)
       challenges ??= await import('./challenge.ts').catch(() => undefined)
-      solution = (await challenges?.solvedFor(answer, endpoint, signal)) ?? null
+      solution = (await challenges?.solveRefusal(answer, endpoint, signal)) ?? null
       if (solution === null) return rejectAnswer(answer)
     }
   }
   const onWait = (attempt: number, seconds: number, cause: Error) =>
     onProgress?.({ stage: 'waiting', attempt, seconds, cause })
-  // Later the image may have been stored, seen and deleted: a repeat would bring it back.
-  const mayRepeat = () =>
+  // Any later, the image may have been stored, seen and deleted: a retry would bring it back.
+  const mayRetry = () =>
     mayBeStoredSince === undefined || endpoint.clock.now() - mayBeStoredSince < REPEAT_SECONDS * 1000
-  const sent = await withRetries(attempt, { retries, mayRepeat, signal, onWait }, endpoint.clock)
+  const sent = await withRetries(attempt, { retries, mayRetry, signal, onWait }, endpoint.clock)
   onProgress?.({ stage: 'done' })
   return sent
 }
 
-/** Compresses, then sends. */
 export async function uploadWith(
   compress: (file: Blob, options: UploadOptions) => Promise<Compressed>,
   file: Blob,
@@ -99,11 +98,11 @@ export async function uploadWith(
   return { ...sent, bytesIn, bytesOut, type, action, hasLocation }
 }
 
-/** One file: the image, and its preview behind it if there is room for one. */
+/** The image with its preview appended, or without it if both exceed `maxBytes`. */
 async function withPreview(image: Blob, preview: Blob | undefined, maxBytes: number): Promise<Blob> {
   if (preview === undefined) return image
   const { head, foot } = frameAround(preview.size)
-  const file = new Blob([image, head, await divisible(preview), foot], { type: image.type })
+  const file = new Blob([image, head, await sliceable(preview), foot], { type: image.type })
   return file.size <= maxBytes ? file : image
 }
 
@@ -111,6 +110,6 @@ function tooLarge(bytes: number, maxBytes: number): Refusal {
   const megabytes = (value: number) => (value / 2 ** 20).toFixed(1)
   return new Refusal(
     'file-too-large',
-    `The image has ${megabytes(bytes)} MB after compression; at most ${megabytes(maxBytes)} MB are accepted.`,
+    `The image is ${megabytes(bytes)} MB after compression. The limit is ${megabytes(maxBytes)} MB.`,
   )
 }

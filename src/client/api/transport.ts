@@ -1,14 +1,14 @@
-/** One HTTP exchange that reports how much of its body has left. `xhr.ts` and `fetch.ts` implement it. */
+/** One HTTP exchange with upload progress. Implemented by `xhr.ts` and `fetch.ts`. */
 
 export interface Exchange {
   method: 'POST' | 'DELETE' | 'HEAD' | 'GET'
   url: string
-  /** Besides `Accept`. */
+  /** In addition to `Accept`. */
   headers?: Record<string, string>
-  /** Sent as the one form field of a multipart body. */
+  /** Sent as the only form field of a multipart body. */
   file?: { field: string; name: string; blob: Blob }
   signal?: AbortSignal | undefined
-  /** Unit: bytes of the body. */
+  /** Upload progress. Unit: bytes of the body. */
   onSent?: (sentBytes: number, totalBytes: number) => void
 }
 
@@ -19,13 +19,10 @@ export interface Answer {
   text: string
 }
 
-/**
- * Resolves for every answer, whatever its status. Rejects with a `NetworkFault` if none came, or with the signal's
- * reason.
- */
+/** Resolves with any response, whatever its status. Rejects with a `NetworkFault` if there is none, or the signal's reason. */
 export type Transport = (exchange: Exchange) => Promise<Answer>
 
-/** No answer: the connection failed, was cut, or stood still. Trying again may help. */
+/** No usable response: the connection failed or stalled, or something other than the service answered. A retry may help. */
 export class NetworkFault extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -33,14 +30,14 @@ export class NetworkFault extends Error {
   }
 }
 
-/** A service answers with less than a kilobyte. What sends more is none, and is read no further. */
+/** Pinhole answers with less than a kilobyte, so anything longer comes from something else and is not read to its end. */
 export const MAX_ANSWER_BYTES = 64 * 1024
 
 export function tooLong(): NetworkFault {
-  return new NetworkFault('the answer is not from a Pinhole service: it is too long')
+  return new NetworkFault('the response is too long to come from a Pinhole service')
 }
 
-/** A connection without progress for this long is given up: longer than the 30 s that the service may let an upload wait. */
+/** A connection that makes no progress for this long is aborted. Longer than the 30 s that an upload may queue in the service. */
 const STALL_MS = 45_000
 
 /** Calls `onStall` once if `touch` is not called for `STALL_MS`. */
@@ -48,15 +45,15 @@ export function watchForStall(onStall: (fault: NetworkFault) => void) {
   let timer: ReturnType<typeof setTimeout> | undefined
   const arm = () => {
     timer = setTimeout(
-      () => onStall(new NetworkFault(`the connection stood still for ${STALL_MS / 1000} s`)),
+      () => onStall(new NetworkFault(`the connection stalled for ${STALL_MS / 1000} s`)),
       STALL_MS,
     )
   }
   arm()
   return {
-    /** Something moved. */
+    /** Reports progress. */
     touch() {
-      // A body may go on moving after its answer came.
+      // Body bytes may still be sent after the response arrived.
       if (timer === undefined) return
       clearTimeout(timer)
       arm()

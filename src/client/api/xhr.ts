@@ -1,16 +1,16 @@
 import { MAX_ANSWER_BYTES, NetworkFault, type Transport, tooLong, watchForStall } from './transport.ts'
 
-/** The browser's transport: `fetch` reports no upload progress there. */
+/** Transport for browsers, where `fetch` reports no upload progress. */
 export const xhrTransport: Transport = ({ method, url, headers: more = {}, file, signal, onSent }) =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const request = new XMLHttpRequest()
     const watch = watchForStall((fault) => end(() => reject(fault)))
     const cancel = () => end(() => reject(signal?.reason))
-    const end = (settle: () => void) => {
+    const end = (settlePromise: () => void) => {
       watch.stop()
       signal?.removeEventListener('abort', cancel)
-      settle()
+      settlePromise()
       request.abort()
     }
     signal?.addEventListener('abort', cancel)
@@ -23,7 +23,7 @@ export const xhrTransport: Transport = ({ method, url, headers: more = {}, file,
     }
     request.onprogress = ({ loaded }) => {
       watch.touch()
-      // Compressed or not: neither may be longer.
+      // The limit applies to both the compressed and the decompressed length.
       if (loaded > MAX_ANSWER_BYTES || request.responseText.length > MAX_ANSWER_BYTES) {
         end(() => reject(tooLong()))
       }

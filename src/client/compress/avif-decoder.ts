@@ -1,4 +1,4 @@
-/** AVIF, where no platform decodes it: in Node, for previews. */
+/** AVIF decoder for Node, where no platform codec exists. Used for previews only. */
 import type { AVIFModule } from '@jsquash/avif/codec/dec/avif_dec.js'
 import { type Codecs, type LoadWasm, once, start } from './codecs.ts'
 
@@ -9,7 +9,7 @@ export function createAvifDecoder(loadWasm: LoadWasm): NonNullable<Codecs['decod
   })
   return async (bytes) => {
     const pixels = (await decoder()).decode(bytes as BufferSource, 8)
-    if (pixels === null) throw new Error('the AVIF decoder gave up')
+    if (pixels === null) throw new Error('the AVIF decoder failed')
     return pixels
   }
 }

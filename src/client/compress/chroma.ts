@@ -1,21 +1,21 @@
-/** Colour of a lower resolution than brightness: where it would show, and what is lost with each generation. */
+/** Chroma subsampling: where it would be visible, and how to compensate for the loss of each generation. */
 import type { Pixels } from './pixels.ts'
 
-/** One row of colour samples (Cb, Cr), each the mean of two pixels by two. */
+/** One row of chroma samples (Cb, Cr), each the mean of a 2 × 2 block. */
 interface ChromaRow {
   cb: Float32Array
   cr: Float32Array
-  /** The same, blurred along the row. */
+  /** The same samples, blurred along the row. */
   cbBlurred: Float32Array
   crBlurred: Float32Array
 }
 
 /**
- * Gives colour the sharpness back that one more generation of 4:2:0 takes from it. In place.
+ * Pre-sharpens chroma in place, to compensate for the blur of another 4:2:0 generation.
  *
- * A decoder spreads each colour sample over its neighbours (libjpeg's "fancy upsampling", weights 1 and 3), and an
- * encoder takes the mean of two pixels by two: together a blur by 1 6 1 in both directions. What that blur takes from a
- * sample is added to its pixels beforehand, one step of Van Cittert's deconvolution. Brightness and alpha stay.
+ * A decoder spreads each chroma sample over its neighbours (libjpeg's "fancy upsampling", weights 1 and 3), and an encoder
+ * averages 2 × 2 blocks. Together they blur by 1 6 1 in both directions. The loss from that blur is added to the pixels
+ * beforehand: one step of Van Cittert deconvolution. Luma and alpha don't change.
  */
 export function restoreChroma({ data, width, height }: Pixels): void {
   const columns = width >> 1
@@ -26,27 +26,29 @@ export function restoreChroma({ data, width, height }: Pixels): void {
   const read = (row: number, into: ChromaRow) =>
     readRow(bytes, Math.min(row, rows - 1) * 2 * stride, stride, into)
   let above = read(0, newRow(columns))
-  let here = read(0, newRow(columns))
+  let current = read(0, newRow(columns))
   let below = newRow(columns)
   for (let row = 0; row < rows; row++) {
-    // Before this row changes: past the last row, this one counts as its own neighbour.
+    // Must run before this row is modified, because the last row is its own lower neighbour.
     read(row + 1, below)
     for (let column = 0, at = row * 2 * stride; column < columns; column++, at += 8) {
       const cb =
-        here.cb[column]! - blur(above.cbBlurred[column]!, here.cbBlurred[column]!, below.cbBlurred[column]!)
+        current.cb[column]! -
+        blur(above.cbBlurred[column]!, current.cbBlurred[column]!, below.cbBlurred[column]!)
       const cr =
-        here.cr[column]! - blur(above.crBlurred[column]!, here.crBlurred[column]!, below.crBlurred[column]!)
-      // Less than half a level in every channel.
+        current.cr[column]! -
+        blur(above.crBlurred[column]!, current.crBlurred[column]!, below.crBlurred[column]!)
+      // Would change every channel by less than half a level.
       if (cb < 0.28 && cb > -0.28 && cr < 0.35 && cr > -0.35) continue
       shift(bytes, at, cb, cr)
       shift(bytes, at + 4, cb, cr)
       shift(bytes, at + stride, cb, cr)
       shift(bytes, at + stride + 4, cb, cr)
     }
-    const spent = above
-    above = here
-    here = below
-    below = spent
+    const recycled = above
+    above = current
+    current = below
+    below = recycled
   }
 }
 
@@ -55,11 +57,11 @@ function newRow(columns: number): ChromaRow {
   return { cb: plane(), cr: plane(), cbBlurred: plane(), crBlurred: plane() }
 }
 
-function blur(before: number, here: number, after: number): number {
-  return (before + 6 * here + after) / 8
+function blur(previous: number, current: number, next: number): number {
+  return (previous + 6 * current + next) / 8
 }
 
-/** `at`: the first byte of the upper of two rows of pixels. */
+/** `at`: offset of the upper of two pixel rows. */
 function readRow(bytes: Uint8ClampedArray, at: number, stride: number, row: ChromaRow): ChromaRow {
   const { cb, cr } = row
   for (let column = 0, i = at; column < cb.length; column++, i += 8) {
@@ -67,7 +69,7 @@ function readRow(bytes: Uint8ClampedArray, at: number, stride: number, row: Chro
     const red = bytes[i]! + bytes[i + 4]! + bytes[j]! + bytes[j + 4]!
     const green = bytes[i + 1]! + bytes[i + 5]! + bytes[j + 1]! + bytes[j + 5]!
     const blue = bytes[i + 2]! + bytes[i + 6]! + bytes[j + 2]! + bytes[j + 6]!
-    // JFIF's matrix, for the sum of four pixels.
+    // The JFIF matrix, scaled for the sum of four pixels.
     cb[column] = -0.042184 * red - 0.082816 * green + 0.125 * blue
     cr[column] = 0.125 * red - 0.104672 * green - 0.020328 * blue
   }
@@ -83,21 +85,21 @@ function blurInto(blurred: Float32Array, samples: Float32Array): void {
   }
 }
 
-/** The array rounds and clamps. */
+/** `Uint8ClampedArray` rounds and clamps. */
 function shift(bytes: Uint8ClampedArray, at: number, cb: number, cr: number): void {
   bytes[at] = bytes[at]! + 1.402 * cr
   bytes[at + 1] = bytes[at + 1]! - 0.344136 * cb - 0.714136 * cr
   bytes[at + 2] = bytes[at + 2]! + 1.772 * cb
 }
 
-/** A difference of colour within two pixels by two that is seen where it stands alone. Unit: levels of 255. */
+/** Chroma difference within a 2 × 2 block that is visible on its own. Unit: levels of 255. */
 const VISIBLE = 20
-/** Share of all blocks of two by two. */
+/** Share of all 2 × 2 blocks. */
 const MIN_SHARE = 0.01
 
 /**
- * Whether a picture has colour so fine that halving its resolution would show: coloured letters and lines, saturated
- * edges. Photographs by a camera hardly have any.
+ * Whether halving the chroma resolution of this image would be visible: coloured text and lines, saturated edges. Camera
+ * photographs rarely have such detail.
  */
 export function fineColourShows({ data, width, height }: Pixels): boolean {
   const stride = 4 * width
@@ -112,7 +114,7 @@ export function fineColourShows({ data, width, height }: Pixels): boolean {
   return fine > MIN_SHARE * blocks
 }
 
-/** How far apart the colours of two pixels by two are: of Cb or of Cr, whichever differs more. */
+/** Range of Cb or Cr within a 2 × 2 block, whichever is larger. */
 function spread(data: Pixels['data'], at: number, stride: number): number {
   let [minBlue, maxBlue, minRed, maxRed] = [255, -255, 255, -255]
   for (const i of [at, at + 4, at + stride, at + stride + 4]) {

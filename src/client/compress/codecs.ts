@@ -1,4 +1,4 @@
-/** The codecs as data: what each one is called with. Every one is loaded when it is first needed. */
+/** The codecs and their options. Each codec is loaded when first needed. */
 import type { MozJPEGModule as JpegDecoder } from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 import type {
   MozJPEGModule as JpegEncoder,
@@ -15,35 +15,32 @@ import { defaultOptions as WEBP_DEFAULTS } from '@jsquash/webp/meta.js'
 import type { JpegQuality } from './jpeg-quality.ts'
 import type { Pixels } from './pixels.ts'
 
-/**
- * Gives the compiled module of a package's `.wasm`, or `undefined` if the codec shall fetch it itself, by the URL
- * that the bundler gave it.
- */
+/** Returns the compiled module of a package's `.wasm`. `undefined`: the codec fetches it itself, from the bundler's URL. */
 export type LoadWasm = (path: string) => Promise<WebAssembly.Module | undefined>
 
 export interface Codecs {
-  /** Fetches and compiles the codecs that most JPEGs or PNGs need, those that pack a PNG, or those of a preview. */
-  load(what: 'jpeg' | 'png' | 'packing' | 'preview'): Promise<void>
-  /** Applies the Exif orientation, unless the pixels are wanted as they are stored. */
+  /** Fetches and compiles the codecs for a task: recompressing JPEG or PNG, repacking PNG, or making previews. */
+  load(task: 'jpeg' | 'png' | 'packing' | 'preview'): Promise<void>
+  /** Applies the Exif orientation, unless `as` is `stored`. */
   decodeJpeg(bytes: Uint8Array, as?: 'displayed' | 'stored'): Promise<Pixels>
-  /** `plain`: with the standard's tables and nothing left out, as browsers encode. `quick`: not progressive. */
+  /** `plain`: the standard's tables without trellis quantisation, as browsers encode. `quick`: not progressive. */
   encodeJpeg(
     pixels: Pixels,
     options: { quality: JpegQuality; fullChroma: boolean; gray: boolean; plain?: boolean; quick?: boolean },
   ): Promise<Uint8Array<ArrayBuffer>>
-  /** 8 bits a channel. Does not apply an orientation. */
+  /** To 8 bits per channel. Does not apply an orientation. */
   decodePng(bytes: Uint8Array): Promise<Pixels>
-  /** Exact, in the pixels that nobody sees too; or of a quality from 0 to 100. */
+  /** Without `quality`, lossless, including the colour of transparent pixels; otherwise lossy, 0 to 100. */
   encodeWebp(pixels: Pixels, quality?: number): Promise<Uint8Array<ArrayBuffer>>
-  /** Lossy or lossless, without animation. Its colours as they are stored. */
+  /** Still images, lossy or lossless. Does not convert colours. */
   decodeWebp(bytes: Uint8Array): Promise<Pixels>
-  /** `level`: oxipng's. */
+  /** `level`: of oxipng. */
   optimisePng(bytes: Uint8Array, level: 0 | 1 | 2): Promise<Uint8Array<ArrayBuffer>>
-  /** The primary picture as displayed, its colours as they are stored. 700 kB that are fetched for the first one. */
+  /** The primary image as displayed. Does not convert colours. The first call fetches 700 kB. */
   decodeHeic(bytes: Uint8Array): Promise<Pixels>
-  /** The first frame as displayed, in sRGB. */
+  /** The first frame as displayed, converted to sRGB. */
   decodeJxl(bytes: Uint8Array): Promise<Pixels>
-  /** As coded: neither turned nor cropped, its colours as they are stored. Only where no platform decodes it. */
+  /** As coded: not rotated or cropped, colours not converted. Only present where no platform codec exists. */
   decodeAvif?(bytes: Uint8Array): Promise<Pixels>
 }
 
@@ -74,7 +71,7 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     return glue
   })
   const pngOptimiser = once(async () => {
-    // The single-threaded build: the other one needs cross-origin isolation and hangs in Safari 26.2 (squoosh #1458).
+    // The single-threaded build: the multithreaded one needs cross-origin isolation and hangs in Safari 26.2 (squoosh #1458).
     const glue = await import('@jsquash/oxipng/codec/pkg/squoosh_oxipng.js')
     await glue.default(await loadWasm('@jsquash/oxipng/codec/pkg/squoosh_oxipng_bg.wasm'))
     return glue
@@ -84,18 +81,18 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     return start<JxlDecoder>(glue.default, await loadWasm('@jsquash/jxl/codec/dec/jxl_dec.wasm'))
   })
   return {
-    async load(what) {
+    async load(task) {
       const needed = {
         jpeg: [jpegDecoder, jpegEncoder],
         png: [pngDecoder, webpEncoder],
         packing: [pngOptimiser],
         preview: [jpegEncoder],
       }
-      await Promise.all(needed[what].map((codec) => codec()))
+      await Promise.all(needed[task].map((codec) => codec()))
     },
     async decodeJpeg(bytes, as = 'displayed') {
       const pixels = (await jpegDecoder()).decode(bytes as BufferSource, as === 'displayed')
-      return given(pixels, 'JPEG decoder')
+      return nonNull(pixels, 'JPEG decoder')
     },
     async encodeJpeg({ data, width, height }, { quality, fullChroma, gray, plain, quick }) {
       const options: JpegOptions = {
@@ -115,11 +112,11 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
     async encodeWebp({ data, width, height }, quality) {
       const options = quality === undefined ? WEBP_LOSSLESS : { ...WEBP_LOSSLESS, ...LOSSY, quality }
       const result = (await webpEncoder()).encode(data as BufferSource, width, height, options)
-      return copyOf(given(result, 'WebP encoder'))
+      return copyOf(nonNull(result, 'WebP encoder'))
     },
     async decodeWebp(bytes) {
       const pixels: Pixels | null = (await webpDecoder()).decode(bytes as BufferSource)
-      return given(pixels, 'WebP decoder')
+      return nonNull(pixels, 'WebP decoder')
     },
     async optimisePng(bytes, level) {
       return copyOf((await pngOptimiser()).optimise(bytes, level, false, false))
@@ -129,7 +126,7 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       return decodeHeic(bytes)
     },
     async decodeJxl(bytes) {
-      return given((await jxlDecoder()).decode(bytes as BufferSource), 'JPEG XL decoder')
+      return nonNull((await jxlDecoder()).decode(bytes as BufferSource), 'JPEG XL decoder')
     },
   }
 }
@@ -138,8 +135,8 @@ const GRAYSCALE = 1
 const YCBCR = 3
 
 /**
- * `auto_subsample` picks 4:2:2 at quality 80 and 4:4:4 at 90; the policy decides instead. Table 2 (tuned by MS-SSIM) with
- * one trellis pass: docs/decisions/010.
+ * `auto_subsample` would pick 4:2:2 at quality 80 and 4:4:4 at 90; here the policy decides. Table 2 (tuned for MS-SSIM) with one
+ * trellis pass: docs/decisions/010.
  */
 const MOZJPEG = {
   ...JPEG_DEFAULTS,
@@ -148,10 +145,10 @@ const MOZJPEG = {
   separate_chroma_quality: true,
 } satisfies JpegOptions
 
-/** T.81's tables (K.1) without trellis. */
+/** The tables of T.81, K.1, without trellis quantisation. */
 const PLAIN = { quant_table: 0, trellis_loops: 0 } satisfies Partial<JpegOptions>
 
-/** For lossless coding, `quality` is effort. */
+/** With `lossless`, `quality` means effort. */
 const WEBP_LOSSLESS = { ...WEBP_DEFAULTS, lossless: 1, exact: 1 } satisfies WebpOptions
 
 const LOSSY = { lossless: 0, exact: 0, alpha_quality: 60, method: 2 } satisfies Partial<WebpOptions>
@@ -187,17 +184,17 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-function given<T>(result: T | null, codec: string): T {
-  if (result === null) throw new Error(`the ${codec} gave up`)
+function nonNull<T>(result: T | null, codec: string): T {
+  if (result === null) throw new Error(`the ${codec} failed`)
   return result
 }
 
-/** What a codec returns may be a view of its own memory. */
+/** Copies a codec's result, which may be a view into its memory. */
 function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
-/** The smallest module with a vector instruction (`i32.const 0; i8x16.splat; i8x16.popcnt; drop`). */
+/** Validates a minimal module with a SIMD instruction (`i32.const 0; i8x16.splat; i8x16.popcnt; drop`). */
 function hasSimd(): boolean {
   return WebAssembly.validate(
     // biome-ignore format: one row

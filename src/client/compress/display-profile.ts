@@ -1,8 +1,8 @@
-/** ICC profiles of displays that files name by a number alone (ICC.1:2022; ITU-T H.273, 8.1). */
+/** Generates ICC profiles for colour spaces that files name only by code point (ICC.1:2022; ITU-T H.273, 8.1). */
 import { be32, joined } from '../../bytes.ts'
 import { ascii } from '../../formats/bytes/text.ts'
 
-/** Code points of primaries that are wider than sRGB's. */
+/** Code points of primaries wider than sRGB. */
 const BT_2020 = 9
 export const DISPLAY_P3 = 12
 
@@ -27,12 +27,12 @@ const PRIMARIES: Record<number, { name: string; xyz: number[][] }> = {
 }
 
 const D50 = [0.9642, 1, 0.8249]
-/** IEC 61966-2-1 as function 3 (10.18): exponent, scale, offset, slope near black, and where that ends. */
+/** IEC 61966-2-1 as function type 3 (10.18): exponent, scale, offset, slope near black, and the end of that segment. */
 const SRGB_CURVE = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]
 
 const HEADER_BYTES = 128
 
-/** A profile with these primaries and the curve of sRGB; `null` if they are sRGB's own, or unknown. */
+/** A profile with these primaries and the sRGB curve. `null` for sRGB's or unknown primaries. */
 export function displayProfile(primaries: number): Uint8Array<ArrayBuffer> | null {
   const space = PRIMARIES[primaries]
   if (!space) return null
@@ -50,24 +50,24 @@ export function displayProfile(primaries: number): Uint8Array<ArrayBuffer> | nul
     ['bTRC', curve],
   ]
   let at = HEADER_BYTES + 4 + 12 * tags.length
-  const places = new Map<Uint8Array, number>()
+  const offsets = new Map<Uint8Array, number>()
   for (const [, data] of tags) {
-    if (places.has(data)) continue
-    places.set(data, at)
+    if (offsets.has(data)) continue
+    offsets.set(data, at)
     at += data.length
   }
-  const table = tags.flatMap(([name, data]) => [ascii(name), be32(places.get(data)!), be32(data.length)])
-  return joined(header(at), be32(tags.length), ...table, ...places.keys())
+  const table = tags.flatMap(([name, data]) => [ascii(name), be32(offsets.get(data)!), be32(data.length)])
+  return joined(header(at), be32(tags.length), ...table, ...offsets.keys())
 }
 
-/** 7.2: version 4.3, a display, RGB to XYZ, in no file system's and no maker's name. */
+/** 7.2: version 4.3, display class, RGB to XYZ, without platform or manufacturer. */
 function header(size: number): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, size)
   view.setUint32(8, 0x04300000)
   bytes.set(ascii('mntrRGB XYZ '), 12)
-  // A date is required: this one says nothing of when.
+  // A creation date is required; a constant one keeps the output deterministic.
   view.setUint16(24, 2000)
   view.setUint16(26, 1)
   view.setUint16(28, 1)
@@ -80,7 +80,7 @@ function xyzTag(values: number[]): Uint8Array {
   return joined(ascii('XYZ '), be32(0), ...values.map(fixed))
 }
 
-/** 10.15: one record, in American English, padded to four bytes. */
+/** 10.15: one en-US record, padded to four bytes. */
 function textTag(text: string): Uint8Array {
   const units = joined(...Array.from(text, (character) => Uint8Array.of(0, character.charCodeAt(0))))
   const padding = new Uint8Array((4 - (units.length % 4)) % 4)

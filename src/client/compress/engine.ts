@@ -1,34 +1,34 @@
-/** Compresses files in workers. The page's thread never reads one. */
+/** Compresses files in workers. The page's main thread never reads a file unless no worker starts. */
 import { Refusal } from '../../errors.ts'
 import { type Inspection, isWhole } from '../../formats/image.ts'
 import { EXTENSIONS, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { checkArguments } from '../arguments.ts'
-import { blobOf, blobSource, divisible } from '../blob-source.ts'
+import { blobOf, blobSource, sliceable } from '../blob-source.ts'
 import type { Compressed, CompressOptions, Fallback, PrepareOptions } from '../types.ts'
-import { converse, type Outcome } from '../worker/conversation.ts'
-import type { CompressRequest, Found } from '../worker/messages.ts'
+import { type Outcome, runJob } from '../worker/job.ts'
+import type { CompressRequest, Inspected } from '../worker/messages.ts'
 import { createPool, type EngineHost, type Lease } from '../worker/pool.ts'
 import type { MadePreview } from './preview.ts'
 
 export interface Engine {
-  /** The same as `compress` of the SDK. */
+  /** Implements `compress` of the SDK. */
   compress(file: Blob, options?: CompressOptions): Promise<Compressed>
-  /** Starts a worker ahead of the first file, and loads its codecs for photographs. Never fails. */
+  /** Starts a worker ahead of the first file and loads the photo codecs. Never throws. */
   prepare(options?: PrepareOptions): void
 }
 
 export function createEngine(host: EngineHost): Engine {
   const pool = createPool(host)
 
-  async function work(blob: Blob, options: CompressOptions): Promise<Outcome> {
+  async function runInWorker(blob: Blob, options: CompressOptions): Promise<Outcome> {
     const { mode = 'auto', convert = true, line, signal, onProgress } = options
-    const means = { webAssembly: typeof WebAssembly === 'object', maxPixels: host.maxPixels() }
+    const capabilities = { webAssembly: typeof WebAssembly === 'object', maxPixels: host.maxPixels() }
     const changesPixels = mode === 'auto' || mode === 'keep-format'
     const request: CompressRequest = {
       kind: 'compress',
       blob: await host.sendable(blob),
       mode,
-      means,
+      capabilities,
       convert: convert && changesPixels,
       ...(line && { line }),
     }
@@ -38,21 +38,21 @@ export function createEngine(host: EngineHost): Engine {
     } catch {
       signal?.throwIfAborted()
     }
-    const outcome = lease && (await converse(lease, request, signal, onProgress))
+    const outcome = lease && (await runJob(lease, request, signal, onProgress))
     if (outcome && (outcome.verdict.kind !== 'lost' || lease?.started)) return outcome
     host.noWorker?.()
-    // No worker ever ran. This thread looks at the file itself: nothing was proved against the file.
+    // No worker ever started, so the file is not to blame: inspect it on this thread.
     return inspectHere(blob)
   }
 
   return {
-    async compress(given, options = {}) {
-      checkArguments(given, options)
+    async compress(input, options = {}) {
+      checkArguments(input, options)
       const { signal, onProgress, mode } = options
       signal?.throwIfAborted()
       onProgress?.({ stage: 'inspecting' })
-      const file = await divisible(given)
-      const { inspection, verdict, preview } = await work(file, options)
+      const file = await sliceable(input)
+      const { inspection, verdict, preview } = await runInWorker(file, options)
       signal?.throwIfAborted()
       if (verdict.kind === 'refused') throw new Refusal(verdict.code, verdict.detail)
       if (verdict.kind === 'failed') throw new Error(`the file can't be read: ${verdict.message}`)
@@ -80,7 +80,7 @@ export function createEngine(host: EngineHost): Engine {
       try {
         pool.warmUp(codecs)
       } catch {
-        // The first file will tell.
+        // The first file will report the error.
       }
     },
   }
@@ -89,27 +89,27 @@ export function createEngine(host: EngineHost): Engine {
 async function inspectHere(blob: Blob): Promise<Outcome> {
   const { inspect } = await import('./inspect.ts')
   const inspection = await inspect(blobSource(blob))
-  const hadPlans = !inspection.animated && /jpeg|png/.test(inspection.type)
-  return { inspection, verdict: { kind: 'scrubbed', ...(hadPlans && { fallback: 'no-worker' }) } }
+  const isCompressible = !inspection.animated && /jpeg|png/.test(inspection.type)
+  return { inspection, verdict: { kind: 'scrubbed', ...(isCompressible && { fallback: 'no-worker' }) } }
 }
 
-function factsOf(file: Blob, { type, width, height, animated, hasLocation }: Found) {
+function factsOf(file: Blob, { type, width, height, animated, hasLocation }: Inspected) {
   return { typeIn: type, bytesIn: file.size, width, height, animated, hasLocation }
 }
 
-function isAccepted(found: Found): found is Inspection {
-  return found.type in EXTENSIONS
+function isAccepted(inspected: Inspected): inspected is Inspection {
+  return inspected.type in EXTENSIONS
 }
 
-/** Decoding was tried, and failed or took too long. Such a file is never sent as it is. */
+/** Decoding failed or timed out. A file of a foreign type is never sent as is. */
 function notConverted(type: string): Refusal {
   return new Refusal(
     'unsupported-type',
-    `This is ${type === 'image/heic' ? 'a HEIC' : type === 'image/jxl' ? 'a JPEG XL' : 'a TIFF'} image that could not be decoded here. Accepted are JPEG, PNG, GIF, WebP or AVIF.`,
+    `This is ${type === 'image/heic' ? 'a HEIC' : type === 'image/jxl' ? 'a JPEG XL' : 'a TIFF'} image that could not be decoded here. Please use JPEG, PNG, GIF, WebP or AVIF.`,
   )
 }
 
-/** What turned out small is its own preview. */
+/** A small result needs no preview. */
 function withPreview(result: Compressed, made: MadePreview | undefined): Compressed {
   if (made === undefined || result.bytesOut <= PREVIEW_MAX_BYTES) return result
   return { ...result, preview: new Blob([made.bytes], { type: made.type }) }

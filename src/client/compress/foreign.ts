@@ -1,6 +1,6 @@
 /**
- * Pictures of types that the service does not take: decoded, and made a JPEG, or a lossless WebP where they have
- * transparency. Runs in a worker.
+ * Converts images of types that the service does not accept to JPEG, or to lossless WebP if they have transparency. Runs in a
+ * worker.
  */
 import { Refusal } from '../../errors.ts'
 import { isHdrTransfer } from '../../formats/avif/colour.ts'
@@ -14,48 +14,48 @@ import type { Codecs } from './codecs.ts'
 import { DISPLAY_P3, displayProfile } from './display-profile.ts'
 import { rgbProfile } from './icc.ts'
 import { isOpaque, type Pixels } from './pixels.ts'
-import { MAX_WEBP_SIDE, type Means } from './plan.ts'
+import { type Capabilities, MAX_WEBP_SIDE } from './plan.ts'
 import { decodedByPlatform } from './platform.ts'
 import { type Milestones, photoOf, type Recompressed, webpOf } from './recompress.ts'
 
-interface ForeignPicture {
+interface ForeignImage {
   type: ForeignType
   /** As displayed. Unit: pixels. */
   width: number
   height: number
   hasLocation: boolean
-  /** Brightness beyond white is in the file, and not in what is made of it. */
+  /** The file is HDR, and the result won't be. */
   losesHdr: boolean
-  /** Throws what a codec throws. */
-  convert(milestones: Pick<Milestones, 'decoded' | 'picture'>): Promise<Recompressed>
+  /** Rejects with a codec's error. */
+  convert(milestones: Pick<Milestones, 'decoded' | 'previewSource'>): Promise<Recompressed>
 }
 
-/** Read from the header, before any pixel is decoded. */
+/** Read from the header before decoding. */
 interface Facts {
   width: number
   height: number
   hasLocation: boolean
   losesHdr: boolean
   halfChroma: boolean
-  /** What the file says of its colours. `null`: sRGB. */
+  /** The file's colour profile. `null`: sRGB. */
   profile: Uint8Array | null
-  /** By a decoder of ours. */
+  /** Decodes with our own codec instead of the platform's. */
   decode(): Promise<{ pixels: Pixels; profile: Uint8Array | null }>
 }
 
 /**
- * `null` if nothing here decodes it. Throws `Refusal`: `damaged-image`, or `unsupported-type` for what would not come out
- * true.
+ * `null` if no decoder here supports the file. Throws `Refusal`: `damaged-image`, or `unsupported-type` if the conversion would
+ * not be faithful.
  */
-export async function foreignPicture(
+export async function openForeign(
   file: Blob,
   codecs: Codecs,
-  { webAssembly, maxPixels }: Means,
-): Promise<ForeignPicture | null> {
+  { webAssembly, maxPixels }: Capabilities,
+): Promise<ForeignImage | null> {
   const head = new Uint8Array(await file.slice(0, PIECE_BYTES).arrayBuffer())
   const type = sniffOther(head)?.type
   if (type === undefined) return null
-  if (type === 'image/tiff') return byPlatformAlone(file, codecs, maxPixels)
+  if (type === 'image/tiff') return tiffByPlatform(file, codecs, maxPixels)
   const facts = await (type === 'image/heic' ? heicFacts : jxlFacts)(file, codecs)
   const { width, height, hasLocation, losesHdr } = facts
   if (width * height > maxPixels || !webAssembly) return null
@@ -74,7 +74,7 @@ export async function foreignPicture(
   }
 }
 
-/** A canvas multiplies alpha in: what is translucent is decoded by our own decoder. */
+/** Prefers the platform's decoder. A canvas premultiplies alpha, so translucent images are decoded by our own codec. */
 async function decode(file: Blob, facts: Facts, maxPixels: number) {
   const wideColour = facts.profile !== null
   const pixels = await decodedByPlatform(file, { wideColour, maxPixels })
@@ -124,12 +124,8 @@ async function jxlFacts(file: Blob, codecs: Codecs): Promise<Facts> {
   }
 }
 
-/** TIFF, and what cameras write into one: of its size nothing is known before it is decoded. */
-async function byPlatformAlone(
-  file: Blob,
-  codecs: Codecs,
-  maxPixels: number,
-): Promise<ForeignPicture | null> {
+/** TIFF and TIFF-based camera files. Their size is unknown until the platform has decoded them. */
+async function tiffByPlatform(file: Blob, codecs: Codecs, maxPixels: number): Promise<ForeignImage | null> {
   const pixels = await decodedByPlatform(file, { wideColour: true, maxPixels })
   if (pixels === null) return null
   const { width, height } = pixels
@@ -138,7 +134,7 @@ async function byPlatformAlone(
     type: 'image/tiff',
     width,
     height,
-    // A decoded bitmap says nothing of places.
+    // Unknown: only the decoded bitmap is available.
     hasLocation: false,
     losesHdr: false,
     convert: (milestones) => encode(pixels, { profile, halfChroma: false }, codecs, milestones),
@@ -149,7 +145,7 @@ async function encode(
   pixels: Pixels,
   { profile, halfChroma }: Pick<Facts, 'profile' | 'halfChroma'>,
   codecs: Codecs,
-  { picture }: Pick<Milestones, 'picture'>,
+  { previewSource }: Pick<Milestones, 'previewSource'>,
 ): Promise<Recompressed> {
   let result: Recompressed
   if (isOpaque(pixels)) {
@@ -158,16 +154,17 @@ async function encode(
     const bytes = await photoOf(pixels, { fullChroma, gray: false, profile }, codecs)
     result = { bytes, type: 'image/jpeg', action: 'lossy' }
   } else {
-    if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE) throw new Error('it is too large for a WebP')
+    if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE)
+      throw new Error('the image is too large for WebP')
     result = { bytes: await webpOf(pixels, profile, codecs), type: 'image/webp', action: 'lossless' }
   }
-  if (result.bytes.length > PREVIEW_MAX_BYTES) await picture(pixels, profile)
+  if (result.bytes.length > PREVIEW_MAX_BYTES) await previewSource(pixels, profile)
   return result
 }
 
 function hdr(type: string): Refusal {
   return new Refusal(
     'unsupported-type',
-    `This ${type} image is brighter than a JPEG can be (HDR by PQ or HLG). Please export it as JPEG or AVIF.`,
+    `This ${type} image is HDR (PQ or HLG), which a JPEG can't represent. Please export it as JPEG or AVIF.`,
   )
 }

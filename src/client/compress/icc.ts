@@ -1,18 +1,18 @@
-/** What a colour profile is for, as far as the policy cares (ICC.1:2022). */
+/** Classifies colour profiles for the compression policy (ICC.1:2022). */
 import type { ProfileKind } from './plan.ts'
 
 const TAG_TABLE_OFFSET = 128
 
 export function profileKindOf(profile: Uint8Array | null): ProfileKind {
   if (profile === null) return 'none'
-  if (profile.length < TAG_TABLE_OFFSET + 4 || name(profile, 36) !== 'acsp') return 'unfit'
+  if (profile.length < TAG_TABLE_OFFSET + 4 || name(profile, 36) !== 'acsp') return 'unusable'
   const space = name(profile, 16)
   if (space === 'GRAY') return 'gray'
-  if (space !== 'RGB ') return 'unfit'
+  if (space !== 'RGB ') return 'unusable'
   return isSrgb(profile) ? 'srgb' : 'rgb'
 }
 
-/** `null` for all that may be left out: sRGB is what is assumed, and another space fits no pixels of ours. */
+/** The profile if it is needed. `null` for sRGB, the default, and for colour spaces that don't apply to RGB pixels. */
 export function rgbProfile(profile: Uint8Array | null): Uint8Array | null {
   return profileKindOf(profile) === 'rgb' ? profile : null
 }
@@ -24,11 +24,11 @@ const SRGB_PRIMARIES = {
   bXYZ: [0.1431, 0.0606, 0.7141],
 }
 const PRIMARY_TOLERANCE = 0.003
-/** About two and a half of 255 levels. */
+/** About 2.5 of 255 levels. */
 const CURVE_TOLERANCE = 0.01
 const CURVE_PROBES = [0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9]
 
-/** True if leaving the profile out changes nothing that can be seen: untagged images are shown as sRGB. */
+/** Whether removing the profile makes no visible difference, since untagged images are shown as sRGB. */
 function isSrgb(profile: Uint8Array): boolean {
   const tags = tagsOf(profile)
   // A lookup table takes precedence over primaries and curves.
@@ -54,7 +54,7 @@ function isSrgbCurve(curve: Uint8Array | undefined): boolean {
   )
 }
 
-/** Linear light for an encoded value, both 0 to 1; `null` for a curve of another kind than sRGB profiles use. */
+/** Linear light for an encoded value, both 0 to 1. `null` for curve types that sRGB profiles don't use. */
 function curveAt(curve: Uint8Array, value: number): number | null {
   const view = new DataView(curve.buffer, curve.byteOffset, curve.byteLength)
   if (name(curve, 0) === 'para') return parametricAt(curve, value)
@@ -67,7 +67,7 @@ function curveAt(curve: Uint8Array, value: number): number | null {
   return entry(below) + (entry(below + 1) - entry(below)) * (position - below)
 }
 
-/** ICC.1:2022, 10.18, functions 3 and 4. */
+/** ICC.1:2022, 10.18, function types 3 and 4. */
 function parametricAt(curve: Uint8Array, value: number): number | null {
   const kind = curve[9]
   const count = kind === 3 ? 5 : kind === 4 ? 7 : 0

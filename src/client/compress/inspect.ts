@@ -1,4 +1,4 @@
-/** As `formats/inspect.ts`, but each format except the usual one is fetched when the first file of its type comes. */
+/** Like `formats/inspect.ts`, but loads each format except JPEG with the first file of its type. */
 import type { ByteSource, Inspection, Inspector } from '../../formats/image.ts'
 import { inspectWith } from '../../formats/inspect-with.ts'
 import { inspectJpeg } from '../../formats/jpeg/jpeg.ts'
@@ -12,7 +12,7 @@ const INSPECTORS: Record<ImageType, () => Promise<Inspector>> = {
   'image/avif': async () => (await import('../../formats/avif/avif.ts')).inspectAvif,
 }
 
-/** Throws `Refusal` as the service would: `unsupported-type` or `damaged-image`. */
+/** Rejects with a `Refusal`, as the service would: `unsupported-type` or `damaged-image`. */
 export function inspect(source: ByteSource): Promise<Inspection> {
   return inspectWith((type) => INSPECTORS[type](), source)
 }

@@ -24,45 +24,49 @@ export async function jpegFactsOf(
   const profile = await jpegProfileOf(source, segments)
   return {
     facts: {
-      ordinary: frame.coding !== 'lossless' && !frame.arithmetic,
+      isStandardCoding: frame.coding !== 'lossless' && !frame.arithmetic,
       precision: frame.precision,
       components: frame.components.length,
       fullChroma: isChromaReducedBy(1),
       halfChroma: isChromaReducedBy(2),
       lumaTableSum,
-      ownWork: frame.coding === 'progressive' && isOwnTable(lumaTable),
-      gainMap: (await hasGainMap(source, end)) ? 'kept' : hasSecondPicture(segments) ? 'strange' : 'none',
+      isOwnOutput: frame.coding === 'progressive' && isOwnTable(lumaTable),
+      gainMap: (await hasGainMap(source, end))
+        ? 'preservable'
+        : hasSecondImage(segments)
+          ? 'unsupported'
+          : 'none',
       orientation: exif.orientation ?? 1,
-      profile: profile === 'broken' ? 'unfit' : profileKindOf(profile),
+      profile: profile === 'broken' ? 'unusable' : profileKindOf(profile),
     },
     profile: profile === 'broken' ? null : profile,
   }
 }
 
-/** It would be behind the first picture. */
+/** A gain map would follow the primary image. */
 async function hasGainMap(source: ByteSource, end: number): Promise<boolean> {
   return end < source.size && (await gainMapBytesOf(source)) !== null
 }
 
-function hasSecondPicture(segments: Jpeg['segments']): boolean {
+function hasSecondImage(segments: Jpeg['segments']): boolean {
   return segments.some(
     ({ kind, body }) =>
       kind === 'gain-map' ||
       (kind === 'xmp' && body !== undefined && GAIN_MAP_XMP.test(latin1(body))) ||
-      (kind === 'mpf' && body !== undefined && namesSecondPicture(body)),
+      (kind === 'mpf' && body !== undefined && namesSecondImage(body)),
   )
 }
 
 /** Adobe's namespace prefix (Ultra HDR), and Apple's. */
 const GAIN_MAP_XMP = /hdrgm|hdr-gain-map|HDRGainMap/
 
-/** A picture other than a preview: a gain map, depth, the other eye. Apple may mark its gain map only so. */
-function namesSecondPicture(body: Uint8Array): boolean {
+/** An MPF entry other than a preview: a gain map, a depth map, the other eye. It may be the only sign of Apple's gain map. */
+function namesSecondImage(body: Uint8Array): boolean {
   const [, ...others] = readMpf(body.subarray(nameOfKind('mpf').length), 0)
   return others.some(({ isPreview }) => !isPreview)
 }
 
-/** mozjpeg's table 2 at quality 50, in the order of the file (zigzag). */
+/** mozjpeg's table 2 at quality 50, in file order (zigzag). */
 // biome-ignore format: as a table
 const BASE = [
   12, 17, 18, 19, 20, 20, 21, 20, 20, 26, 31, 26, 21, 26, 30, 34, 28, 26, 26, 33, 40, 46, 35, 36, 30, 33, 51, 56, 63, 61, 58, 46,
@@ -70,10 +74,10 @@ const BASE = [
   105, 103,
 ]
 
-/** Whether this engine wrote it: by its steps of brightness. `table`: 64 of them, in the order of the file. */
+/** Whether this engine wrote the file, judged by its luma quantisation table. `table`: 64 entries in file order. */
 function isOwnTable(table: ArrayLike<number>): boolean {
   for (let quality = COARSEST_QUALITY; quality <= FINEST_QUALITY; quality++) {
-    // As jpeg_set_quality scales a table (jcparam.c).
+    // How jpeg_set_quality scales a table (jcparam.c).
     const scale = 200 - 2 * quality
     if (BASE.every((step, i) => table[i] === Math.max(1, Math.floor((step * scale + 50) / 100)))) return true
   }

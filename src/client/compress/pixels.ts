@@ -1,11 +1,11 @@
-/** Decoded pixels: red, green, blue, alpha, 8 bits each, row by row; alpha is not multiplied in. */
+/** Decoded pixels: 8-bit RGBA in row order, with straight (not premultiplied) alpha. */
 export interface Pixels {
   data: Uint8Array | Uint8ClampedArray
   width: number
   height: number
 }
 
-/** Looked at together, a row at a time: a branch for each pixel would take three times as long. */
+/** ANDs all pixels of a row before testing: a branch per pixel would take three times as long. */
 export function isOpaque({ data, width, height }: Pixels): boolean {
   const words = new Uint32Array(data.buffer, data.byteOffset, width * height)
   for (let start = 0; start < words.length; start += width) {
@@ -16,11 +16,11 @@ export function isOpaque({ data, width, height }: Pixels): boolean {
   return true
 }
 
-/** Turns and mirrors as Exif orientation 1 to 8 says (TIFF 6.0, tag 274), so that 1 remains. */
+/** Applies Exif orientation 1 to 8 (TIFF 6.0, tag 274), so that the result has orientation 1. */
 export function oriented(pixels: Pixels, orientation: number): Pixels {
   if (orientation <= 1 || orientation > 8) return pixels
   const { width, height, data } = pixels
-  // Where the stored row and column of a displayed pixel run: backwards, or swapped with each other.
+  // How stored rows and columns map to displayed ones: swapped, reversed, or both.
   const swap = orientation >= 5
   const flipX = orientation === 2 || orientation === 3 || orientation === 7 || orientation === 8
   const flipY = orientation === 3 || orientation === 4 || orientation === 6 || orientation === 7
@@ -37,20 +37,20 @@ export function oriented(pixels: Pixels, orientation: number): Pixels {
   return { data: new Uint8Array(to.buffer), width: outWidth, height: outHeight }
 }
 
-/** What a JPEG encoder takes at a time, with colour halved. */
-const UNIT = 16
-/** A tile of a sample: units side by side. */
-const TILE_WIDTH = 4 * UNIT
+/** Side of a JPEG MCU with 4:2:0 chroma. */
+const MCU_PIXELS = 16
+/** A tile of a sample: adjacent MCUs. */
+const TILE_WIDTH = 4 * MCU_PIXELS
 /** Tiles in a row of a sample. */
 const TILES_ACROSS = 16
-/** One of so many tiles is taken. */
-const SAMPLED = 8
-/** More pixels in a sample would say no more. */
+/** At most one tile in this many is sampled. */
+const MIN_STEP = 8
+/** A larger sample would not be more accurate. */
 const ENOUGH_PIXELS = 160_000
-/** How far the next row's tiles are from those above: every column has its turn. */
+/** Horizontal offset from one row's tiles to the next, so that samples cover all columns. */
 const STAGGER = 3
 
-/** Where the tiles of a sample are in the picture (`x`, `y`) and in the sample (`toX`, `toY`). Unit: pixels. */
+/** Positions of a sample's tiles in the image (`x`, `y`) and in the sample (`toX`, `toY`). Unit: pixels. */
 interface SampleTiles {
   width: number
   height: number
@@ -60,13 +60,13 @@ interface SampleTiles {
 }
 
 /**
- * Every eighth tile of 64 by 16 pixels, put together: a small picture that is like the whole. Fewer of a large picture. `null` if
- * it is small enough to be read whole.
+ * Selects every eighth tile of 64 × 16 pixels (fewer in large images) for a small image that is representative of the whole.
+ * `null` if the image is small enough to be used whole.
  */
 export function sampleTiles(width: number, height: number): SampleTiles | null {
   const columns = Math.floor(width / TILE_WIDTH)
-  const rows = Math.floor(height / UNIT)
-  const step = Math.max(SAMPLED, Math.floor((width * height) / ENOUGH_PIXELS))
+  const rows = Math.floor(height / MCU_PIXELS)
+  const step = Math.max(MIN_STEP, Math.floor((width * height) / ENOUGH_PIXELS))
   const bands = Math.floor((columns * rows) / step / TILES_ACROSS)
   if (bands < 2) return null
   const tiles = Array.from({ length: bands * TILES_ACROSS }, (_, tile) => {
@@ -74,30 +74,30 @@ export function sampleTiles(width: number, height: number): SampleTiles | null {
     const column = (tile * step + row * STAGGER) % columns
     return {
       x: column * TILE_WIDTH,
-      y: row * UNIT,
+      y: row * MCU_PIXELS,
       toX: (tile % TILES_ACROSS) * TILE_WIDTH,
-      toY: Math.floor(tile / TILES_ACROSS) * UNIT,
+      toY: Math.floor(tile / TILES_ACROSS) * MCU_PIXELS,
     }
   })
   return {
     width: TILES_ACROSS * TILE_WIDTH,
-    height: bands * UNIT,
+    height: bands * MCU_PIXELS,
     tileWidth: TILE_WIDTH,
-    tileHeight: UNIT,
+    tileHeight: MCU_PIXELS,
     tiles,
   }
 }
 
-/** The sample of a picture, or the whole, if it is small. */
+/** A representative sample of the image, or the whole image if it is small. */
 export function sampled(pixels: Pixels): Pixels {
   const sample = sampleTiles(pixels.width, pixels.height)
   if (sample === null) return pixels
   const { width, height, tileWidth, tileHeight, tiles } = sample
   const data = new Uint8Array(4 * width * height)
   for (const { x, y, toX, toY } of tiles) {
-    for (let line = 0; line < tileHeight; line++) {
-      const from = 4 * ((y + line) * pixels.width + x)
-      data.set(pixels.data.subarray(from, from + 4 * tileWidth), 4 * ((toY + line) * width + toX))
+    for (let row = 0; row < tileHeight; row++) {
+      const from = 4 * ((y + row) * pixels.width + x)
+      data.set(pixels.data.subarray(from, from + 4 * tileWidth), 4 * ((toY + row) * width + toX))
     }
   }
   return { data, width, height }

@@ -1,9 +1,9 @@
-/** Pictures by the browser's own codecs, where its canvas gives back what is drawn (docs/decisions/010). Runs in a worker. */
+/** The browser's own codecs, used only where its canvas returns pixels unaltered (docs/decisions/010). Runs in a worker. */
 import { type Pixels, sampleTiles } from './pixels.ts'
 
 /**
- * A picture as displayed, in the colours asked for, e.g. in Safari HEIC, JPEG XL and TIFF. `null` if this browser can't decode
- * the file, has no such colours, or changes what is drawn.
+ * Decodes an image as displayed, into sRGB or Display P3, e.g. HEIC, JPEG XL and TIFF in Safari. `null` if this browser can't
+ * decode the file, lacks the colour space, or alters canvas pixels.
  */
 export async function decodedByPlatform(
   file: Blob,
@@ -17,14 +17,14 @@ export async function decodedByPlatform(
       colorSpace,
       willReadFrequently: true,
     })
-    if (context?.createImageData(1, 1).colorSpace !== colorSpace || !canvasIsTrue(context)) return null
+    if (context?.createImageData(1, 1).colorSpace !== colorSpace || !isCanvasFaithful(context)) return null
     context.clearRect(0, 0, width, height)
     context.drawImage(bitmap, 0, 0)
     return read(context, bitmap)
   })
 }
 
-/** `null` for no bitmap, or if `use` throws. */
+/** Closes the bitmap after `use`. `null` without a bitmap, or if `use` throws. */
 function withBitmap<T>(bitmap: ImageBitmap | null, use: (bitmap: ImageBitmap) => T): T | null {
   if (bitmap === null) return null
   try {
@@ -45,8 +45,8 @@ async function bitmapOf(file: Blob): Promise<ImageBitmap | null> {
 const JPEG = { type: 'image/jpeg' }
 
 /**
- * The same for a JPEG without a profile. For a worker's `createImageBitmap` Firefox decodes on the page's thread, which stands still
- * for that time; for its `ImageDecoder` it does not. Chromium's gives frames of YUV, which take longer to become a bitmap.
+ * Decodes a JPEG without a profile. In Firefox, a worker's `createImageBitmap` decodes on the page's main thread and blocks it,
+ * but `ImageDecoder` does not. In Chromium, `ImageDecoder` returns YUV frames, which are slower to turn into a bitmap.
  */
 function bitmapOfJpeg(data: Uint8Array<ArrayBuffer>): Promise<ImageBitmap | null> {
   return navigator.userAgent.includes('Firefox/') && typeof ImageDecoder !== 'undefined'
@@ -65,10 +65,10 @@ async function decodedInWorker(data: Uint8Array<ArrayBuffer>): Promise<ImageBitm
 }
 
 /**
- * Whether what is drawn is what is read. Browsers that resist fingerprinting change pixels, and a canvas that is too large
+ * Whether a canvas returns the pixels that were drawn. Browsers that resist fingerprinting alter them, and an oversized canvas
  * reads as blank.
  */
-function canvasIsTrue(context: OffscreenCanvasRenderingContext2D): boolean {
+function isCanvasFaithful(context: OffscreenCanvasRenderingContext2D): boolean {
   const side = 16
   const image = context.createImageData(side, side)
   image.data.forEach((_, i) => {
@@ -80,24 +80,24 @@ function canvasIsTrue(context: OffscreenCanvasRenderingContext2D): boolean {
   return data.every((value, i) => value === image.data[i])
 }
 
-/** A picture that the browser's own encoder can make a JPEG of: a tenth of our codec's work, for a tenth more bytes. */
-export interface Drawn {
+/** An image that the browser's own JPEG encoder can encode: a tenth of our codec's work, for a tenth more bytes. */
+export interface DecodedImage {
   width: number
   height: number
-  /** `null` if it is small enough to be read whole. */
+  /** A representative sample. `null` if the image is too small to need one. */
   sample(): Pixels | null
-  /** The same picture in another size. */
-  shrunk(size: Size): Drawing | null
+  /** The image in another size. */
+  resized(size: Size): ResizedImage | null
   /**
-   * `quality`: the browser's, 0 to 1. `null` if it can't encode a JPEG of this size. Can be called once: it consumes the picture, so
-   * the sample and other sizes come before it.
+   * `quality`: the browser's, 0 to 1. `null` if the browser can't encode a JPEG of this size. Consumes the image: call it once,
+   * after `sample` and `resized`.
    */
   encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
   close(): void
 }
 
-export interface Drawing {
-  /** May be called many times. */
+export interface ResizedImage {
+  /** May be called repeatedly. */
   encode(quality: number): Promise<Uint8Array<ArrayBuffer> | null>
   close(): void
 }
@@ -107,21 +107,24 @@ interface Size {
   height: number
 }
 
-/** Every browser encodes a canvas of so many pixels; iOS makes nothing of a larger one. */
-const ANY_CANVAS_PIXELS = 4096 ** 2
+/** Canvas size that every browser can encode. iOS fails on larger ones. */
+const SAFE_CANVAS_PIXELS = 4096 ** 2
 
 /**
- * `jpeg`: opaque, and without a profile, so that its values stay what they are. `isTurned`: by Exif. `null` where there is no true
- * canvas.
+ * Decodes a JPEG with the browser's codec. `jpeg`: without a profile, so that no colour conversion happens. `isRotated`: has an
+ * Exif orientation other than 1. `null` if the canvas is not faithful.
  *
- * Encodes the decoded bitmap directly, through a `bitmaprenderer` context. To draw it on a 2D canvas of its size would need a second
- * copy of the pixels, and in Firefox a third one for reading them: allocating these takes as long as decoding.
+ * Encodes the decoded bitmap directly, through a `bitmaprenderer` context. Drawing it on a 2D canvas would need a second copy of
+ * the pixels, and in Firefox a third for reading them back; allocating these takes as long as decoding.
  */
-export async function drawn(jpeg: Uint8Array<ArrayBuffer>, isTurned: boolean): Promise<Drawn | null> {
+export async function decodeWithPlatform(
+  jpeg: Uint8Array<ArrayBuffer>,
+  isRotated: boolean,
+): Promise<DecodedImage | null> {
   const bitmap = await bitmapOfJpeg(jpeg)
   if (bitmap === null) return null
   const { width, height } = bitmap
-  if (!hasTrueCanvas(width * height <= ANY_CANVAS_PIXELS ? undefined : bitmap)) {
+  if (!hasTrueCanvas(width * height <= SAFE_CANVAS_PIXELS ? undefined : bitmap)) {
     bitmap.close()
     return null
   }
@@ -138,7 +141,7 @@ export async function drawn(jpeg: Uint8Array<ArrayBuffer>, isTurned: boolean): P
         small.context.drawImage(bitmap, x, y, tileWidth, tileHeight, toX, toY, tileWidth, tileHeight)
       return read(small.context, sample)
     },
-    shrunk(size) {
+    resized(size) {
       const small = canvasOf(size)
       if (!small) return null
       small.context.imageSmoothingQuality = 'high'
@@ -146,8 +149,8 @@ export async function drawn(jpeg: Uint8Array<ArrayBuffer>, isTurned: boolean): P
       return { encode: (quality) => encoded(small.canvas, quality), close: () => release(small.canvas) }
     },
     async encode(quality) {
-      // Chromium would encode a bitmap as it is stored, not as it is displayed.
-      const renderer = isTurned ? null : canvas.getContext('bitmaprenderer')
+      // Chromium would encode a rotated bitmap as stored, not as displayed.
+      const renderer = isRotated ? null : canvas.getContext('bitmaprenderer')
       try {
         if (renderer) renderer.transferFromImageBitmap(bitmap)
         else contextOf(canvas)?.drawImage(bitmap, 0, 0)
@@ -164,12 +167,12 @@ export async function drawn(jpeg: Uint8Array<ArrayBuffer>, isTurned: boolean): P
   }
 }
 
-/** As `canvasIsTrue`, for a new canvas of this size. A browser may also throw where it has no memory for one. */
+/** Checks `isCanvasFaithful` on a new canvas of this size. False if the browser has no memory for one. */
 export function hasTrueCanvas(size: Size = { width: 16, height: 16 }): boolean {
   const made = canvasOf(size)
   if (made === null) return false
   try {
-    return canvasIsTrue(made.context)
+    return isCanvasFaithful(made.context)
   } catch {
     return false
   } finally {
@@ -177,8 +180,8 @@ export function hasTrueCanvas(size: Size = { width: 16, height: 16 }): boolean {
   }
 }
 
-/** What the browser's codec makes of `pixels`: so many bytes, and what comes back of them. `null` if it encodes no JPEG. */
-export async function coded(
+/** Encodes and decodes `pixels` with the browser's codec: encoded size, and resulting pixels. `null` if it can't encode JPEG. */
+export async function roundTrip(
   { data, width, height }: Pixels,
   quality: number,
 ): Promise<{ bytes: number; pixels: Pixels } | null> {
@@ -203,7 +206,7 @@ function contextOf(canvas: OffscreenCanvas): OffscreenCanvasRenderingContext2D |
   return canvas.getContext('2d', { alpha: false, willReadFrequently: true })
 }
 
-/** `null` if the browser encodes no JPEG. */
+/** `null` if the browser can't encode JPEG. */
 async function encoded(canvas: OffscreenCanvas, quality: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const blob = await canvas.convertToBlob({ ...JPEG, quality })
   return blob.type === JPEG.type ? new Uint8Array(await blob.arrayBuffer()) : null

@@ -1,4 +1,4 @@
-/** Reads what stands before the pixels of a sound PNG (PNG, third edition, section 11). */
+/** Reads the metadata chunks of a valid PNG (PNG, third edition, section 11). */
 import { cursorOver } from '../../formats/bytes/cursor.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
 import { inflated } from '../../formats/bytes/zlib.ts'
@@ -22,7 +22,7 @@ export async function pngFactsOf(
       bitDepth: chunks.get('IHDR')?.[8] ?? 0,
       specialColour: chunks.has('cICP') || (!tagged && hasOwnGamma(chunks)),
       orientation: readExif(chunks.get('eXIf') ?? new Uint8Array()).orientation ?? 1,
-      profile: compressed && profile === null ? 'unfit' : profileKindOf(profile),
+      profile: compressed && profile === null ? 'unusable' : profileKindOf(profile),
     },
     profile,
   }
@@ -30,7 +30,7 @@ export async function pngFactsOf(
 
 const WANTED = new Set(['IHDR', 'iCCP', 'sRGB', 'cICP', 'gAMA', 'cHRM', 'eXIf'])
 
-/** eXIf may stand behind the pixels too. */
+/** Scans the whole file, because eXIf may also follow the pixels. */
 async function chunksOf(source: ByteSource): Promise<Map<string, Uint8Array>> {
   const chunks = new Map<string, Uint8Array>()
   const cursor = cursorOver(source)
@@ -64,7 +64,7 @@ function differs(chunk: Uint8Array | undefined, expected: number[]): boolean {
   return expected.some((value, i) => Math.abs(view.getUint32(4 * i) - value) > TOLERANCE)
 }
 
-/** iCCP: a name, a zero, the method 0, then a zlib stream. `null` if it holds no whole profile. */
+/** iCCP: a name, NUL, method 0, then a zlib stream. `null` if the profile is incomplete. */
 async function profileOf(chunk: Uint8Array): Promise<Uint8Array | null> {
   const nameEnd = chunk.indexOf(0)
   if (nameEnd < 1 || chunk[nameEnd + 1] !== 0) return null

@@ -1,4 +1,4 @@
-/** The first rows of a PNG as a PNG of their own, to learn what packing the whole anew would save. */
+/** Extracts the first rows of a PNG as a separate PNG, to estimate what repacking the whole would save. */
 import { joined } from '../../bytes.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
 import { deflated, inflated } from '../../formats/bytes/zlib.ts'
@@ -6,22 +6,25 @@ import { chunkOf } from '../../formats/png/chunks.ts'
 
 interface Strip {
   png: Uint8Array<ArrayBuffer>
-  /** What its rows take in the whole. Unit: bytes. */
+  /** Size of these rows in the original file. Unit: bytes. */
   bytes: number
 }
 
-/** Enough to tell. Unit: pixels. */
+/** Large enough for an estimate. Unit: pixels. */
 const STRIP_PIXELS = 200_000
-/** Rows that pack so much better than the others say nothing of those. */
-const MAX_TIMES = 16
+/** First rows that compress this much better than the average are not representative. */
+const MAX_RATIO = 16
 
 const SIGNATURE_BYTES = 8
 /** By the colour type of IHDR (PNG, 11.2.1): grey, RGB, palette, grey and alpha, RGB and alpha. */
 const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
-/** What the pixels mean. */
+/** Chunks needed to interpret the pixels. */
 const KEPT = new Set(['IHDR', 'PLTE', 'tRNS'])
 
-/** Filters look up and left, never down: the first rows stand by themselves. `null` if they tell nothing. `png`: sound. */
+/**
+ * PNG filters only refer to pixels above and to the left, so the first rows can be decoded alone. `null` if no estimate is
+ * possible. `png` must be valid.
+ */
 export async function stripOf(png: Uint8Array): Promise<Strip | null> {
   const view = new DataView(png.buffer, png.byteOffset, png.length)
   const chunks: { name: string; body: Uint8Array }[] = []
@@ -40,7 +43,7 @@ export async function stripOf(png: Uint8Array): Promise<Strip | null> {
   const stride = 1 + Math.ceil((width * depth * (CHANNELS[type] ?? 0)) / 8)
   if (isInterlaced || share >= 0.5) return null
   const start = packed.subarray(0, Math.ceil(share * packed.length))
-  const unpacked = await inflated(start, MAX_TIMES * share * stride * height)
+  const unpacked = await inflated(start, MAX_RATIO * share * stride * height)
   const rows = Math.min(height, Math.floor((unpacked?.length ?? 0) / stride))
   if (!unpacked || rows === 0) return null
   const ownHeader = header.slice()

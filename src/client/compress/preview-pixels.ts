@@ -1,11 +1,11 @@
-/** Pixels of a file that is sent as it is, for its preview alone. Runs in a worker. */
+/** Decodes a file that is sent without recompression, for its preview. Runs in a worker. */
 import { isHdrTransfer } from '../../formats/avif/colour.ts'
 import { sourceOf } from '../../formats/image.ts'
 import type { Codecs } from './codecs.ts'
 import { displayProfile } from './display-profile.ts'
 import { rgbProfile } from './icc.ts'
 import { oriented, type Pixels } from './pixels.ts'
-import type { Facts, JpegFacts, Means, ProfileKind } from './plan.ts'
+import type { Capabilities, Facts, JpegFacts, ProfileKind } from './plan.ts'
 import { decodedByPlatform } from './platform.ts'
 import { webpProfileOf } from './webp-profile.ts'
 
@@ -14,17 +14,17 @@ interface Decoded {
   profile: Uint8Array | null
 }
 
-/** As displayed. `null` if nothing here decodes it truly. Throws what a codec throws. */
+/** The pixels as displayed. `null` if no decoder here is faithful. Rejects with a codec's error. */
 export async function decodedForPreview(
   file: Blob,
   { type, jpeg, png, width, height }: Facts,
   profile: Uint8Array | null,
-  { codecs, means }: { codecs: Codecs; means: Means },
+  { codecs, capabilities }: { codecs: Codecs; capabilities: Capabilities },
 ): Promise<Decoded | null> {
-  const { maxPixels, webAssembly } = means
+  const { maxPixels, webAssembly } = capabilities
   if (width * height > maxPixels) return null
   const bytes = async () => new Uint8Array(await file.arrayBuffer())
-  if (webAssembly && jpeg && isDecodedTruly(jpeg))
+  if (webAssembly && jpeg && decodesFaithfully(jpeg))
     return {
       pixels: await codecs.decodeJpeg(await bytes()),
       profile: keptOf(jpeg.profile, profile),
@@ -42,7 +42,7 @@ export async function decodedForPreview(
   return type === 'image/avif' && codecs.decodeAvif ? decodedAvif(await bytes(), codecs.decodeAvif) : null
 }
 
-/** HDR would come out dull. */
+/** `null` for HDR, which would come out dull. */
 async function decodedAvif(
   bytes: Uint8Array,
   decode: NonNullable<Codecs['decodeAvif']>,
@@ -57,14 +57,14 @@ async function decodedAvif(
   }
 }
 
-/** No browser turns a WebP as its Exif says. */
+/** Ignores Exif orientation, as all browsers do for WebP. */
 async function decodedWebp(bytes: Uint8Array, codecs: Codecs): Promise<Decoded> {
   return { pixels: await codecs.decodeWebp(bytes), profile: rgbProfile(webpProfileOf(bytes)) }
 }
 
-function isDecodedTruly({ components, ordinary, precision, profile }: JpegFacts): boolean {
-  if (!ordinary || precision !== 8) return false
-  return components === 1 ? profile !== 'unfit' && profile !== 'rgb' : components === 3 && isPlain(profile)
+function decodesFaithfully({ components, isStandardCoding, precision, profile }: JpegFacts): boolean {
+  if (!isStandardCoding || precision !== 8) return false
+  return components === 1 ? profile !== 'unusable' && profile !== 'rgb' : components === 3 && isPlain(profile)
 }
 
 function isPlain(profile: ProfileKind): boolean {

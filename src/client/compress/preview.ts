@@ -1,4 +1,4 @@
-/** Makes a preview of a picture that was decoded anyway: what galleries and chats show in its place (docs/decisions/080). */
+/** Makes previews, which galleries and chats show in place of large images (docs/decisions/080). */
 import { PREVIEW_MAX_BYTES, PREVIEW_MAX_SIDE_PIXELS, type PreviewType } from '../../protocol.ts'
 import type { Codecs } from './codecs.ts'
 import { profileKindOf } from './icc.ts'
@@ -11,12 +11,12 @@ export interface MadePreview {
   type: PreviewType
 }
 
-/** Eighteen in a gallery are a megabyte. */
-export const WISHED_BYTES = 58_000
+/** Target size of a preview: eighteen of them in a gallery are a megabyte. */
+export const TARGET_BYTES = 58_000
 
 /**
- * Qualities of the JPEG encoder, with the bytes that a photograph takes relative to the first. Below the last the tables are
- * too coarse for a baseline JPEG.
+ * JPEG qualities, and the size of a photograph at each relative to the first. Below the last, the quantisation tables are too
+ * coarse for baseline JPEG.
  */
 const QUALITIES: [quality: number, bytes: number][] = [
   [60, 1],
@@ -26,27 +26,27 @@ const QUALITIES: [quality: number, bytes: number][] = [
   [24, 0.44],
 ]
 
-/** As encoders are called, in turn, until the result is small enough. */
+/** Tried in order, until the result is small enough. */
 const PREVIEW_QUALITIES = QUALITIES.map(([quality]) => quality)
 
-/** Qualities to try, finest first. `bytes`: size of the preview at the first one; those expected to be too large are left out. */
+/** Qualities to try, finest first. `bytes`: size of the preview at the first one, to skip those that would be too large. */
 export function previewQualities(bytes = 0): number[] {
-  const wished = QUALITIES.findIndex(([, ratio]) => ratio * bytes <= WISHED_BYTES)
-  // -1, if none is expected to do: the coarsest alone.
-  return PREVIEW_QUALITIES.slice(wished)
+  const first = QUALITIES.findIndex(([, ratio]) => ratio * bytes <= TARGET_BYTES)
+  // If all are expected to be too large, -1 leaves only the coarsest.
+  return PREVIEW_QUALITIES.slice(first)
 }
 
-/** `pixels`: as displayed. `profile`: of their colours. `null` if none comes out small enough. Throws what a codec throws. */
+/** `pixels`: as displayed, in the colours of `profile`. `null` if no result is small enough. Rejects with a codec's error. */
 export async function previewOf(
   pixels: Pixels,
   profile: Uint8Array | null,
   codecs: Pick<Codecs, 'encodeJpeg' | 'encodeWebp'>,
 ): Promise<MadePreview | null> {
-  const isClear = !isOpaque(pixels)
-  const type = isClear ? 'image/webp' : 'image/jpeg'
+  const hasAlpha = !isOpaque(pixels)
+  const type = hasAlpha ? 'image/webp' : 'image/jpeg'
   const gray = profileKindOf(profile) === 'gray'
   const encode = (part: Pixels, quality: number) =>
-    isClear
+    hasAlpha
       ? codecs.encodeWebp(part, quality)
       : codecs.encodeJpeg(part, {
           quality: { luma: quality, chroma: quality },
@@ -54,12 +54,12 @@ export async function previewOf(
           gray,
           quick: true,
         })
-  // Noise takes more bytes than any quality saves: a smaller picture of it looks the same.
-  for (const longest of [usualSide(pixels), usualSide(pixels) / 2]) {
-    const small = shrunk(pixels, previewSize(pixels, longest), isClear)
-    for (const quality of isClear ? PREVIEW_QUALITIES : await qualitiesFor(small, encode)) {
+  // Noise exceeds the limit at any quality; half the size looks the same.
+  for (const longest of [defaultSide(pixels), defaultSide(pixels) / 2]) {
+    const small = resized(pixels, previewSize(pixels, longest), hasAlpha)
+    for (const quality of hasAlpha ? PREVIEW_QUALITIES : await qualitiesFor(small, encode)) {
       const encoded = await encode(small, quality)
-      const bytes = isClear ? withWebpProfile(encoded, profile, small) : withJpegProfile(encoded, profile)
+      const bytes = hasAlpha ? withWebpProfile(encoded, profile, small) : withJpegProfile(encoded, profile)
       if (bytes.length <= PREVIEW_MAX_BYTES) return { bytes, type }
     }
   }
@@ -72,9 +72,9 @@ async function qualitiesFor(
   encode: (part: Pixels, quality: number) => Promise<Uint8Array>,
 ): Promise<number[]> {
   const sample = sampled(small)
-  const times = (small.width * small.height) / (sample.width * sample.height)
-  const [usual = 0] = PREVIEW_QUALITIES
-  return previewQualities((await encode(sample, usual)).length * times)
+  const ratio = (small.width * small.height) / (sample.width * sample.height)
+  const [firstQuality = 0] = PREVIEW_QUALITIES
+  return previewQualities((await encode(sample, firstQuality)).length * ratio)
 }
 
 interface Size {
@@ -82,17 +82,17 @@ interface Size {
   height: number
 }
 
-/** Nearly as large as its picture, a preview would take nearly as long to make. Unit: pixels. */
-const SHARE_OF_SIDE = 0.4
+/** Side of a preview relative to the image: a preview nearly as large would take nearly as long to encode. */
+const SIDE_RATIO = 0.4
 const MIN_SIDE_PIXELS = 800
 
-function usualSide({ width, height }: Size): number {
-  const share = SHARE_OF_SIDE * Math.max(width, height)
-  return Math.min(PREVIEW_MAX_SIDE_PIXELS, Math.max(MIN_SIDE_PIXELS, share))
+function defaultSide({ width, height }: Size): number {
+  const side = SIDE_RATIO * Math.max(width, height)
+  return Math.min(PREVIEW_MAX_SIDE_PIXELS, Math.max(MIN_SIDE_PIXELS, side))
 }
 
-/** `longest`: of its sides. Unit: pixels. */
-export function previewSize({ width, height }: Size, longest = usualSide({ width, height })): Size {
+/** `longest`: length of the longer side. Unit: pixels. */
+export function previewSize({ width, height }: Size, longest = defaultSide({ width, height })): Size {
   const scale = Math.min(1, longest / Math.max(width, height))
   return {
     width: Math.max(1, Math.round(width * scale)),
@@ -101,35 +101,35 @@ export function previewSize({ width, height }: Size, longest = usualSide({ width
 }
 
 /**
- * Close to the mean of all that a pixel stands for, in a fraction of the time. Two channels are added at once, each in half
- * of a number.
+ * Approximates area averaging in a fraction of its time. Processes two channels per 32-bit integer, 16 bits each.
  */
-function shrunk(pixels: Pixels, size: Size, isClear: boolean): Pixels {
-  const { data, width, height } = isClear ? multiplied(pixels) : pixels
+function resized(pixels: Pixels, size: Size, hasAlpha: boolean): Pixels {
+  const { data, width, height } = hasAlpha ? premultiplied(pixels) : pixels
   const words = { data: new Uint32Array(data.buffer, data.byteOffset, width * height), width, height }
   const block = Math.round(Math.min(width / size.width, height / size.height))
-  const small = block < 2 ? between(words, size) : meansOf(words, size, Math.min(block, MAX_BLOCK))
+  const small = block < 2 ? bilinear(words, size) : blockMeans(words, size, Math.min(block, MAX_BLOCK))
   const result = { ...size, data: new Uint8Array(small.buffer) }
-  return isClear ? divided(result) : result
+  return hasAlpha ? unpremultiplied(result) : result
 }
 
 interface Words {
-  /** A pixel each. */
+  /** One pixel per word. */
   data: Uint32Array
   width: number
   height: number
 }
 
+/** Mask of the even channels, red and blue. */
 const EVEN = 0xff00ff
 
-/** Sums of its 121 pixels fit into half of a number each. */
+/** The sums over its 121 pixels still fit into 16 bits. */
 const MAX_BLOCK = 11
 
-/** Each pixel is the mean of a block of `side` by `side` around its middle. */
-function meansOf({ data, width, height }: Words, size: Size, side: number): Uint32Array<ArrayBuffer> {
+/** Each output pixel is the mean of a block of `side` × `side` input pixels around its centre. */
+function blockMeans({ data, width, height }: Words, size: Size, side: number): Uint32Array<ArrayBuffer> {
   const means = new Uint32Array(size.width * size.height)
-  const columns = startsOf(width, size.width, side)
-  const rows = startsOf(height, size.height, side)
+  const columns = blockStarts(width, size.width, side)
+  const rows = blockStarts(height, size.height, side)
   const count = side * side
   for (let y = 0, to = 0; y < size.height; y++) {
     const top = rows[y]! * width
@@ -137,7 +137,7 @@ function meansOf({ data, width, height }: Words, size: Size, side: number): Uint
       let even = 0
       let odd = 0
       let from = top + columns[x]!
-      for (let line = 0; line < side; line++, from += width) {
+      for (let row = 0; row < side; row++, from += width) {
         for (let at = from; at < from + side; at++) {
           const pixel = data[at]!
           even = (even + (pixel & EVEN)) | 0
@@ -152,17 +152,17 @@ function meansOf({ data, width, height }: Words, size: Size, side: number): Uint
   return means
 }
 
-function startsOf(from: number, to: number, side: number): Int32Array {
+function blockStarts(from: number, to: number, side: number): Int32Array {
   return Int32Array.from({ length: to }, (_, index) =>
     Math.min(from - side, Math.max(0, Math.round(((index + 0.5) * from) / to - side / 2))),
   )
 }
 
-/** Each pixel from the four that are nearest to its middle (bilinear). */
-function between({ data, width, height }: Words, size: Size): Uint32Array<ArrayBuffer> {
+/** Bilinear interpolation between the four input pixels nearest to the output pixel's centre. */
+function bilinear({ data, width, height }: Words, size: Size): Uint32Array<ArrayBuffer> {
   const result = new Uint32Array(size.width * size.height)
-  const columns = placesOf(width, size.width)
-  const rows = placesOf(height, size.height)
+  const columns = neighboursOf(width, size.width)
+  const rows = neighboursOf(height, size.height)
   for (let y = 0, to = 0; y < size.height; y++) {
     const top = rows.at[y]! * width
     const below = rows.next[y]! * width
@@ -171,7 +171,7 @@ function between({ data, width, height }: Words, size: Size): Uint32Array<ArrayB
       const at = columns.at[x]!
       const next = columns.next[x]!
       const right = columns.weight[x]!
-      // Names of their own: taking pairs apart here would take ten times as long.
+      // Separate variables: destructuring pairs here would be ten times slower.
       const a = data[top + at]!
       const b = data[top + next]!
       const c = data[below + at]!
@@ -196,21 +196,21 @@ function between({ data, width, height }: Words, size: Size): Uint32Array<ArrayB
   return result
 }
 
-/** The two neighbours of the middle of each pixel, and the weight of the second, of 256. */
-function placesOf(from: number, to: number) {
-  const places = { at: new Int32Array(to), next: new Int32Array(to), weight: new Int32Array(to) }
+/** For each output pixel, its two nearest input pixels and the weight of the second, out of 256. */
+function neighboursOf(from: number, to: number) {
+  const neighbours = { at: new Int32Array(to), next: new Int32Array(to), weight: new Int32Array(to) }
   for (let index = 0; index < to; index++) {
-    const middle = Math.min(from - 1, Math.max(0, ((index + 0.5) * from) / to - 0.5))
-    const at = Math.floor(middle)
-    places.at[index] = at
-    places.next[index] = Math.min(from - 1, at + 1)
-    places.weight[index] = Math.round((middle - at) * 256)
+    const centre = Math.min(from - 1, Math.max(0, ((index + 0.5) * from) / to - 0.5))
+    const at = Math.floor(centre)
+    neighbours.at[index] = at
+    neighbours.next[index] = Math.min(from - 1, at + 1)
+    neighbours.weight[index] = Math.round((centre - at) * 256)
   }
-  return places
+  return neighbours
 }
 
-/** Colour times alpha: what nobody sees has no colour, and gives none to its neighbours. */
-function multiplied({ data, width, height }: Pixels): Pixels {
+/** Premultiplies alpha, so that transparent pixels don't bleed colour into their neighbours. */
+function premultiplied({ data, width, height }: Pixels): Pixels {
   const result = new Uint8Array(data.length)
   for (let i = 0; i < data.length; i += 4) {
     const alpha = data[i + 3]!
@@ -220,7 +220,7 @@ function multiplied({ data, width, height }: Pixels): Pixels {
   return { data: result, width, height }
 }
 
-function divided({ data, width, height }: Pixels): Pixels {
+function unpremultiplied({ data, width, height }: Pixels): Pixels {
   for (let i = 0; i < data.length; i += 4) {
     const alpha = data[i + 3]! || 255
     for (let channel = i; channel < i + 3; channel++)

@@ -1,4 +1,4 @@
-/** Carries out a plan. Runs in a worker. */
+/** Executes a compression plan. Runs in a worker. */
 import { joined } from '../../bytes.ts'
 import { sourceOf } from '../../formats/image.ts'
 import { withGainMapOf } from '../../formats/jpeg/gain-map.ts'
@@ -10,21 +10,21 @@ import type { Codecs } from './codecs.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
 import {
   BROWSER_QUALITY,
+  isBrowserEncoded,
   PHOTO_PNG_QUALITY,
   qualityFor,
   type Sample,
   USUAL_QUALITY,
-  wasBrowsersWork,
 } from './jpeg-quality.ts'
 import { isOpaque, oriented, type Pixels, sampled } from './pixels.ts'
 import {
-  estimateOfRepackingPays,
   isSurelyPhoto,
   looksLikePhoto,
   type Plan,
-  pngMayWin,
+  pngMayBeatWebp,
   repackingLevel,
-  samplePays,
+  shouldEstimateRepacking,
+  shouldTrySample,
   worthRecompressing,
   worthRepacking,
   worthWebp,
@@ -46,23 +46,23 @@ export interface Original {
   profile: Uint8Array | null
   /** Unit: pixels. */
   area: number
-  /** Exif orientation of the pixels as they are stored. */
+  /** Exif orientation of the stored pixels. */
   orientation: number
 }
 
-/** What is told while the work goes on. */
+/** Progress callbacks of a recompression. */
 export interface Milestones {
-  /** How fast this machine is. Unit: milliseconds. */
+  /** Time that decoding took, as a measure of this machine's speed. */
   decoded(milliseconds: number): void
-  /** A result that is worth the change, while a better one is looked for. */
+  /** A result that is already worth using, reported while a better one is computed. */
   interim(result: Recompressed): Promise<void>
-  /** The picture as displayed, where what is sent will be so large that it needs a preview, and the profile of its colours. */
-  picture(pixels: Pixels, profile: Uint8Array | null): Promise<void>
-  /** A preview that was made on the way. */
+  /** The pixels as displayed, with their colour profile. Called if the result will be large enough to need a preview. */
+  previewSource(pixels: Pixels, profile: Uint8Array | null): Promise<void>
+  /** A finished preview, if one was made along the way. */
   preview(made: MadePreview): Promise<void>
 }
 
-/** `null` if nothing smaller came out that is worth the change. Throws what a codec throws. */
+/** `null` if no result is small enough to be worth the change. Rejects with a codec's error. */
 export function recompress(
   plan: Plan & { kind: 'jpeg' | 'png' },
   original: Original,
@@ -74,22 +74,22 @@ export function recompress(
 }
 
 /**
- * The same for a photograph that somebody waits for, without a codec of ours. `null` where the best way is to be taken, or for
- * what is no photograph. `haste`: what the result waits for; when it came, by this worker's clock.
+ * Recompresses a photograph with the browser's own codec, if that delivers the link sooner. `null` if the best encoding should
+ * be used, or if the file isn't an ordinary photograph. `start`: when the file arrived, on this worker's clock.
  */
 export async function recompressQuickly(
   plan: Plan & { kind: 'jpeg' | 'png' },
   { scrubbed, profile, orientation }: Original,
-  haste: { line: Line; start: number },
+  timing: { line: Line; start: number },
   { preview }: Pick<Milestones, 'preview'>,
 ): Promise<{ result: Recompressed | null } | null> {
   if (plan.kind === 'png' || plan.gray || plan.keepGainMap) return null
-  const kept = plan.keepProfile ? profile : null
-  const traits = { profile: kept, fullChroma: plan.fullChroma, isTurned: orientation !== 1 }
-  const quick = await quickJpeg(scrubbed, traits, haste)
+  const keptProfile = plan.keepProfile ? profile : null
+  const traits = { profile: keptProfile, fullChroma: plan.fullChroma, isRotated: orientation !== 1 }
+  const quick = await quickJpeg(scrubbed, traits, timing)
   if (quick === null) return null
   if (quick.preview) await preview(quick.preview)
-  // What it would not make small enough is not worth a generation of quality either.
+  // If the quick result isn't small enough, the original isn't worth another lossy generation.
   return { result: worthRecompressing(scrubbed.length, quick.bytes.length) ? jpegOf(quick.bytes) : null }
 }
 
@@ -106,16 +106,16 @@ async function fromJpeg(
   codecs: Codecs,
   milestones: Milestones,
 ): Promise<Recompressed | null> {
-  const kept = plan.keepProfile ? profile : null
+  const keptProfile = plan.keepProfile ? profile : null
   const decoding = codecs.decodeJpeg(scrubbed, plan.keepGainMap ? 'stored' : 'displayed')
   const pixels = await timed(decoding, milestones)
   const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
   if (plan.restoreChroma) restoreChroma(pixels)
-  const base = await photoOf(pixels, { fullChroma, gray: plan.gray, profile: kept }, codecs)
+  const base = await photoOf(pixels, { fullChroma, gray: plan.gray, profile: keptProfile }, codecs)
   const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
   const result = bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
   if ((result?.bytes ?? scrubbed).length > PREVIEW_MAX_BYTES)
-    await milestones.picture(plan.keepGainMap ? oriented(pixels, orientation) : pixels, kept)
+    await milestones.previewSource(plan.keepGainMap ? oriented(pixels, orientation) : pixels, keptProfile)
   return result
 }
 
@@ -123,7 +123,7 @@ function jpegOf(bytes: Uint8Array<ArrayBuffer>): Recompressed {
   return { bytes, type: 'image/jpeg', action: 'lossy' }
 }
 
-/** A photograph as JPEG, as finely as a sample of it says. */
+/** Encodes a photograph as JPEG, at a quality chosen from a sample of it. */
 export async function photoOf(
   pixels: Pixels,
   { fullChroma, gray, profile }: { fullChroma: boolean; gray: boolean; profile: Uint8Array | null },
@@ -131,40 +131,40 @@ export async function photoOf(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const sample = await sampleOf(pixels, { gray }, codecs)
   const encoded =
-    !fullChroma && wasBrowsersWork(sample)
-      ? await codecs.encodeJpeg(pixels, { ...AS_BROWSERS, gray })
+    !fullChroma && isBrowserEncoded(sample)
+      ? await codecs.encodeJpeg(pixels, { ...BROWSER_OPTIONS, gray })
       : await codecs.encodeJpeg(pixels, { quality: qualityFor(sample, { fullChroma }), fullChroma, gray })
   return withJpegProfile(encoded, profile)
 }
 
-/** The map is laid over the pixels as they are stored: the base is stored, and turned, as it was. */
+/** The gain map applies to the stored pixels, so the base keeps its stored orientation and its Exif tag. */
 async function withGainMap(base: Uint8Array, original: Uint8Array): Promise<Uint8Array<ArrayBuffer> | null> {
   const { segments } = await walkJpeg(sourceOf(original))
   const exif = segments.find(({ kind }) => kind === 'exif')
   if (!exif) return withGainMapOf(base, sourceOf(original))
-  // No more than the orientation, once it was scrubbed. Exif stands first, right behind SOI (Exif 3.0, 4.5.4).
+  // After scrubbing, Exif only holds the orientation. It must directly follow SOI (Exif 3.0, 4.5.4).
   const segment = original.subarray(exif.offset, exif.offset + exif.length)
   return withGainMapOf(joined(base.subarray(0, 2), segment, base.subarray(2)), sourceOf(original))
 }
 
-const AS_BROWSERS = {
+const BROWSER_OPTIONS = {
   quality: { luma: BROWSER_QUALITY, chroma: BROWSER_QUALITY },
   fullChroma: false,
   plain: true,
 }
 
-/** Encodes an eighth of the picture twice, to learn what it takes and loses: with this engine's settings, and a browser's. */
+/** Encodes a sample of the image with this engine's settings and with a browser's, and measures size and loss of both. */
 async function sampleOf(pixels: Pixels, { gray }: { gray: boolean }, codecs: Codecs): Promise<Sample> {
   const sample = sampled(pixels)
-  const times = (pixels.width * pixels.height) / (sample.width * sample.height)
+  const ratio = (pixels.width * pixels.height) / (sample.width * sample.height)
   const quality = { luma: USUAL_QUALITY, chroma: USUAL_QUALITY }
   const own = await codecs.encodeJpeg(sample, { quality, fullChroma: false, gray })
-  const browsers = await codecs.encodeJpeg(sample, { ...AS_BROWSERS, gray })
+  const browser = await codecs.encodeJpeg(sample, { ...BROWSER_OPTIONS, gray })
   return {
-    bytes: own.length * times,
+    bytes: own.length * ratio,
     loss: textureLossOf(sample, await codecs.decodeJpeg(own)),
-    browserBytes: browsers.length * times,
-    browserLoss: textureLossOf(sample, await codecs.decodeJpeg(browsers)),
+    browserBytes: browser.length * ratio,
+    browserLoss: textureLossOf(sample, await codecs.decodeJpeg(browser)),
   }
 }
 
@@ -174,46 +174,46 @@ async function fromPng(
   codecs: Codecs,
   milestones: Milestones,
 ): Promise<Recompressed | null> {
-  const kept = plan.keepProfile ? profile : null
+  const keptProfile = plan.keepProfile ? profile : null
   let webp: Recompressed | undefined
   if (plan.mayBeWebp) {
     const decoded = await timed(codecs.decodePng(scrubbed), milestones)
     const pixels = oriented(decoded, orientation)
-    const last = async (result: Recompressed) => {
-      if (result.bytes.length > PREVIEW_MAX_BYTES) await milestones.picture(pixels, kept)
+    const withPreview = async (result: Recompressed) => {
+      if (result.bytes.length > PREVIEW_MAX_BYTES) await milestones.previewSource(pixels, keptProfile)
       return result
     }
     const mayBePhoto = plan.mayBeJpeg && isOpaque(pixels)
-    if (mayBePhoto && samplePays(area)) {
+    if (mayBePhoto && shouldTrySample(area)) {
       const sample = sampled(pixels)
       const { length } = await codecs.encodeWebp(sample)
       if (isSurelyPhoto(length, sample.width * sample.height)) {
-        const photo = await photoOfPng(pixels, kept, codecs)
-        if (photo.bytes.length < scrubbed.length) return last(photo)
+        const photo = await photoOfPng(pixels, keptProfile, codecs)
+        if (photo.bytes.length < scrubbed.length) return withPreview(photo)
       }
     }
-    webp = { bytes: await webpOf(pixels, kept, codecs), type: 'image/webp', action: 'lossless' }
+    webp = { bytes: await webpOf(pixels, keptProfile, codecs), type: 'image/webp', action: 'lossless' }
     if (mayBePhoto && looksLikePhoto(webp.bytes.length, area)) {
-      const photo = await photoOfPng(pixels, kept, codecs)
-      if (photo.bytes.length < Math.min(webp.bytes.length, scrubbed.length)) return last(photo)
+      const photo = await photoOfPng(pixels, keptProfile, codecs)
+      if (photo.bytes.length < Math.min(webp.bytes.length, scrubbed.length)) return withPreview(photo)
     }
-    if (!pngMayWin(webp.bytes.length, scrubbed.length, area)) return last(webp)
-    // Now, for packing may end before its time.
-    await milestones.picture(pixels, kept)
+    if (!pngMayBeatWebp(webp.bytes.length, scrubbed.length, area)) return withPreview(webp)
+    // Make the preview now, because repacking may time out.
+    await milestones.previewSource(pixels, keptProfile)
     if (worthWebp(webp.bytes.length, scrubbed.length)) await milestones.interim(webp)
   }
-  const png = await packedAnew(scrubbed, area, repackingLevel(area, plan.mayBeWebp), codecs)
+  const png = await repackPng(scrubbed, area, repackingLevel(area, plan.mayBeWebp), codecs)
   return webp && worthWebp(webp.bytes.length, png?.bytes.length ?? scrubbed.length) ? webp : png
 }
 
-/** `null` if it became no smaller, or if the start of a large picture says that it will not. */
-async function packedAnew(
+/** `null` if the result is not smaller, or if the first rows of a large image predict that it won't be. */
+async function repackPng(
   scrubbed: Uint8Array,
   area: number,
   level: 0 | 1 | 2,
   codecs: Codecs,
 ): Promise<Recompressed | null> {
-  if (estimateOfRepackingPays(area)) {
+  if (shouldEstimateRepacking(area)) {
     const { stripOf } = await import('./png-strip.ts')
     const strip = await stripOf(scrubbed)
     const repacked = strip && (await codecs.optimisePng(strip.png, level)).length
@@ -223,7 +223,7 @@ async function packedAnew(
   return bytes.length < scrubbed.length ? { bytes, type: 'image/png', action: 'lossless' } : null
 }
 
-/** Without loss. */
+/** Encodes lossless WebP. */
 export async function webpOf(
   pixels: Pixels,
   profile: Uint8Array | null,

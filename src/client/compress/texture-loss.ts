@@ -1,39 +1,42 @@
 import type { Pixels } from './pixels.ts'
 
 const BLOCK = 8
-/** Differences in brightness that nobody sees, squared. Unit: levels of 255, by the cube root of light. */
-const UNSEEN = 58
-/** Light, 0 to `LEVELS`, and back to a byte. Fine enough for the darkest byte. */
+/** Invisible brightness difference, squared. Unit: levels of 255 after the cube root of light. */
+const INVISIBLE = 58
+/** Steps of linear light, 0 to `LEVELS`: fine enough to tell the darkest bytes apart. */
 const LEVELS = 4095
 
-/** How much of its texture a picture lost. */
+/** Texture that an image lost in encoding. */
 export interface TextureLoss {
   /**
-   * One minus the structure term of SSIM, in blocks of 8 by 8, of brightness as the eye has it (the cube root of light, as
-   * SSIMULACRA2's XYB), by the mean of its fourth powers: a spot that lost all is seen before a picture that lost a
-   * little everywhere. 0 is nothing, 1 is all.
+   * One minus the structure term of SSIM, in 8 × 8 blocks of perceptual brightness (the cube root of light, as in SSIMULACRA2's
+   * XYB). Aggregated as the 4-norm, because one ruined spot is more visible than a slight loss everywhere. 0: no loss, 1: total.
    */
-  worst: number
-  /** The share of its contrast that a block lost, on average, 0 to 1. */
-  faded: number
-  /** How far pixels moved, on average. Unit: levels of 255, by the cube root of light. */
-  moved: number
+  structure: number
+  /** Share of its contrast that a block lost, on average, 0 to 1. */
+  contrast: number
+  /** Mean absolute difference of the pixels. Unit: levels of 255 after the cube root of light. */
+  meanError: number
 }
 
 export function textureLossOf(before: Pixels, after: Pixels): TextureLoss {
   const { width, height } = before
-  let [worst, faded, moved, blocks] = [0, 0, 0, 0]
+  let [structure, contrast, meanError, blocks] = [0, 0, 0, 0]
   for (let row = 0; row + BLOCK <= height; row += BLOCK) {
     for (let column = 0; column + BLOCK <= width; column += BLOCK) {
       const loss = lossOfBlock(before.data, after.data, 4 * (row * width + column), 4 * width)
-      worst += loss.worst ** 4
-      faded += loss.faded
-      moved += loss.moved
+      structure += loss.structure ** 4
+      contrast += loss.contrast
+      meanError += loss.meanError
       blocks++
     }
   }
-  if (blocks === 0) return { worst: 0, faded: 0, moved: 0 }
-  return { worst: (worst / blocks) ** 0.25, faded: faded / blocks, moved: moved / blocks }
+  if (blocks === 0) return { structure: 0, contrast: 0, meanError: 0 }
+  return {
+    structure: (structure / blocks) ** 0.25,
+    contrast: contrast / blocks,
+    meanError: meanError / blocks,
+  }
 }
 
 function lossOfBlock(
@@ -43,7 +46,7 @@ function lossOfBlock(
   stride: number,
 ): TextureLoss {
   const pixels = BLOCK * BLOCK
-  let [a, b, aa, bb, ab, moved] = [0, 0, 0, 0, 0, 0]
+  let [a, b, aa, bb, ab, meanError] = [0, 0, 0, 0, 0, 0]
   for (let row = 0, at = start; row < BLOCK; row++, at += stride) {
     for (let i = at; i < at + 4 * BLOCK; i += 4) {
       const x = brightness(before, i)
@@ -53,20 +56,20 @@ function lossOfBlock(
       aa += x * x
       bb += y * y
       ab += x * y
-      moved += Math.abs(x - y)
+      meanError += Math.abs(x - y)
     }
   }
   const varianceBefore = aa / pixels - (a / pixels) ** 2
   const varianceAfter = bb / pixels - (b / pixels) ** 2
   const covariance = ab / pixels - (a * b) / pixels ** 2
   return {
-    worst: 1 - (2 * covariance + UNSEEN) / (varianceBefore + varianceAfter + UNSEEN),
-    faded: Math.max(0, 1 - (varianceAfter + UNSEEN) / (varianceBefore + UNSEEN)),
-    moved: moved / pixels,
+    structure: 1 - (2 * covariance + INVISIBLE) / (varianceBefore + varianceAfter + INVISIBLE),
+    contrast: Math.max(0, 1 - (varianceAfter + INVISIBLE) / (varianceBefore + INVISIBLE)),
+    meanError: meanError / pixels,
   }
 }
 
-/** Weights of BT.601 and an exponent of 2.2: near enough to sRGB for a comparison. */
+/** BT.601 weights and an exponent of 2.2: close enough to sRGB for a comparison. */
 const lightOf = (weight: number) =>
   Float32Array.from({ length: 256 }, (_, byte) => LEVELS * weight * (byte / 255) ** 2.2)
 const RED = lightOf(0.299)

@@ -1,4 +1,4 @@
-/** The ICC profile in a WebP: a chunk of the extended format (RFC 9649, section 2.7). */
+/** ICC profiles in WebP: a chunk of the extended format (RFC 9649, section 2.7). */
 import { joined } from '../../bytes.ts'
 import { chunkOf, le32, readChunk, u32le } from '../../formats/webp/chunks.ts'
 
@@ -7,7 +7,10 @@ const CHUNK_HEADER_BYTES = 8
 const HAS_ICC = 0x20
 const HAS_ALPHA = 0x10
 
-/** Puts a profile, if there is one, into a WebP. `webp`: as the encoder writes it: one VP8L chunk; or, lossy with alpha, a VP8X chunk and those that it announces. */
+/**
+ * Adds the profile, if any, to a WebP. `webp`: encoder output, i.e. a single VP8L chunk, or for lossy with alpha a VP8X chunk
+ * and the chunks it announces.
+ */
 export function withWebpProfile(
   webp: Uint8Array<ArrayBuffer>,
   profile: Uint8Array | null,
@@ -25,7 +28,7 @@ export function withWebpProfile(
   return out
 }
 
-/** `null` if it has none. `webp`: sound. */
+/** `null` if there is no profile. `webp` must be valid. */
 export function webpProfileOf(webp: Uint8Array): Uint8Array | null {
   const end = Math.min(CHUNK_HEADER_BYTES + u32le(webp, 4), webp.length)
   for (let at = RIFF_HEADER_BYTES; at + CHUNK_HEADER_BYTES <= end; ) {
@@ -37,9 +40,9 @@ export function webpProfileOf(webp: Uint8Array): Uint8Array | null {
   return null
 }
 
-/** `image`: a VP8L chunk. */
+/** The VP8X features for a VP8L chunk. */
 function featuresOf(image: Uint8Array, width: number, height: number): Uint8Array {
-  // Signature byte, 14 bits width, 14 bits height, then the bit that says whether alpha is used.
+  // Signature byte, 14 bits of width, 14 bits of height, then the alpha_is_used bit.
   const hasAlpha = (image[12]! & 0x10) !== 0
   const features = new Uint8Array(10)
   features[0] = hasAlpha ? HAS_ALPHA : 0

@@ -12,7 +12,7 @@ export interface TrustedTypes {
   }
 }
 
-/** Under `require-trusted-types-for 'script'` a worker starts only from an address that a policy vouches for. */
+/** Under `require-trusted-types-for 'script'`, a worker only starts from a URL that a policy has approved. */
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined
 
 function trusted(url: string | URL): string {
@@ -20,7 +20,7 @@ function trusted(url: string | URL): string {
   policy ??= trustedTypes?.createPolicy('pinhole', {
     createScriptURL(address) {
       if (new URL(address, location.href).origin !== location.origin) {
-        throw new TypeError('workers come from our own origin')
+        throw new TypeError('a worker must be on the page’s origin')
       }
       return address
     },
@@ -29,8 +29,8 @@ function trusted(url: string | URL): string {
 }
 
 /**
- * Vite and webpack find the worker by the words `new Worker(new URL(…, import.meta.url))`, and only where `Worker` is the
- * browser's own: so the words get another one for the moment that they take.
+ * Vite and webpack detect the worker by the expression `new Worker(new URL(…, import.meta.url))`, and only if `Worker` is the
+ * global. So the global is replaced, while that expression runs, by a class that applies the Trusted Types policy.
  */
 function startBundled(): Worker {
   const native = globalThis.Worker
@@ -47,12 +47,12 @@ function startBundled(): Worker {
 }
 
 const HOW_TO_HELP =
-  'Serve the folder "worker" of the package as it is, and call configure({ workerUrl: "/…/worker.js" }).'
+  'Serve the folder "worker" of the package as is, and call configure({ workerUrl: "/…/worker.js" }).'
 
 export function createBrowserHost({ workerUrl, withoutWorker }: BrowserSettings = {}): EngineHost {
   const device = navigator as Navigator & { deviceMemory?: number }
   const { userAgent } = device
-  // An iPad says that it is a Mac; no Mac has a touch screen.
+  // iPads identify as Macs, but no Mac has a touch screen.
   const isIos = /iP(hone|ad|od)/.test(userAgent) || (/Mac/.test(userAgent) && device.maxTouchPoints > 1)
   return {
     maxWorkers: isIos || /Android/.test(userAgent) ? 1 : Math.min(2, device.hardwareConcurrency || 1),
@@ -70,7 +70,7 @@ export function createBrowserHost({ workerUrl, withoutWorker }: BrowserSettings 
         : startBundled()
       worker.onmessage = ({ data }: MessageEvent<Reply>) => onReply(data)
       worker.onerror = (event) => onLost(new Error(event.message || 'the worker could not start'))
-      worker.onmessageerror = () => onLost(new Error('the worker sent what cannot be read'))
+      worker.onmessageerror = () => onLost(new Error('the worker sent an unreadable message'))
       return {
         post: (request) => worker.postMessage(request),
         setBusy() {},

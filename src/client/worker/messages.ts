@@ -1,8 +1,8 @@
-/** What the engine and its workers say to each other. Everything here survives a structured clone. */
+/** Messages between the engine and its workers. All are structured-cloneable. */
 import type { RefusalCode } from '../../errors.ts'
 import type { Inspection } from '../../formats/image.ts'
 import type { ImageType } from '../../protocol.ts'
-import type { Means } from '../compress/plan.ts'
+import type { Capabilities } from '../compress/plan.ts'
 import type { MadePreview } from '../compress/preview.ts'
 import type { Recompressed } from '../compress/recompress.ts'
 import type { Fallback, ForeignType, Line, Mode } from '../types.ts'
@@ -11,41 +11,44 @@ export interface CompressRequest {
   kind: 'compress'
   blob: Blob
   mode: Mode
-  means: Means
-  /** Whether a type that the service does not take is made one that it takes. */
+  capabilities: Capabilities
+  /** Whether to convert a type that the service does not accept to one that it does. */
   convert: boolean
-  /** What the result waits for. Else the smallest is wanted. */
+  /** The connection to trade encoding time against. If absent, produces the smallest result. */
   line?: Line
 }
 
-/** Result of inspecting the file. A foreign type has no `segments`: it is converted, never sent as it is. */
-export interface Found extends Omit<Inspection, 'type'> {
+/** Result of inspecting the file. A foreign type has no `segments`: it is converted, never sent as is. */
+export interface Inspected extends Omit<Inspection, 'type'> {
   type: ImageType | ForeignType
-  /** Brightness beyond white is in the file, and will not be in the result. */
+  /** The file is HDR, and the result won't be. */
   losesHdr?: boolean
 }
 
 export type Request =
   | CompressRequest
-  /** Load the codecs that photographs need. No answer. */
+  /** Load the photo codecs. Has no reply. */
   | { kind: 'prepare' }
 
-/** `ready` comes once, unasked. `compress` is answered by `refused` or `failed`, or by `inspected` and then one of the others. */
+/**
+ * `ready` is sent once, when the worker has started. The replies to `compress` end with `kept`, `scrubbed`, `recompressed`,
+ * `refused` or `failed`; `inspected` comes before any but the last two.
+ */
 export type Reply =
   | { kind: 'ready' }
-  | { kind: 'inspected'; inspection: Found }
-  /** The codecs are here: from now on time counts. Only if something is to be recompressed. */
+  | { kind: 'inspected'; inspection: Inspected }
+  /** The codecs are loaded: step timeouts start here. Only sent before recompression. */
   | { kind: 'working' }
-  /** The pixels were decoded, in so many milliseconds: how fast this machine is today. */
+  /** The pixels are decoded. The time that took measures this machine's current speed. */
   | { kind: 'decoded'; milliseconds: number }
-  /** A small picture of the file. Its result is awaited all the same. */
+  /** A preview of the file. The result follows. */
   | (MadePreview & { kind: 'preview' })
-  /** The result so far. A better one may follow; if none does, it stands. */
+  /** A provisional result, which stands unless a better one follows. */
   | (Recompressed & { kind: 'interim' })
-  /** The file as it came, or without its metadata: the engine has all it needs for both. */
+  /** Use the input itself (`kept`), or the input without its metadata: the engine builds both from the inspection. */
   | { kind: 'kept' }
   | { kind: 'scrubbed'; fallback?: Fallback }
   | (Recompressed & { kind: 'recompressed' })
   | { kind: 'refused'; code: RefusalCode; detail: string }
-  /** The file can't be read: gone from the disk, or a fault of the program. */
+  /** The file can't be read, e.g. because it was deleted, or there is a bug. */
   | { kind: 'failed'; message: string }

@@ -4,13 +4,13 @@ import { MAX_PIXELS } from '../compress/plan.ts'
 import type { Reply } from './messages.ts'
 import type { EngineHost } from './pool.ts'
 
-/** Decoded pixels, the encoder's planes and coefficients, a sample, both files. */
+/** Memory per pixel: decoded pixels, the encoder's planes and coefficients, a sample, and both files. */
 const BYTES_PER_PIXEL = 32
 
 export function createNodeHost(): EngineHost {
   return {
     maxWorkers: Math.max(1, Math.min(2, availableParallelism() - 1)),
-    // Half of what is free: two workers may be at it.
+    // Half of the free memory, since two workers may run concurrently.
     maxPixels: () => Math.min(MAX_PIXELS, Math.floor(process.availableMemory() / 2 / BYTES_PER_PIXEL)),
     async sendable(blob) {
       try {
@@ -24,7 +24,7 @@ export function createNodeHost(): EngineHost {
       const worker = new Worker(new URL('./node-worker.ts', import.meta.url), { stdout: true, stderr: true })
       worker.on('message', (reply: Reply) => onReply(reply))
       worker.on('error', (error) => onLost(error instanceof Error ? error : new Error(String(error))))
-      worker.on('exit', () => onLost(new Error('the worker ended')))
+      worker.on('exit', () => onLost(new Error('the worker exited')))
       return {
         post: (request) => worker.postMessage(request),
         setBusy: (busy) => (busy ? worker.ref() : worker.unref()),

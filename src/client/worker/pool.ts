@@ -1,6 +1,6 @@
 import type { Reply, Request } from './messages.ts'
 
-/** A running worker, of a browser or of Node. */
+/** A running Web Worker or Node worker thread. */
 interface WorkerHandle {
   post(request: Request): void
   /** A busy worker keeps the process alive, an idle one doesn't. */
@@ -8,45 +8,51 @@ interface WorkerHandle {
   terminate(): void
 }
 
-/** What the engine needs to know of the place where it runs. */
+/** What the engine needs from its platform. */
 export interface EngineHost {
-  /** `onLost`: the worker could not start, or crashed. It is the last event. */
+  /** `onLost`: the worker could not start, or crashed. No event follows it. */
   startWorker(events: { onReply(reply: Reply): void; onLost(error: Error): void }): WorkerHandle
   maxWorkers: number
-  /** The largest picture that there is memory for at this moment. Unit: pixels. */
+  /** The largest image that fits into memory right now. Unit: pixels. */
   maxPixels(): number
-  /** No worker ever ran. What it throws, `compress` rejects with; else pictures go out uncompressed, and say so. */
+  /**
+   * Called when no worker could start. `compress` rejects with anything this throws; otherwise images are only scrubbed, with
+   * the fallback `no-worker`.
+   */
   noWorker?(): void
-  /** A blob that can be sent to a worker. */
+  /** A copy of the blob that can be posted to a worker. */
   sendable(blob: Blob): Promise<Blob>
 }
 
-/** One job's hold on a worker. */
+/** Exclusive use of a worker for one job. */
 export interface Lease {
   post(request: Request): void
-  /** Called with every reply, and with `null` when the worker is lost. */
+  /** `listener` receives every reply, and `null` when the worker is lost. */
   listen(listener: (reply: Reply | null) => void): void
-  /** False until the worker's own script ran. */
+  /** False until the worker's script has run. */
   readonly started: boolean
-  /** Gives the worker back, or ends it: WebAssembly memory never shrinks, and what a codec left is not trusted. */
+  /**
+   * Returns the worker to the pool after a job of this size, or terminates it (`end`). WebAssembly memory never shrinks, and
+   * a codec's state after a failure is not trusted.
+   */
   release(megapixels: number | 'end'): void
 }
 
 export interface Pool {
   /** Waits for a free worker. Rejects with the signal's reason. */
   lease(signal?: AbortSignal): Promise<Lease>
-  /** Starts a worker, if none is idle, and keeps it for a minute. `codecs`: it loads those for photographs. */
+  /** Starts a worker, unless one is idle, and keeps it for a minute. `codecs`: also load the photo codecs. */
   warmUp(codecs: boolean): void
 }
 
-/** A worker that handled so much is replaced. Unit: megapixels. */
+/** A worker is replaced after one large job, or after this many megapixels in total. */
 const LARGE_JOB_MEGAPIXELS = 16
 const LIFETIME_MEGAPIXELS = 64
 const IDLE_MS = 15_000
-/** Time to choose a picture. */
+/** Time for a visitor to choose an image. */
 const WARM_MS = 60_000
 
-interface Member {
+interface PooledWorker {
   handle: WorkerHandle
   started: boolean
   listener: ((reply: Reply | null) => void) | null
@@ -55,58 +61,58 @@ interface Member {
 }
 
 export function createPool(host: EngineHost): Pool {
-  const idle: Member[] = []
+  const idle: PooledWorker[] = []
   const waiting: (() => void)[] = []
   let busy = 0
 
-  function start(): Member {
+  function start(): PooledWorker {
     const handle = host.startWorker({
       onReply(reply) {
-        member.started = true
-        member.listener?.(reply)
+        worker.started = true
+        worker.listener?.(reply)
       },
       onLost() {
-        drop(member)
-        member.listener?.(null)
+        drop(worker)
+        worker.listener?.(null)
       },
     })
-    const member: Member = { handle, started: false, listener: null, megapixels: 0 }
-    return member
+    const worker: PooledWorker = { handle, started: false, listener: null, megapixels: 0 }
+    return worker
   }
 
-  function drop(member: Member): void {
-    clearTimeout(member.idleTimer)
-    const at = idle.indexOf(member)
+  function drop(worker: PooledWorker): void {
+    clearTimeout(worker.idleTimer)
+    const at = idle.indexOf(worker)
     if (at >= 0) idle.splice(at, 1)
-    member.handle.terminate()
+    worker.handle.terminate()
   }
 
-  function rest(member: Member, idleMs = IDLE_MS): void {
-    member.listener = null
-    member.handle.setBusy(false)
-    member.idleTimer = setTimeout(() => drop(member), idleMs)
-    // A timer of Node's would keep the process alive; a browser's is a number.
-    member.idleTimer.unref?.()
-    idle.push(member)
+  function makeIdle(worker: PooledWorker, idleMs = IDLE_MS): void {
+    worker.listener = null
+    worker.handle.setBusy(false)
+    worker.idleTimer = setTimeout(() => drop(worker), idleMs)
+    // In Node the timer would keep the process alive; in browsers it is a number.
+    worker.idleTimer.unref?.()
+    idle.push(worker)
   }
 
-  function hold(member: Member): Lease {
-    clearTimeout(member.idleTimer)
-    member.handle.setBusy(true)
+  function leaseOf(worker: PooledWorker): Lease {
+    clearTimeout(worker.idleTimer)
+    worker.handle.setBusy(true)
     return {
-      post: (request) => member.handle.post(request),
+      post: (request) => worker.handle.post(request),
       listen: (listener) => {
-        member.listener = listener
+        worker.listener = listener
       },
       get started() {
-        return member.started
+        return worker.started
       },
       release(megapixels) {
-        if (megapixels !== 'end') member.megapixels += megapixels
-        const worn =
-          megapixels === 'end' || megapixels > LARGE_JOB_MEGAPIXELS || member.megapixels > LIFETIME_MEGAPIXELS
-        if (worn) drop(member)
-        else rest(member)
+        if (megapixels !== 'end') worker.megapixels += megapixels
+        const isWornOut =
+          megapixels === 'end' || megapixels > LARGE_JOB_MEGAPIXELS || worker.megapixels > LIFETIME_MEGAPIXELS
+        if (isWornOut) drop(worker)
+        else makeIdle(worker)
         busy--
         waiting.shift()?.()
       },
@@ -116,10 +122,10 @@ export function createPool(host: EngineHost): Pool {
   return {
     async lease(signal) {
       signal?.throwIfAborted()
-      if (busy >= host.maxWorkers) await turn(waiting, signal)
+      if (busy >= host.maxWorkers) await waitForTurn(waiting, signal)
       busy++
       try {
-        return hold(idle.pop() ?? start())
+        return leaseOf(idle.pop() ?? start())
       } catch (error) {
         busy--
         waiting.shift()?.()
@@ -128,26 +134,26 @@ export function createPool(host: EngineHost): Pool {
     },
     warmUp(codecs) {
       if (busy > 0) return
-      const member = idle.pop() ?? start()
-      const lease = hold(member)
+      const worker = idle.pop() ?? start()
+      const lease = leaseOf(worker)
       if (codecs) lease.post({ kind: 'prepare' })
-      rest(member, WARM_MS)
+      makeIdle(worker, WARM_MS)
     },
   }
 }
 
-/** Resolves when it is this one's turn; leaves the queue if the signal fires first. */
-function turn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+/** Queues the caller until a worker is free. Leaves the queue and rejects if the signal aborts first. */
+function waitForTurn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const take = () => {
+    const grant = () => {
       signal?.removeEventListener('abort', leave)
       resolve()
     }
     const leave = () => {
-      waiting.splice(waiting.indexOf(take), 1)
+      waiting.splice(waiting.indexOf(grant), 1)
       reject(signal?.reason)
     }
     signal?.addEventListener('abort', leave, { once: true })
-    waiting.push(take)
+    waiting.push(grant)
   })
 }

@@ -1,4 +1,4 @@
-/** What a worker does, whatever kind of worker it is. */
+/** The worker's side of the protocol, the same in browsers and Node. */
 import { joined } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
 import type { ByteSource, Inspection, Segment } from '../../formats/image.ts'
@@ -20,13 +20,16 @@ import {
 } from '../compress/recompress.ts'
 import type { CompressRequest, Reply, Request } from './messages.ts'
 
-/** Handles requests one after the other. */
-export function createWork(codecs: Codecs, reply: (reply: Reply, transfer?: ArrayBuffer[]) => void) {
+/** Handles one request at a time. */
+export function createRequestHandler(
+  codecs: Codecs,
+  reply: (reply: Reply, transfer?: ArrayBuffer[]) => void,
+) {
   return async (request: Request): Promise<void> => {
     if (request.kind === 'prepare') return codecs.load('jpeg').catch(() => {})
     try {
-      const last = await compress(request, codecs, reply)
-      reply(last, last.kind === 'recompressed' ? [last.bytes.buffer] : [])
+      const finalReply = await compress(request, codecs, reply)
+      reply(finalReply, finalReply.kind === 'recompressed' ? [finalReply.bytes.buffer] : [])
     } catch (error) {
       reply(
         error instanceof Refusal
@@ -42,10 +45,11 @@ async function compress(
   codecs: Codecs,
   reply: (reply: Reply) => void,
 ): Promise<Reply> {
-  const { blob, mode, means, line } = request
+  const { blob, mode, capabilities, line } = request
   const start = performance.now()
-  if (mode === 'auto' && means.webAssembly && blob.type === 'image/png') void fetchForPng(blob.size, codecs)
-  const source = await sourceIn(blob)
+  if (mode === 'auto' && capabilities.webAssembly && blob.type === 'image/png')
+    void prefetchForPng(blob.size, codecs)
+  const source = await openSource(blob)
   let inspection: Inspection
   try {
     inspection = await inspect(source)
@@ -57,22 +61,22 @@ async function compress(
   }
   const { facts, profile } = await examine(source, inspection)
   reply({ kind: 'inspected', inspection })
-  const plan = planFor(facts, mode, means)
-  const previewing = previewsFor(request, inspection, codecs, reply)
+  const plan = planFor(facts, mode, capabilities)
+  const previews = previewMaker(request, inspection, codecs, reply)
   if (plan.kind === 'keep' || plan.kind === 'scrub') {
     const fallback = plan.kind === 'scrub' && plan.fallback
-    if (!fallback) await previewing.ofFile(facts, profile).catch(() => {})
+    if (!fallback) await previews.ofFile(facts, profile).catch(() => {})
     return plan.kind === 'keep' ? { kind: 'kept' } : { kind: 'scrubbed', ...(fallback && { fallback }) }
   }
   const original: Original = {
-    scrubbed: await wholeOf(source, inspection.segments),
+    scrubbed: await readAll(source, inspection.segments),
     profile,
     orientation: (facts.jpeg ?? facts.png)?.orientation ?? 1,
     area: inspection.width * inspection.height,
   }
   try {
-    const quick = line && (await recompressQuickly(plan, original, { line, start }, previewing))
-    if (quick) return await lastWord(quick.result, inspection)
+    const quick = line && (await recompressQuickly(plan, original, { line, start }, previews))
+    if (quick) return await checkedReply(quick.result, inspection)
     await codecs.load(plan.kind === 'jpeg' || plan.mayBeWebp ? plan.kind : 'packing')
     reply({ kind: 'working' })
     const milestones: Milestones = {
@@ -80,21 +84,21 @@ async function compress(
       interim: async (interim) => {
         if (await isSound(interim, inspection)) reply({ kind: 'interim', ...interim })
       },
-      ...previewing,
+      ...previews,
     }
-    // Such a PNG is packed anew without being decoded.
-    if (plan.kind === 'png' && !plan.mayBeWebp) await previewing.ofFile(facts, profile).catch(() => {})
-    return await lastWord(await recompress(plan, original, codecs, milestones), inspection)
+    // A PNG that stays PNG is repacked without being decoded, so its preview needs its own decode.
+    if (plan.kind === 'png' && !plan.mayBeWebp) await previews.ofFile(facts, profile).catch(() => {})
+    return await checkedReply(await recompress(plan, original, codecs, milestones), inspection)
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }
   }
 }
 
-/** Lossless WebP takes about half the bytes of a PNG: the WebP of a larger one gets a preview. */
+/** Lossless WebP takes about half the bytes of a PNG, so the WebP of a PNG larger than this needs a preview. */
 const LARGE_PNG_BYTES = 2 * PREVIEW_MAX_BYTES
 
-/** Downloads what a PNG needs in parallel with its inspection: a worker starts no download while it encodes. */
-function fetchForPng(bytes: number, codecs: Codecs): Promise<unknown> {
+/** Downloads codecs for a PNG in parallel with its inspection, since a worker can't start downloads while it encodes. */
+function prefetchForPng(bytes: number, codecs: Codecs): Promise<unknown> {
   return Promise.allSettled([
     codecs.load('png'),
     import('../../formats/webp/webp.ts'),
@@ -102,27 +106,27 @@ function fetchForPng(bytes: number, codecs: Codecs): Promise<unknown> {
   ])
 }
 
-/** Throws if the result is not to be trusted. */
-async function lastWord(result: Recompressed | null, inspection: Inspection): Promise<Reply> {
+/** Throws if the result fails verification. */
+async function checkedReply(result: Recompressed | null, inspection: Inspection): Promise<Reply> {
   if (result === null) return { kind: 'scrubbed' }
-  if (!(await isSound(result, inspection))) throw new Error('the result is not the same picture')
+  if (!(await isSound(result, inspection))) throw new Error('the result is not the same image')
   return { kind: 'recompressed', ...result }
 }
 
-/** In memory, if it is no larger than what is sent: a read of a file is a trip to another process. */
-async function sourceIn(blob: Blob): Promise<ByteSource> {
+/** Reads a file that may be uploaded into memory, because in browsers each read of a file is a trip to another process. */
+async function openSource(blob: Blob): Promise<ByteSource> {
   return blob.size <= DEFAULT_MAX_UPLOAD_BYTES
     ? sourceOf(new Uint8Array(await blob.arrayBuffer()))
     : blobSource(blob)
 }
 
-async function wholeOf(source: ByteSource, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
+async function readAll(source: ByteSource, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   for await (const piece of bytesOf(source, segments)) pieces.push(piece)
   return joined(...pieces)
 }
 
-/** What the policy asks about a file that was inspected, and its colour profile, which a new file must carry on. */
+/** Facts that the policy needs about an inspected file, and the colour profile that its replacement must keep. */
 async function examine(
   source: ByteSource,
   { type, width, height, animated }: Inspection,
@@ -140,73 +144,73 @@ async function examine(
   return { facts, profile: null }
 }
 
-/** `null` if nothing here decodes such a file. */
+/** Converts a foreign type. `null` if no decoder here supports it. */
 async function convert(
-  { blob, means }: CompressRequest,
+  { blob, capabilities }: CompressRequest,
   codecs: Codecs,
   reply: (reply: Reply) => void,
 ): Promise<Reply | null> {
-  const { foreignPicture } = await import('../compress/foreign.ts')
-  const picture = await foreignPicture(blob, codecs, means)
-  if (picture === null) return null
-  const { type, width, height, hasLocation, losesHdr } = picture
+  const { openForeign } = await import('../compress/foreign.ts')
+  const image = await openForeign(blob, codecs, capabilities)
+  if (image === null) return null
+  const { type, width, height, hasLocation, losesHdr } = image
   const inspection = { type, width, height, hasLocation, losesHdr, animated: false, segments: [] }
   reply({ kind: 'inspected', inspection })
   try {
     await codecs.load('jpeg')
     reply({ kind: 'working' })
-    const result = await picture.convert({
+    const result = await image.convert({
       decoded: (milliseconds) => reply({ kind: 'decoded', milliseconds }),
-      picture: previewsFor({ blob, means }, inspection, codecs, reply).picture,
+      previewSource: previewMaker({ blob, capabilities }, inspection, codecs, reply).previewSource,
     })
-    if (!(await isSamePicture(result, inspection))) throw new Error('the result is not the same picture')
+    if (!(await isSameImage(result, inspection))) throw new Error('the result is not the same image')
     return { kind: 'recompressed', ...result }
   } catch {
     return { kind: 'scrubbed', fallback: 'codec-error' }
   }
 }
 
-/** Makes previews of a file that deserves one. A picture without one is a picture all the same: nothing rejects but `ofFile`. */
-function previewsFor(
-  { blob, means }: Pick<CompressRequest, 'blob' | 'means'>,
+/** Makes previews for files large enough to need one. Previews are optional, so failures are ignored; only `ofFile` rejects. */
+function previewMaker(
+  { blob, capabilities }: Pick<CompressRequest, 'blob' | 'capabilities'>,
   displayed: { width: number; height: number },
   codecs: Codecs,
   reply: (reply: Reply) => void,
 ) {
-  async function offer(made: MadePreview | null): Promise<void> {
+  async function sendPreview(made: MadePreview | null): Promise<void> {
     if (made === null) return
     const { width, height } = await inspect(sourceOf(made.bytes))
     const expected = previewSize(displayed, Math.max(width, height))
-    // The service would refuse the picture with another shape.
+    // The service refuses an image whose preview has another aspect ratio.
     if (width === expected.width && height === expected.height) reply({ kind: 'preview', ...made })
   }
 
-  async function picture(pixels: Pixels, profile: Uint8Array | null): Promise<void> {
+  async function previewSource(pixels: Pixels, profile: Uint8Array | null): Promise<void> {
     if (blob.size > PREVIEW_MAX_BYTES)
       await previewOf(pixels, profile, codecs)
-        .then(offer)
+        .then(sendPreview)
         .catch(() => {})
   }
 
   return {
-    picture,
-    preview: (made: MadePreview) => offer(made).catch(() => {}),
-    /** For a file that is not decoded for anything else. */
+    previewSource,
+    preview: (made: MadePreview) => sendPreview(made).catch(() => {}),
+    /** For a file that is not decoded otherwise. */
     async ofFile(facts: Facts, profile: Uint8Array | null): Promise<void> {
       if (blob.size <= PREVIEW_MAX_BYTES || facts.animated || facts.type === 'image/gif') return
       const { decodedForPreview } = await import('../compress/preview-pixels.ts')
-      const decoded = await decodedForPreview(blob, facts, profile, { codecs, means })
-      if (decoded !== null) await picture(decoded.pixels, decoded.profile)
+      const decoded = await decodedForPreview(blob, facts, profile, { codecs, capabilities })
+      if (decoded !== null) await previewSource(decoded.pixels, decoded.profile)
     },
   }
 }
 
-/** The universal guard: a codec's result is inspected like any stranger's file before it is trusted. */
+/** Verifies a codec's result by inspecting it like any untrusted file. */
 async function isSound(result: Recompressed, original: Inspection): Promise<boolean> {
-  return result.bytes.length < lengthOf(original.segments) && (await isSamePicture(result, original))
+  return result.bytes.length < lengthOf(original.segments) && (await isSameImage(result, original))
 }
 
-async function isSamePicture(
+async function isSameImage(
   { bytes, type }: Recompressed,
   original: { width: number; height: number },
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Answers that a sound service would not give, and arguments that make no sense. */
+/** Invalid responses and invalid arguments. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendTo } from '../../../src/client/api/send.ts'
@@ -6,19 +6,19 @@ import { fakeService, SENT } from './fake-service.ts'
 
 const blobOf = (bytes: number) => new Blob([new Uint8Array(bytes).fill(7)], { type: 'image/png' })
 
-test('an answer of something else is no success, and its sentence says what to do', async () => {
+test('rejects a response that is not from a Pinhole service, and says what to do', async () => {
   for (const [step, sentence] of [
     [
       { status: 301, headers: { Location: 'https://pics.example/api/upload' } },
-      /leads on to https:\/\/pics\.example/,
+      /redirects to https:\/\/pics\.example/,
     ],
-    [{ status: 200, body: '<html>' }, /No Pinhole service answers at this address \(status 200\)/],
-    [{ status: 404, body: '<html>' }, /No Pinhole service .* \(status 404\)\. Check it/],
-    [{ status: 413, body: '<html>' }, /A proxy before the service refuses uploads of this size/],
+    [{ status: 200, body: '<html>' }, /no Pinhole service at this address \(status 200\)/],
+    [{ status: 404, body: '<html>' }, /no Pinhole service .* \(status 404\)\. Use the address/],
+    [{ status: 413, body: '<html>' }, /A proxy in front of the service refuses uploads of this size/],
     [{ status: 401 }, /login/],
     [{ status: 502, body: '<html>' }, /behind its proxy/],
-    [{ status: 201, body: '<!doctype html>' }, /a web page answered/],
-    [{ status: 201, body: '{}' }, /the answer's "id"/],
+    [{ status: 201, body: '<!doctype html>' }, /is a web page/],
+    [{ status: 201, body: '{}' }, /invalid "id"/],
   ] as const) {
     const service = await fakeService(step)
     const failed = sendTo(blobOf(5), { retries: 0 }, service.endpoint)
@@ -26,7 +26,7 @@ test('an answer of something else is no success, and its sentence says what to d
   }
 })
 
-test('a member of the answer that is not of its shape is no answer', async () => {
+test('rejects a response with a malformed member', async () => {
   for (const wrong of [
     { id: '../../../x' },
     { id: `${SENT.id}\n` },
@@ -42,11 +42,11 @@ test('a member of the answer that is not of its shape is no answer', async () =>
   ]) {
     const service = await fakeService({ status: 201, body: { ...SENT, ...wrong } })
     const failed = sendTo(blobOf(5), { retries: 0 }, service.endpoint)
-    await assert.rejects(failed, { name: 'Unreachable', message: /not what a Pinhole service sends/ })
+    await assert.rejects(failed, { name: 'Unreachable', message: /not from a Pinhole service/ })
   }
 })
 
-test('arguments of programs without types get a sentence', async () => {
+test('throws a helpful TypeError for arguments of the wrong type', async () => {
   const service = await fakeService()
   for (const [file, options, message] of [
     ['a.jpg', {}, /openAsBlob/],

@@ -1,4 +1,4 @@
-/** A server that misbehaves on demand, one step a request, and remembers what it got. */
+/** A scripted server: each request consumes one step. Records all requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint } from '../../../src/client/api/endpoint.ts'
 import { fetchTransport } from '../../../src/client/api/fetch.ts'
@@ -13,14 +13,14 @@ export const SENT = {
 
 type Step =
   | { status: number; headers?: Record<string, string>; body?: object | string }
-  /** The request arrives whole, and the connection is cut instead of an answer. */
+  /** Reads the whole request, then closes the connection without a response. */
   | 'lose the reply'
-  /** The connection is cut before the body is read. */
+  /** Closes the connection before reading the body. */
   | 'cut'
-  /** Nothing is ever answered. */
+  /** Never responds. */
   | 'hang'
 
-/** `slept`: seconds that the client waited. */
+/** `slept`: the client's waits between attempts. Unit: seconds. */
 export async function fakeService(...steps: Step[]) {
   const requests: { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer }[] = []
   const slept: number[] = []

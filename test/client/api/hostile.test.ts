@@ -1,4 +1,4 @@
-/** Any input gives a refusal, or a sound file without a location: never a hang or a crash. */
+/** Any input ends in a refusal or a valid file without a location, never in a hang or a crash. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ import { extent } from '../../support/extent.ts'
 import { png } from '../../support/images/tiny-images.ts'
 import { blobOf, brokenPng, cameraJpeg, GPS, photo } from '../pictures.ts'
 
-async function endsWell(bytes: Uint8Array): Promise<void> {
+async function assertSafe(bytes: Uint8Array): Promise<void> {
   let result: Awaited<ReturnType<typeof compress>>
   try {
     result = await compress(blobOf(bytes))
@@ -25,14 +25,14 @@ async function endsWell(bytes: Uint8Array): Promise<void> {
   assert.ok(out.length <= bytes.length || result.action === 'scrubbed')
 }
 
-test('files with bytes changed, runs copied, and ends cut', async () => {
+test('survives files with changed bytes and truncated ends', async () => {
   const base = await photo(96, 64).png().toBuffer()
   const originals = [
     await sharp(base).withExif(GPS).withIccProfile('p3').jpeg({ quality: 95 }).toBuffer(),
     await sharp(base).withExif(GPS).png().toBuffer(),
     await sharp(base).withExif(GPS).webp().toBuffer(),
   ]
-  const hurt = fc
+  const corrupted = fc
     .record({
       original: fc.constantFrom(...originals),
       edits: fc.array(
@@ -52,10 +52,10 @@ test('files with bytes changed, runs copied, and ends cut', async () => {
       for (const { at, bytes: edit } of edits) bytes.set(edit, Math.floor(at * (bytes.length - edit.length)))
       return bytes.subarray(0, Math.ceil(keep * bytes.length))
     })
-  await fc.assert(fc.asyncProperty(hurt, endsWell), { numRuns: extent(150, 40) })
+  await fc.assert(fc.asyncProperty(corrupted, assertSafe), { numRuns: extent(150, 40) })
 })
 
-test('a PNG whose pixels do not unpack is sent as it came and says why; the next file is compressed as ever', async () => {
+test('returns a PNG with undecodable pixels unchanged, with a fallback, and compresses the next file as usual', async () => {
   const files = [await brokenPng(), await cameraJpeg(320, 240), await brokenPng()]
   const results = await Promise.all(files.map((file) => compress(blobOf(file))))
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('a PNG whose pixels do not unpack is sent as it came and says why; the next
   )
 })
 
-test('a small file of a huge picture is not unpacked', async () => {
+test('does not decompress a small file that contains a huge image', async () => {
   const bomb = png(16_000, 16_000)
   assert.ok(bomb.length < 100_000)
   const { action, fallback } = await compress(blobOf(bomb))

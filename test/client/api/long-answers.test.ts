@@ -1,4 +1,4 @@
-/** A service that answers without end, plainly or packed, is read for 64 KB and no further. */
+/** Endless responses, plain or compressed, are read for 64 KB and no further. */
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
@@ -9,7 +9,7 @@ import { MAX_ANSWER_BYTES, NetworkFault } from '../../../src/client/api/transpor
 import { listening } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 
-const PIECE = Buffer.alloc(64 * 1024, ' ')
+const CHUNK = Buffer.alloc(64 * 1024, ' ')
 
 async function askOf(answer: (outgoing: ServerResponse) => void) {
   let isClosed = false
@@ -21,48 +21,48 @@ async function askOf(answer: (outgoing: ServerResponse) => void) {
     answer(outgoing)
   })
   const outcome = await fetchTransport({ method: 'DELETE', url }).catch((error: unknown) => error)
-  await until('the connection is given up', () => isClosed)
+  await until('the connection is closed', () => isClosed)
   return outcome
 }
 
-/** Writes to `to` without end. `written`: so many bytes until now. */
-function writeOn(to: Writable) {
+/** Writes to `to` endlessly. `written`: bytes written so far. */
+function writeEndlessly(to: Writable) {
   const progress = { written: 0 }
   const more = () => {
     if (to.destroyed) return
-    progress.written += PIECE.length
-    to.write(PIECE, () => setImmediate(more))
+    progress.written += CHUNK.length
+    to.write(CHUNK, () => setImmediate(more))
   }
   more()
   return progress
 }
 
 for (const status of [200, 404, 503]) {
-  test(`an answer without end, status ${status}`, async () => {
+  test(`rejects an endless response with status ${status}`, async () => {
     let progress = { written: 0 }
     const outcome = await askOf((outgoing) => {
-      progress = writeOn(outgoing.writeHead(status))
+      progress = writeEndlessly(outgoing.writeHead(status))
     })
     assert.ok(outcome instanceof NetworkFault, `${outcome}`)
     assert.match(outcome.message, /too long/)
-    // What the sockets' buffers take beside it.
+    // Allows for socket buffers.
     assert.ok(progress.written < 32_000_000, `${progress.written}`)
   })
 }
 
-test('an answer that is small until it is unpacked', async () => {
+test('rejects a small response that is endless when decompressed', async () => {
   let progress = { written: 0 }
   const outcome = await askOf((outgoing) => {
     const gzip = createGzip()
     gzip.pipe(outgoing.writeHead(200, { 'Content-Encoding': 'gzip' }))
     outgoing.on('close', () => gzip.destroy())
-    progress = writeOn(gzip)
+    progress = writeEndlessly(gzip)
   })
   assert.ok(outcome instanceof NetworkFault, `${outcome}`)
-  assert.ok(progress.written < 200_000_000, `${progress.written} unpacked`)
+  assert.ok(progress.written < 200_000_000, `${progress.written} bytes before compression`)
 })
 
-test('an answer of 64 KB is read to its end', async () => {
+test('reads a response of 64 KB completely', async () => {
   const text = 'x'.repeat(MAX_ANSWER_BYTES)
   const outcome = await askOf((outgoing) => outgoing.writeHead(200, { Connection: 'close' }).end(text))
   assert.equal((outcome as { text: string }).text, text)

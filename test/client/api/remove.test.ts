@@ -13,7 +13,7 @@ test('deletes by key', async () => {
   assert.equal(`${method} ${url}`, `DELETE /api/delete?key=${SENT.key}`)
 })
 
-test('deletes by delete address, at the service that it names', async () => {
+test('deletes by delete address, at the service in the address', async () => {
   const service = await fakeService(GONE, GONE)
   await remove(`${service.url}/api/delete?key=${SENT.key}`)
   assert.equal(service.requests[0]?.url, `/api/delete?key=${SENT.key}`)
@@ -21,27 +21,27 @@ test('deletes by delete address, at the service that it names', async () => {
   assert.equal(service.requests[1]?.url, `/pics/api/delete?key=${SENT.key}`)
 })
 
-test('an unknown key is a refusal', async () => {
+test('rejects with a ServerRefusal for an unknown key', async () => {
   const service = await fakeService(UNKNOWN)
   const refused = { name: 'ServerRefusal', code: 'unknown-key' }
   await assert.rejects(removeFrom(SENT.key, {}, service.endpoint), refused)
 })
 
-test('an unknown key after a lost reply means that it is gone', async () => {
+test('treats an unknown key after a lost response as deleted', async () => {
   const service = await fakeService('lose the reply', UNKNOWN)
   await removeFrom(SENT.key, {}, service.endpoint)
   assert.equal(service.requests.length, 2)
 })
 
-test('a 404 of somebody else does not mean that it is gone', async () => {
+test('does not treat a 404 from something else as deleted', async () => {
   const service = await fakeService('lose the reply', { status: 404, body: '<html>' })
   await assert.rejects(removeFrom(SENT.key, {}, service.endpoint), { name: 'ServerRefusal', status: 404 })
 })
 
-test('what is no key is never sent', async () => {
+test('never sends an invalid key', async () => {
   const service = await fakeService()
-  for (const word of ['', 'abc', 'https://pics.example/abcdefghijk', `${SENT.key}x`]) {
-    await assert.rejects(remove(word, { baseUrl: service.url }), TypeError)
+  for (const key of ['', 'abc', 'https://pics.example/abcdefghijk', `${SENT.key}x`]) {
+    await assert.rejects(remove(key, { baseUrl: service.url }), TypeError)
   }
   assert.equal(service.requests.length, 0)
 })

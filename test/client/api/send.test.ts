@@ -15,7 +15,7 @@ const problem = (status: number, error: string, headers?: Record<string, string>
   body: { type: 'about:blank', title: 'No', status, detail: `Because of ${error}.`, error },
 })
 
-test('sends one form field named file, and nothing that names the person', async () => {
+test('sends one form field named file, and nothing that identifies the uploader', async () => {
   const service = await fakeService(CREATED)
   const sent = await sendTo(blobOf(5), {}, service.endpoint)
   assert.deepEqual(sent, { ...SENT, raw: 'https://pics.example/raw/abcdefghijk', remaining: 99 })
@@ -34,7 +34,7 @@ test('sends one form field named file, and nothing that names the person', async
   assert.deepEqual(await file.bytes(), new Uint8Array(5).fill(7))
 })
 
-test('asks for a lifetime, and tells when the image expires if the service does', async () => {
+test('sends the requested lifetime, and returns the expiry time if the service sends one', async () => {
   const expires = '2026-11-24T03:29:49Z'
   const service = await fakeService({ ...CREATED, body: { ...SENT, expires } }, CREATED)
   const sent = await sendTo(blobOf(5), { expires: '1d' }, service.endpoint)
@@ -50,14 +50,14 @@ test('asks for a lifetime, and tells when the image expires if the service does'
   assert.equal(service.requests.length, 2)
 })
 
-test('takes no time from an answer that is none', async () => {
+test('rejects a response with an invalid expiry time', async () => {
   for (const expires of ['tomorrow', '2026-13-40T99:99:99Z', 5, null, '2026-11-24T03:29:49Z\u001b[2J']) {
     const service = await fakeService({ ...CREATED, body: { ...SENT, expires } })
     await assert.rejects(sendTo(blobOf(5), { retries: 0 }, service.endpoint), Unreachable)
   }
 })
 
-test('reports bytes as they leave, up to all of them, then done', async () => {
+test('reports upload progress up to 100 %, then done', async () => {
   const service = await fakeService(CREATED)
   const reports: Progress[] = []
   await sendTo(blobOf(1_000_000), { onProgress: (progress) => reports.push(progress) }, service.endpoint)
@@ -72,7 +72,7 @@ test('reports bytes as they leave, up to all of them, then done', async () => {
   assert.deepEqual(reports.at(-1), { stage: 'done' })
 })
 
-test('tries again after a cut, a lost reply, 408, 500, 502 and 503, waiting longer each time', async () => {
+test('retries with backoff after a closed connection, a lost response, 408, 500, 502 and 503', async () => {
   for (const fault of [
     'cut',
     'lose the reply',
@@ -97,14 +97,14 @@ test('tries again after a cut, a lost reply, 408, 500, 502 and 503, waiting long
   }
 })
 
-test('gives up after the tries it was given, and says how many', async () => {
+test('gives up after the given number of retries, and reports the number of attempts', async () => {
   const service = await fakeService('cut', 'cut', 'cut')
-  const failed = { name: 'Unreachable', attempts: 3, message: /3 tries/ }
+  const failed = { name: 'Unreachable', attempts: 3, message: /3 attempts/ }
   await assert.rejects(sendTo(blobOf(5), { retries: 2 }, service.endpoint), failed)
   assert.equal(service.requests.length, 3)
 })
 
-test('a server that fails to the end is a ServerRefusal with what it said', async () => {
+test('rejects with the last ServerRefusal when the server keeps failing', async () => {
   const service = await fakeService(problem(503, 'unavailable'), problem(503, 'unavailable'))
   const failed = {
     name: 'ServerRefusal',
@@ -115,7 +115,7 @@ test('a server that fails to the end is a ServerRefusal with what it said', asyn
   await assert.rejects(sendTo(blobOf(5), { retries: 1 }, service.endpoint), failed)
 })
 
-test('never tries again after a refusal', async () => {
+test('does not retry after a refusal', async () => {
   for (const refusal of [
     problem(413, 'file-too-large'),
     problem(415, 'unsupported-type'),
@@ -138,13 +138,13 @@ test('never tries again after a refusal', async () => {
   }
 })
 
-test('waits as long as a header or the problem details ask, and tells it if nobody would sit through that', async () => {
+test('waits as long as Retry-After or the problem details ask, and rejects at once if that is over a minute', async () => {
   const busy = (retryAfter: unknown) => {
     const answer = problem(503, 'busy')
     return { ...answer, body: { ...answer.body, retryAfter } }
   }
   const inHalfAMinute = new Date(Date.now() + 30_000).toUTCString()
-  for (const [answer, least, most] of [
+  for (const [answer, min, max] of [
     [problem(429, 'quota-exceeded', { 'Retry-After': '7' }), 7, 7],
     [problem(503, 'unavailable', { 'Retry-After': inHalfAMinute }), 20, 30],
     [busy(5), 5, 5],
@@ -153,7 +153,7 @@ test('waits as long as a header or the problem details ask, and tells it if nobo
     const service = await fakeService(answer, CREATED)
     await sendTo(blobOf(5), {}, service.endpoint)
     const [seconds = 0, ...others] = service.slept
-    assert.ok(seconds >= least && seconds <= most && others.length === 0, `${service.slept}`)
+    assert.ok(seconds >= min && seconds <= max && others.length === 0, `${service.slept}`)
   }
   for (const [answer, retryAfterSeconds] of [
     [problem(503, 'unavailable', { 'Retry-After': '61' }), 61],
@@ -166,7 +166,7 @@ test('waits as long as a header or the problem details ask, and tells it if nobo
   }
 })
 
-test('a cancelled upload ends with the reason of the signal, before, during and between tries', async () => {
+test("rejects with the signal's reason when cancelled before, during or between attempts", async () => {
   const before = await fakeService()
   const reason = new Error('changed my mind')
   await assert.rejects(sendTo(blobOf(5), { signal: AbortSignal.abort(reason) }, before.endpoint), reason)
@@ -184,7 +184,7 @@ test('a cancelled upload ends with the reason of the signal, before, during and 
   assert.equal(between.requests.length, 1)
 })
 
-test('25 MB pass, a byte more is refused before anything is sent', async () => {
+test('sends 25 MiB, and refuses one byte more without a request', async () => {
   const service = await fakeService(CREATED)
   await sendTo(blobOf(26_214_400), {}, service.endpoint)
   await assert.rejects(sendTo(blobOf(26_214_401), {}, service.endpoint), {
@@ -195,39 +195,39 @@ test('25 MB pass, a byte more is refused before anything is sent', async () => {
   assert.equal(service.requests.length, 1)
 })
 
-test('a base address that is none is a TypeError', async () => {
+test('throws a TypeError for an invalid or missing baseUrl', async () => {
   for (const baseUrl of ['pics.example', 'ftp://pics.example']) {
     await assert.rejects(send(blobOf(5), { baseUrl }), TypeError)
   }
   await assert.rejects(send(blobOf(5)), TypeError)
 })
 
-test('names an upload once, and repeats it under that name', async () => {
+test('uses one idempotency key per upload, the same for all attempts', async () => {
   const service = await fakeService('lose the reply', 'cut', problem(503, 'unavailable'), CREATED, CREATED)
   await sendTo(blobOf(5), {}, service.endpoint)
   await sendTo(blobOf(5), {}, service.endpoint)
-  const names = service.requests.map(({ headers }) => headers['idempotency-key'])
-  for (const name of names) assert.match(String(name), /^[A-Za-z0-9+/]{24}$/)
-  assert.equal(new Set(names.slice(0, 4)).size, 1)
-  assert.notEqual(names[4], names[3], 'another upload has another name')
+  const keys = service.requests.map(({ headers }) => headers['idempotency-key'])
+  for (const key of keys) assert.match(String(key), /^[A-Za-z0-9+/]{24}$/)
+  assert.equal(new Set(keys.slice(0, 4)).size, 1)
+  assert.notEqual(keys[4], keys[3], 'another upload has another key')
 })
 
-test('takes a name that is given', async () => {
+test('uses the given idempotency key', async () => {
   const service = await fakeService(CREATED)
   await sendTo(blobOf(5), { idempotencyKey: 'my-own-name-of-22-chars' }, service.endpoint)
   assert.equal(service.requests[0]!.headers['idempotency-key'], 'my-own-name-of-22-chars')
 })
 
-test('stops 60 s after a whole image left, but repeats without end what can not have arrived', async () => {
+test('stops retrying 60 s after a complete body was sent, but not if it was never complete', async () => {
   const lost = await fakeService(...Array.from({ length: 20 }, () => 'lose the reply' as const))
   await assert.rejects(sendTo(blobOf(5), { retries: 19 }, lost.endpoint), Unreachable)
-  // 1 + 2 + 4 + 8 + 16 + 32 s: the last of these ends past the minute.
+  // 1 + 2 + 4 + 8 + 16 + 32 s: the last wait ends after 60 s.
   assert.equal(lost.requests.length, 6)
 
   const broken = await fakeService(CREATED)
-  let tries = 0
+  let attempts = 0
   const transport: Transport = (exchange) => {
-    if (++tries === 10) return broken.endpoint.transport(exchange)
+    if (++attempts === 10) return broken.endpoint.transport(exchange)
     exchange.onSent?.(4, 5)
     return Promise.reject(new NetworkFault('cut in the middle'))
   }
@@ -236,13 +236,13 @@ test('stops 60 s after a whole image left, but repeats without end what can not 
   assert.ok(broken.endpoint.clock.now() > 120_000)
 })
 
-test('stops when the network is away for longer', async () => {
+test('stops retrying when the device was offline for longer than 60 s', async () => {
   const service = await fakeService('lose the reply')
-  let away = 0
+  let offlineMs = 0
   const online = async () => {
-    away += 61_000
+    offlineMs += 61_000
   }
-  const clock = { ...service.endpoint.clock, now: () => away, online }
+  const clock = { ...service.endpoint.clock, now: () => offlineMs, online }
   await assert.rejects(sendTo(blobOf(5), {}, { ...service.endpoint, clock }), Unreachable)
   assert.equal(service.requests.length, 1)
 })
@@ -260,7 +260,7 @@ const challenged = (challenge: unknown) => {
   return { ...refused, body: { ...refused.body, challenge } }
 }
 
-test('does the work that a service asks for, and asks ahead from then on', async () => {
+test('solves a challenge, and requests further challenges ahead of uploads', async () => {
   const service = await fakeService(
     challenged(EASY),
     CREATED,
@@ -270,12 +270,12 @@ test('does the work that a service asks for, and asks ahead from then on', async
     CREATED,
     CREATED,
   )
-  for (let nth = 0; nth < 4; nth++) await sendTo(blobOf(5), {}, service.endpoint)
-  const asked = service.requests.map(({ method, url, headers }) => {
+  for (let i = 0; i < 4; i++) await sendTo(blobOf(5), {}, service.endpoint)
+  const requests = service.requests.map(({ method, url, headers }) => {
     const solution = headers['challenge-solution'] as string | undefined
     return [`${method} ${url}`, solution?.split(':')[0]]
   })
-  assert.deepEqual(asked, [
+  assert.deepEqual(requests, [
     ['POST /api/upload', undefined],
     ['POST /api/upload', EASY.token],
     ['GET /api/challenge', undefined],
@@ -289,11 +289,11 @@ test('does the work that a service asks for, and asks ahead from then on', async
   const counters = (second!.headers['challenge-solution'] as string).split(':')[1]!.split(',').map(Number)
   assert.equal(counters.length, EASY.answers)
   const isAnswer = await checkerOf(EASY)
-  for (const [nth, counter] of counters.entries()) assert.equal(await isAnswer(nth, counter), true)
-  assert.deepEqual(service.slept, [], 'no try is used up')
+  for (const [i, counter] of counters.entries()) assert.equal(await isAnswer(i, counter), true)
+  assert.deepEqual(service.slept, [], 'a challenge is not a failed attempt')
 })
 
-test('works for no service without end', async () => {
+test('refuses repeated, malformed and too expensive challenges', async () => {
   const again = await fakeService(challenged(EASY), challenged(EASY), challenged(EASY))
   const refused = { name: 'ServerRefusal', code: 'challenge-required' }
   await assert.rejects(sendTo(blobOf(5), {}, again.endpoint), refused)
@@ -317,7 +317,7 @@ test('works for no service without end', async () => {
   }
 })
 
-test('stops working when it is cancelled', async () => {
+test('stops solving a challenge when cancelled', async () => {
   const service = await fakeService(challenged({ ...EASY, bits: 26 }))
   const cancel = new AbortController()
   const sending = sendTo(blobOf(5), { signal: cancel.signal }, service.endpoint)

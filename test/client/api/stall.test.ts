@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchForStall } from '../../../src/client/api/transport.ts'
 
-test('a connection stalls when nothing moves for 45 s, and never after it ended', (t) => {
+test('reports a stall after 45 s without progress, but not after the exchange ended', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const faults: string[] = []
   const watch = watchForStall((fault) => faults.push(fault.message))
@@ -11,7 +11,7 @@ test('a connection stalls when nothing moves for 45 s, and never after it ended'
   t.mock.timers.tick(44_999)
   assert.equal(faults.length, 0)
   t.mock.timers.tick(1)
-  assert.match(faults[0]!, /stood still for 45 s/)
+  assert.match(faults[0]!, /stalled for 45 s/)
   const ended = watchForStall((fault) => faults.push(fault.message))
   ended.stop()
   ended.touch()

@@ -6,7 +6,7 @@ import { fineColourShows, restoreChroma } from '../../../src/client/compress/chr
 import type { Pixels } from '../../../src/client/compress/pixels.ts'
 import { photo, rgba } from '../pictures.ts'
 
-/** Colour samples, each for two pixels by two, at one brightness and far from clipping. */
+/** Chroma samples for 2 × 2 blocks, all at one brightness and far from clipping. */
 interface Samples {
   columns: number
   rows: number
@@ -26,7 +26,7 @@ const samples: fc.Arbitrary<Samples> = fc
 
 const BRIGHTNESS = 128
 
-/** As libjpeg does: the nearest sample counts 3, the next 1, in both directions. */
+/** Upsamples like libjpeg: weight 3 for the nearest sample and 1 for the next, in both directions. */
 function decoded({ columns, rows, cb, cr }: Samples): Pixels {
   const [width, height] = [2 * columns, 2 * rows]
   const data = new Uint8ClampedArray(4 * width * height)
@@ -60,7 +60,7 @@ function decoded({ columns, rows, cb, cr }: Samples): Pixels {
   return { data, width, height }
 }
 
-/** As an encoder does: the mean of two pixels by two. The sum of the squares of what differs. */
+/** Downsamples like an encoder, by the mean of 2 × 2 blocks, and returns the sum of squared errors. */
 function errorOf({ data, width }: Pixels, { columns, rows, cb, cr }: Samples): number {
   let error = 0
   for (let row = 0; row < rows; row++) {
@@ -85,20 +85,20 @@ function errorOf({ data, width }: Pixels, { columns, rows, cb, cr }: Samples): n
 
 const copyOf = ({ data, ...size }: Pixels): Pixels => ({ data: data.slice(), ...size })
 
-test('an encoder finds colour closer to what the decoder read, whatever the picture', () => {
+test('restoreChroma reduces the error of the next generation for any image', () => {
   fc.assert(
     fc.property(samples, (picture) => {
       const blurred = decoded(picture)
       const restored = copyOf(blurred)
       restoreChroma(restored)
-      // Levels are whole: half a level in each channel is beyond any pixel's reach.
+      // Levels are integers, so half a level per channel can't be corrected.
       const rounding = picture.columns * picture.rows * 0.5
       assert.ok(errorOf(restored, picture) <= 0.8 * errorOf(blurred, picture) + rounding)
     }),
   )
 })
 
-test('a sharp edge of colour loses most of its blur', () => {
+test('restoreChroma removes most of the blur of a sharp colour edge', () => {
   const [columns, rows] = [16, 8]
   const cb = Array.from({ length: columns * rows }, (_, i) => (i % columns < 8 ? -40 : 40))
   const picture = { columns, rows, cb, cr: cb.map((value) => -value) }
@@ -108,7 +108,7 @@ test('a sharp edge of colour loses most of its blur', () => {
   assert.ok(errorOf(restored, picture) < 0.2 * errorOf(blurred, picture))
 })
 
-test('brightness stays to the level, alpha to the bit', () => {
+test('restoreChroma keeps luma to within half a level, and alpha exactly', () => {
   fc.assert(
     fc.property(samples, (picture) => {
       const before = decoded(picture)
@@ -123,7 +123,7 @@ test('brightness stays to the level, alpha to the bit', () => {
   )
 })
 
-test('grey, one colour, and sides of one or odd pixels', () => {
+test('restoreChroma does not change grey or single-colour images of any size', () => {
   const side = fc.integer({ min: 1, max: 9 })
   fc.assert(
     fc.property(side, side, fc.uint8Array({ minLength: 3, maxLength: 3 }), (width, height, colour) => {
@@ -150,17 +150,17 @@ function stripes(one: number[], other: number[]) {
     .toBuffer()
 }
 
-test('fine lines of two colours show, of two greys they do not', async () => {
+test('fineColourShows is true for fine coloured lines, false for fine grey lines', async () => {
   assert.equal(await shows(await stripes([240, 20, 20], [20, 20, 240])), true)
   assert.equal(await shows(await stripes([240, 240, 240], [20, 20, 20])), false)
 })
 
-test('soft colour does not show, grain of one brightness neither', async () => {
+test('fineColourShows is false for soft colours and for grey grain', async () => {
   assert.equal(await shows(await photo(200, 150, 2).png().toBuffer()), false)
   assert.equal(await shows(await photo(200, 150, 2).grayscale().png().toBuffer()), false)
 })
 
-test('a few fine spots in a large picture do not show', async () => {
+test('fineColourShows is false for a few fine spots in a large image', async () => {
   const spot = await sharp(await stripes([240, 20, 20], [20, 20, 240]))
     .resize(8, 8, { kernel: 'nearest' })
     .png()

@@ -1,4 +1,4 @@
-/** What comes out, against what went in. sharp is the stranger that looks at both. */
+/** Compares the results of compression with their inputs, using sharp as an independent decoder. */
 import assert from 'node:assert/strict'
 import { openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -29,7 +29,7 @@ import {
 
 const MODES: Mode[] = ['auto', 'keep-format', 'lossless', 'original']
 
-/** Red letters on blue before a photograph: what halving the colour would smear. */
+/** A photograph with red text on blue, which chroma subsampling would smear. */
 function letteredPhoto() {
   const rows = Array.from(
     { length: 20 },
@@ -38,7 +38,7 @@ function letteredPhoto() {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="320" height="290"><rect width="100%" height="100%" fill="#1020e0"/>${rows.join('')}</svg>`
   return photo().composite([{ input: Buffer.from(svg), left: 20, top: 20 }])
 }
-test('GIF comes out byte for byte in every mode', async () => {
+test('leaves GIF unchanged in every mode', async () => {
   const gif = await animated('gif')
   for (const mode of MODES) {
     const { blob, action, type, animated } = await compress(blobOf(gif), { mode })
@@ -47,7 +47,7 @@ test('GIF comes out byte for byte in every mode', async () => {
   }
 })
 
-test('a camera JPEG loses most of its bytes and looks the same', async () => {
+test('shrinks a camera JPEG by more than half without a visible difference', async () => {
   const jpeg = await cameraJpeg()
   const { blob, bytesIn, bytesOut, ...result } = await compress(blobOf(jpeg))
   assert.deepEqual(result, {
@@ -63,11 +63,11 @@ test('a camera JPEG loses most of its bytes and looks the same', async () => {
   assert.ok(bytesOut < 0.5 * bytesIn, `${bytesOut} of ${bytesIn}`)
   const { format, isProgressive, chromaSubsampling } = await metadata(blob)
   assert.deepEqual([format, isProgressive, chromaSubsampling], ['jpeg', true, '4:2:0'])
-  const apart = distance(await rgba(jpeg), await rgba(blob))
-  assert.ok(apart.mean < 3 && apart.worst < 12, `${apart.mean} ${apart.worst}`)
+  const difference = distance(await rgba(jpeg), await rgba(blob))
+  assert.ok(difference.mean < 3 && difference.worst < 12, `${difference.mean} ${difference.worst}`)
 })
 
-test('fine colour stays as fine, soft colour is halved, grey stays grey', async () => {
+test('keeps full chroma for fine colour, subsamples soft colour, and keeps grey', async () => {
   const colour = (picture: Buffer) =>
     sharp(picture).jpeg({ quality: 96, chromaSubsampling: '4:4:4' }).toBuffer()
   const letters = await colour(await letteredPhoto().png().toBuffer())
@@ -84,7 +84,7 @@ test('fine colour stays as fine, soft colour is halved, grey stays grey', async 
   assert.ok(distance(await rgba(grey), await rgba(result.blob)).mean < 3)
 })
 
-test('all eight orientations are baked in', async () => {
+test('applies all eight orientations to the pixels', async () => {
   const upright = await photo(160, 96).png().toBuffer()
   for (let orientation = 1; orientation <= 8; orientation++) {
     const tagged = await sharp(upright).jpeg({ quality: 97 }).withMetadata({ orientation }).toBuffer()
@@ -94,12 +94,12 @@ test('all eight orientations are baked in', async () => {
     assert.equal(action, 'lossy')
     assert.deepEqual([width, height], [expected.width, expected.height])
     assert.equal((await metadata(blob)).orientation, undefined)
-    const apart = distance(expected, await rgba(blob))
-    assert.ok(apart.mean < 4, `orientation ${orientation}: ${apart.mean}`)
+    const difference = distance(expected, await rgba(blob))
+    assert.ok(difference.mean < 4, `orientation ${orientation}: ${difference.mean}`)
   }
 })
 
-test('a P3 profile goes with the pixels, byte for byte, and an sRGB one stays behind', async () => {
+test('keeps a P3 profile unchanged, and drops an sRGB profile', async () => {
   const red = sharp(await photo(320, 240).png().toBuffer()).composite([
     { input: { create: { width: 96, height: 96, channels: 3, background: '#fe0000' } }, left: 96, top: 64 },
   ])
@@ -123,7 +123,7 @@ test('a P3 profile goes with the pixels, byte for byte, and an sRGB one stays be
   }
 })
 
-test('a second run over its own output changes next to nothing', async () => {
+test('gains almost nothing when compressing its own output again', async () => {
   const shot = await screenshot().png().toBuffer()
   const inputs: [Buffer, Mode][] = [
     [await cameraJpeg(), 'auto'],
@@ -139,7 +139,7 @@ test('a second run over its own output changes next to nothing', async () => {
   }
 })
 
-test('an efficient JPEG is not recompressed', async () => {
+test('does not recompress an efficient JPEG', async () => {
   const jpeg = await sharp(await cameraJpeg())
     .jpeg({ quality: 75 })
     .toBuffer()
@@ -148,7 +148,7 @@ test('an efficient JPEG is not recompressed', async () => {
   sameBytes(await blob.bytes(), new Uint8Array(jpeg))
 })
 
-test('animations keep their frames and their bytes', async () => {
+test('leaves animations unchanged', async () => {
   for (const [name, bytes, frames] of [
     ['animated WebP', await animated('webp', 4), 4],
     ['APNG', await apng(5), 5],
@@ -163,7 +163,7 @@ test('animations keep their frames and their bytes', async () => {
   }
 })
 
-test('still WebP and AVIF, CMYK and efficient pictures are only scrubbed', async () => {
+test('only scrubs still WebP, AVIF and CMYK JPEG', async () => {
   const base = await cameraJpeg(200, 150)
   for (const bytes of [
     await sharp(base).withExif(GPS).webp().toBuffer(),
@@ -177,7 +177,7 @@ test('still WebP and AVIF, CMYK and efficient pictures are only scrubbed', async
   }
 })
 
-test('no location leaves in any mode but original, which says that there is one', async () => {
+test('strips the location in all modes but original, and always reports it', async () => {
   const base = await cameraJpeg(320, 240)
   const inputs = {
     jpeg: await sharp(base).withExif(GPS).jpeg({ quality: 96 }).toBuffer(),
@@ -202,7 +202,7 @@ test('no location leaves in any mode but original, which says that there is one'
   }
 })
 
-test('what is no accepted image is refused by name, before anything else', async () => {
+test('refuses files that are not accepted images, in every mode', async () => {
   const heic = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic\0\0\0\x08mdat', 'latin1')
   for (const bytes of [
     heic,
@@ -221,7 +221,7 @@ test('what is no accepted image is refused by name, before anything else', async
   }
 })
 
-test('stages are reported in order, with what was found', async () => {
+test('reports stages in order, with facts about the file', async () => {
   const stages: object[] = []
   await compress(blobOf(await cameraJpeg(64, 48)), { onProgress: (progress) => stages.push(progress) })
   const found = { type: 'image/jpeg', width: 64, height: 48, hasLocation: false }
@@ -231,7 +231,7 @@ test('stages are reported in order, with what was found', async () => {
   ])
 })
 
-test('a file on disk is read as one in memory is', async (t) => {
+test('gives the same result for a file on disk and in memory', async (t) => {
   const folder = await folderOf(t)
   const jpeg = await cameraJpeg()
   await writeFile(join(folder, 'a.jpg'), jpeg)

@@ -1,24 +1,24 @@
-/** When the best encoding is worth the wait. */
+/** When the best encoding is worth waiting for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { quickQuality } from '../../../src/client/compress/jpeg-quality.ts'
-import { effortFor, type Prospects } from '../../../src/client/compress/quick-jpeg.ts'
+import { type Estimate, effortFor } from '../../../src/client/compress/quick-jpeg.ts'
 import type { TextureLoss } from '../../../src/client/compress/texture-loss.ts'
 import type { Line } from '../../../src/client/types.ts'
 
 const MEGABIT = 125_000
-/** 12 MP on a core of today. */
-const PHOTOGRAPH: Prospects = {
+/** 12 megapixels on a current core. */
+const PHOTOGRAPH: Estimate = {
   bestMs: 1500,
   bestBytes: 1_200_000,
   quickBytes: 1_320_000,
   elapsedMs: 200,
 }
 
-const effort = (prospects: Partial<Prospects>, line: Partial<Line>) =>
-  effortFor({ ...PHOTOGRAPH, ...prospects }, { bytesPerSecond: 10 * MEGABIT, isBusy: false, ...line })
+const effort = (estimate: Partial<Estimate>, line: Partial<Line>) =>
+  effortFor({ ...PHOTOGRAPH, ...estimate }, { bytesPerSecond: 10 * MEGABIT, isBusy: false, ...line })
 
-test('the best is taken where its link comes within two seconds', () => {
+test('chooses the best encoding if its link comes within two seconds', () => {
   assert.equal(effort({ bestMs: 800 }, { bytesPerSecond: 50 * MEGABIT }), 'best')
   assert.equal(effort({ bestMs: 800, elapsedMs: 400 }, { bytesPerSecond: 50 * MEGABIT }), 'quick')
   assert.equal(effort({}, { bytesPerSecond: 50 * MEGABIT }), 'quick')
@@ -26,24 +26,24 @@ test('the best is taken where its link comes within two seconds', () => {
   assert.equal(effort({ bestMs: 100 }, {}), 'best')
 })
 
-test('on a slow line fewer bytes are the sooner link', () => {
+test('chooses the best encoding on a slow connection, where its smaller size is faster', () => {
   assert.equal(effort({}, { bytesPerSecond: MEGABIT / 2 }), 'best')
   assert.equal(effort({}, { bytesPerSecond: MEGABIT / 20 }), 'best')
   assert.equal(effort({ bestMs: 8000 }, { bytesPerSecond: MEGABIT }), 'quick')
 })
 
-test('with others waiting, the best is taken as long as it keeps up with the line', () => {
+test('with other images queued, chooses the best encoding if it keeps up with the connection', () => {
   assert.equal(effort({}, { isBusy: true }), 'quick')
   assert.equal(effort({ bestMs: 900 }, { isBusy: true }), 'best')
   assert.equal(effort({}, { isBusy: true, bytesPerSecond: MEGABIT }), 'best')
 })
 
-test('a browser is asked for more where texture would suffer, and for less of what is large', () => {
-  /** The loss of a picture with such a score. */
+test('raises the browser quality for textured images, and lowers it for large ones', () => {
+  /** The loss that corresponds to a score. */
   const lossOf = (score: number): TextureLoss => ({
-    worst: Math.exp((75.4 - score) / 2.66),
-    faded: 0,
-    moved: 0,
+    structure: Math.exp((75.4 - score) / 2.66),
+    contrast: 0,
+    meanError: 0,
   })
   assert.equal(quickQuality(lossOf(84), 300_000), 0.8)
   assert.ok(quickQuality(lossOf(76), 300_000) > 0.8)

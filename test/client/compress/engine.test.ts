@@ -1,58 +1,58 @@
-/** The engine's workers: queued, cancelled, worn, replaced. */
+/** The engine's worker pool: queueing, cancellation, replacement. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../../src/client/compress/engine.ts'
 import type { Reply } from '../../../src/client/worker/messages.ts'
 import { gif } from '../../support/images/tiny-images.ts'
-import { FILE, inspected, mockTimers, playedHost, recompressed, settle } from '../worker/played-host.ts'
+import { FILE, fakeHost, flushPromises, inspected, mockTimers, recompressed } from '../worker/fake-host.ts'
 
-test('where no worker starts, files are inspected on the spot and scrubbed', async () => {
+test('inspects files on the calling thread and scrubs them if no worker starts', async () => {
   const picture = new Blob([new Uint8Array(gif())])
-  const throwing = playedHost({
+  const throwing = fakeHost({
     startWorker() {
       throw new Error('blocked')
     },
   })
-  const dying = playedHost()
+  const dying = fakeHost()
   for (const { host, workers } of [throwing, dying]) {
     const pending = createEngine(host).compress(picture)
-    await settle()
+    await flushPromises()
     workers[0]?.die()
     const { type, action, blob } = await pending
     assert.deepEqual([type, action, blob.size], ['image/gif', 'unchanged', picture.size])
     const junk = createEngine(host).compress(FILE)
     const refused = assert.rejects(junk, { code: 'unsupported-type' })
-    await settle()
+    await flushPromises()
     workers[1]?.die()
     await refused
   }
 })
 
-test('cancelling ends the worker at any stage, and the next file gets a new one', async () => {
-  const { host, workers } = playedHost({ maxWorkers: 1 })
+test('terminates the worker on cancellation at any stage, and starts a new one for the next file', async () => {
+  const { host, workers } = fakeHost({ maxWorkers: 1 })
   const engine = createEngine(host)
   const reason = new Error('changed my mind')
   for (const stage of ['started', 'inspected'] as const) {
     const stop = new AbortController()
     const pending = engine.compress(FILE, { signal: stop.signal })
-    await settle()
+    await flushPromises()
     if (stage === 'inspected') workers.at(-1)!.reply(inspected())
     stop.abort(reason)
     await assert.rejects(pending, reason)
-    assert.equal(workers.at(-1)!.ended, true)
+    assert.equal(workers.at(-1)!.isTerminated, true)
   }
   await assert.rejects(engine.compress(FILE, { signal: AbortSignal.abort(reason) }), reason)
   assert.equal(workers.length, 2)
 })
 
-test('files beyond the workers wait their turn, and may leave the queue', async () => {
-  const { host, workers } = playedHost()
+test('queues files when all workers are busy, and removes cancelled ones from the queue', async () => {
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const stop = new AbortController()
   const [first, second] = [engine.compress(FILE), engine.compress(FILE)]
   const third = engine.compress(FILE, { signal: stop.signal })
   const fourth = engine.compress(FILE)
-  await settle()
+  await flushPromises()
   assert.equal(workers.length, 2)
   stop.abort(new Error('no'))
   await assert.rejects(third, /no/)
@@ -62,7 +62,7 @@ test('files beyond the workers wait their turn, and may leave the queue', async 
   }
   assert.equal((await first).bytesOut, 300)
   assert.equal((await second).action, 'lossy')
-  await settle()
+  await flushPromises()
   assert.equal(workers.length, 2)
   const again = workers.find(({ requests }) => requests.length === 2)!
   again.reply(inspected())
@@ -70,35 +70,35 @@ test('files beyond the workers wait their turn, and may leave the queue', async 
   assert.equal((await fourth).action, 'scrubbed')
 })
 
-test('a worker is replaced after a large job, after many, after a codec error, and when it idles', async (t) => {
+test('replaces a worker after a large job, after many jobs, after a codec error, and when idle', async (t) => {
   const timers = mockTimers(t)
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const run = async (megapixels: number, last: Reply = recompressed()) => {
     const pending = engine.compress(FILE)
-    await settle()
+    await flushPromises()
     const worker = workers.at(-1)!
     worker.reply(inspected(megapixels))
     worker.reply(last)
     await pending
     return worker
   }
-  assert.equal((await run(17)).ended, true)
+  assert.equal((await run(17)).isTerminated, true)
   const steady = await run(16)
-  assert.deepEqual([steady.ended, steady.busy], [false, false])
-  for (let i = 0; i < 3; i++) assert.equal((await run(16)).ended, false)
-  assert.equal((await run(1)).ended, true)
+  assert.deepEqual([steady.isTerminated, steady.busy], [false, false])
+  for (let i = 0; i < 3; i++) assert.equal((await run(16)).isTerminated, false)
+  assert.equal((await run(1)).isTerminated, true)
   assert.equal(workers.length, 2)
-  assert.equal((await run(1, { kind: 'scrubbed', fallback: 'codec-error' })).ended, true)
+  assert.equal((await run(1, { kind: 'scrubbed', fallback: 'codec-error' })).isTerminated, true)
   const idle = await run(1)
   timers.tick(14_999)
-  assert.equal(idle.ended, false)
+  assert.equal(idle.isTerminated, false)
   timers.tick(1)
-  assert.equal(idle.ended, true)
+  assert.equal(idle.isTerminated, true)
 })
 
-test('prepare warms one worker up, which the first file then uses', async () => {
-  const { host, workers } = playedHost()
+test('prepare starts one worker, which the first file then uses', async () => {
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   engine.prepare({ codecs: false })
   assert.deepEqual(
@@ -111,41 +111,41 @@ test('prepare warms one worker up, which the first file then uses', async () => 
     [[{ kind: 'prepare' }]],
   )
   const pending = engine.compress(FILE)
-  await settle()
+  await flushPromises()
   assert.equal(workers.length, 1)
   workers[0]!.reply(inspected())
   workers[0]!.reply(recompressed())
   await pending
 })
 
-test('a prepared worker waits a minute for the first file, since it was last asked for', (t) => {
+test('keeps a prepared worker for a minute after the last call of prepare', (t) => {
   const timers = mockTimers(t)
-  const { host, workers } = playedHost()
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   engine.prepare({ codecs: false })
   timers.tick(59_999)
   engine.prepare({ codecs: false })
   timers.tick(59_999)
-  assert.deepEqual([workers.length, workers[0]!.ended, workers[0]!.busy], [1, false, false])
+  assert.deepEqual([workers.length, workers[0]!.isTerminated, workers[0]!.busy], [1, false, false])
   timers.tick(1)
-  assert.equal(workers[0]!.ended, true)
+  assert.equal(workers[0]!.isTerminated, true)
 })
 
-test('a refusal and a fault of a worker keep their words', async () => {
-  const { host, workers } = playedHost()
+test("rejects with the worker's refusal or error message", async () => {
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   const refused = engine.compress(FILE)
-  await settle()
+  await flushPromises()
   workers[0]!.reply({ kind: 'refused', code: 'damaged-image', detail: 'It is cut off.' })
   await assert.rejects(refused, { name: 'Refusal', code: 'damaged-image', detail: 'It is cut off.' })
   const failed = engine.compress(FILE)
-  await settle()
+  await flushPromises()
   workers[0]!.reply({ kind: 'failed', message: 'NotReadableError' })
   await assert.rejects(failed, /can't be read: NotReadableError/)
 })
 
-test('arguments that make no sense start no worker', async () => {
-  const { host, workers } = playedHost()
+test('does not start a worker for invalid arguments', async () => {
+  const { host, workers } = fakeHost()
   const engine = createEngine(host)
   await assert.rejects(engine.compress('a.jpg' as unknown as Blob), {
     name: 'TypeError',
@@ -158,8 +158,8 @@ test('arguments that make no sense start no worker', async () => {
   assert.equal(workers.length, 0)
 })
 
-test('where a worker was promised and none starts, that is an error, not an uncompressed upload', async () => {
-  const { host } = playedHost({
+test('rejects if no worker starts and the host requires one', async () => {
+  const { host } = fakeHost({
     startWorker() {
       throw new Error('blocked')
     },
@@ -170,16 +170,16 @@ test('where a worker was promised and none starts, that is an error, not an unco
   await assert.rejects(createEngine(host).compress(new Blob([new Uint8Array(gif())])), /\/w\/worker\.js/)
 })
 
-test('a worker is told how large a picture may be at this moment', async () => {
+test('passes the current size limit to the worker with each request', async () => {
   let free = 5_000_000
-  const { host, workers } = playedHost({ maxPixels: () => free, maxWorkers: 1 })
+  const { host, workers } = fakeHost({ maxPixels: () => free, maxWorkers: 1 })
   const engine = createEngine(host)
   for (const expected of [5_000_000, 1_000_000]) {
     free = expected
     const pending = engine.compress(FILE)
-    await settle()
+    await flushPromises()
     const request = workers[0]!.requests.at(-1)
-    assert.equal(request?.kind === 'compress' && request.means.maxPixels, expected)
+    assert.equal(request?.kind === 'compress' && request.capabilities.maxPixels, expected)
     workers[0]!.reply(inspected())
     workers[0]!.reply(recompressed())
     await pending

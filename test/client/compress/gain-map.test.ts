@@ -1,4 +1,4 @@
-/** HDR photographs of phones: a new base under the old gain map. libultrahdr, as sharp brings it, is the decoder. */
+/** HDR photographs of phones: a new base image under the original gain map. Decoded by libultrahdr, as bundled with sharp. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
@@ -12,7 +12,7 @@ import { hdrPixels, secondImage, ultraHdr } from '../../support/images/ultra-hdr
 import { blobOf, cameraJpeg, fromCorpus, photo } from '../pictures.ts'
 
 const first = () => cameraJpeg(640, 480)
-/** Bright in the middle: a map with something in it. */
+/** A gain map that is not flat. */
 const second = () => photo(160, 120).grayscale().jpeg({ quality: 90 }).toBuffer()
 
 function meanDifference(a: Float32Array, b: Float32Array): number {
@@ -26,13 +26,13 @@ async function recompressed(file: Uint8Array): Promise<Buffer> {
   assert.ok(bytesOut < 0.7 * file.length, `${bytesOut} of ${file.length}`)
   const out = Buffer.from(await blob.arrayBuffer())
   const again = await compress(blob)
-  assert.equal(again.action, 'unchanged', 'a second run finds nothing to do')
+  assert.equal(again.action, 'unchanged', 'a second run changes nothing')
   return out
 }
 
 const pixelsOf = (file: Uint8Array) => sharp(file).raw().toBuffer()
 
-test('an Android photograph shrinks, and an HDR screen shows it as before', async () => {
+test('shrinks an Android photograph, and keeps its HDR appearance', async () => {
   const exif = [exifSegment(cameraExif({ orientation: 1, density: 72 }))]
   const file = ultraHdr({ first: await first(), second: await second(), firstExtras: exif })
   const out = await recompressed(file)
@@ -40,15 +40,15 @@ test('an Android photograph shrinks, and an HDR screen shows it as before', asyn
   const [before, after] = [await hdrPixels(file), await hdrPixels(out)]
   assert.ok(
     before.some((light) => light > 1.5),
-    'it is brighter than white somewhere',
+    'some pixels are brighter than white',
   )
   const brightness = before.reduce((sum, light) => sum + light, 0) / before.length
-  const apart = meanDifference(before, after)
-  assert.ok(apart < 0.04 * brightness, `${apart} of ${brightness}`)
+  const difference = meanDifference(before, after)
+  assert.ok(difference < 0.04 * brightness, `${difference} of ${brightness}`)
   assert.equal(out.includes('SECRET'), false)
 })
 
-test('one that is displayed turned is stored as it was, and so is its map', async () => {
+test('keeps the stored orientation of base and gain map', async () => {
   for (const orientation of [3, 6]) {
     const exif = [exifSegment(cameraExif({ orientation, density: 72 }))]
     const file = ultraHdr({ first: await first(), second: await second(), firstExtras: exif })
@@ -61,7 +61,7 @@ test('one that is displayed turned is stored as it was, and so is its map', asyn
   }
 })
 
-test("Apple's map keeps its headroom", async () => {
+test("keeps the headroom of Apple's gain map", async () => {
   const file = appleHdr({ first: await first(), second: await second(), orientation: 6 })
   const out = await recompressed(file)
   assert.deepEqual(headroomOf(out), HEADROOM)
@@ -70,20 +70,20 @@ test("Apple's map keeps its headroom", async () => {
   assert.equal(out.includes('SECRET'), false)
 })
 
-test("a phone's photograph of the corpus shrinks, and shows its highlights as before", async () => {
+test('shrinks a phone photograph from the corpus, and keeps its highlights', async () => {
   const file = fromCorpus('gain-map.jpg')
   const bytes = new Uint8Array(await file.arrayBuffer())
   const out = await recompressed(bytes)
   const [before, after] = [await hdrPixels(bytes), await hdrPixels(out)]
-  const apart = meanDifference(before, after)
-  assert.ok(apart < 0.03, `${apart}`)
+  const difference = meanDifference(before, after)
+  assert.ok(difference < 0.03, `${difference}`)
   for (const mode of ['lossless', 'original'] as const) {
     const { action } = await compress(file, { mode })
     assert.notEqual(action, 'lossy')
   }
 })
 
-test('a second picture that is no gain map keeps a JPEG from being recompressed', async () => {
+test('does not recompress a JPEG with a second image that is neither gain map nor preview', async () => {
   const index = (kind: number) => {
     const entry = Buffer.alloc(32)
     entry.writeUInt32BE(0x030000, 0)

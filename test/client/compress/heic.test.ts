@@ -1,4 +1,4 @@
-/** HEIC, by the decoder that comes with us: what becomes of a phone's photograph. */
+/** Conversion of HEIC, by our own decoder. */
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
 import { describe, test } from 'node:test'
@@ -28,7 +28,7 @@ import { blobOf, GPS } from '../pictures.ts'
 
 const converted = (plan: HeicPlan = {}, options?: CompressOptions) => compress(blobOf(heic(plan)), options)
 
-/** In the middle of each quarter, row by row. */
+/** Colours at the centre of each quadrant, row by row. */
 async function quarters(blob: Blob): Promise<number[][]> {
   const { data, info } = await sharp(await blob.bytes(), { ignoreIcc: true })
     .raw()
@@ -40,7 +40,7 @@ async function quarters(blob: Blob): Promise<number[][]> {
   return [at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)]
 }
 
-async function shows(blob: Blob, expected: (number[] | null)[]): Promise<void> {
+async function assertShows(blob: Blob, expected: (number[] | null)[]): Promise<void> {
   const found = await quarters(blob)
   for (const [i, colour] of expected.entries()) {
     const isNear = colour?.every((value, channel) => Math.abs(value - found[i]![channel]!) <= 16) ?? true
@@ -48,79 +48,79 @@ async function shows(blob: Blob, expected: (number[] | null)[]): Promise<void> {
   }
 }
 
-test('a HEIC becomes a JPEG of the same picture', async () => {
+test('converts HEIC to a JPEG of the same image', async () => {
   const { blob, type, typeIn, action, width, height, losesHdr } = await converted()
   assert.deepEqual(
     { type, typeIn, action, width, height, losesHdr },
     { type: 'image/jpeg', typeIn: 'image/heic', action: 'lossy', width: 64, height: 32, losesHdr: undefined },
   )
-  await shows(blob, [RED, GREEN, BLUE, YELLOW])
+  await assertShows(blob, [RED, GREEN, BLUE, YELLOW])
 })
 
-test('the way up is in the pixels', async () => {
+test('applies rotation to the pixels', async () => {
   const { blob, width, height } = await converted({ properties: [turned(1)] })
   assert.deepEqual([width, height], [32, 64])
-  await shows(blob, [GREEN, YELLOW, RED, BLUE])
+  await assertShows(blob, [GREEN, YELLOW, RED, BLUE])
 })
 
-test('so is a crop, however much of the picture it leaves out', async () => {
+test('applies a crop of any size', async () => {
   const cropped = (...properties: Property[]) =>
     converted({ more: [croppedTo(70, 128, 64, properties)], plan: { primary: 70 } })
   const upright = await cropped()
   assert.deepEqual([upright.width, upright.height], [128, 64])
-  await shows(upright.blob, [RED, GREEN, BLUE, YELLOW])
-  const onItsSide = await cropped(turned(1))
-  assert.deepEqual([onItsSide.width, onItsSide.height], [64, 128])
-  await shows(onItsSide.blob, [GREEN, YELLOW, RED, BLUE])
+  await assertShows(upright.blob, [RED, GREEN, BLUE, YELLOW])
+  const rotated = await cropped(turned(1))
+  assert.deepEqual([rotated.width, rotated.height], [64, 128])
+  await assertShows(rotated.blob, [GREEN, YELLOW, RED, BLUE])
 })
 
-test('tiles are put side by side', async () => {
+test('assembles tiles', async () => {
   const { blob, width } = await converted({ columns: 2 })
   assert.equal(width, 128)
   const right = await sharp(await blob.bytes())
     .extract({ left: 64, top: 0, width: 64, height: 32 })
     .png()
     .toBuffer()
-  await shows(new Blob([new Uint8Array(right)]), [RED, GREEN, BLUE, [0, 0, 0]])
+  await assertShows(new Blob([new Uint8Array(right)]), [RED, GREEN, BLUE, [0, 0, 0]])
 })
 
 describe('colours', () => {
   const profileOf = async (blob: Blob) => (await sharp(await blob.bytes()).metadata()).icc ?? null
 
-  test('stay those of Display P3, whether a profile says so or a number', async () => {
+  test('stay Display P3, whether tagged by a profile or by a code point', async () => {
     const p3 = displayProfile(12)!
     for (const property of [profiled(p3), codePoints(12, 13)]) {
       const { blob } = await converted({ properties: [property] })
       assert.deepEqual(new Uint8Array((await profileOf(blob))!), p3)
-      await shows(blob, [RED, GREEN, BLUE, YELLOW])
+      await assertShows(blob, [RED, GREEN, BLUE, YELLOW])
     }
     const shown = await sharp(await (await converted({ properties: [profiled(p3)] })).blob.bytes())
       .toColourspace('srgb')
       .raw()
       .toBuffer()
-    assert.ok(shown[0]! > RED[0]! + 8, 'a red of P3 is more than the same red of sRGB')
+    assert.ok(shown[0]! > RED[0]! + 8, 'P3 red is more saturated than sRGB red')
   })
 
-  test('need no profile if they are those of sRGB', async () => {
+  test('need no profile if they are sRGB', async () => {
     assert.equal(await profileOf((await converted({ properties: [codePoints(1, 13)] })).blob), null)
   })
 
-  test('of PQ and HLG are refused in a sentence: a JPEG of them would be pale', async () => {
+  test('in PQ or HLG are refused, because a JPEG of them would be pale', async () => {
     for (const transfer of [16, 18])
       await assert.rejects(converted({ properties: [codePoints(9, transfer)] }), {
         code: 'unsupported-type',
-        message: /brighter than a JPEG/,
+        message: /HDR \(PQ or HLG\)/,
       })
   })
 
-  test('that a number names have a profile of ours, as wide as they are', () => {
+  test('tagged by a code point get a generated profile', () => {
     assert.equal(profileKindOf(displayProfile(12)), 'rgb')
     assert.equal(profileKindOf(displayProfile(9)), 'rgb')
     assert.equal(displayProfile(1), null)
   })
 })
 
-test('transparency makes it a lossless WebP', async () => {
+test('converts HEIC with transparency to a lossless WebP', async () => {
   const { blob, type, action } = await converted({ transparent: true })
   assert.deepEqual([type, action], ['image/webp', 'lossless'])
   const found = await quarters(blob)
@@ -130,7 +130,7 @@ test('transparency makes it a lossless WebP', async () => {
   )
 })
 
-test('a gain map is left out, and the result says so; depth is left out', async () => {
+test('drops a gain map and reports that; drops a depth map', async () => {
   const withGainMap = await converted({ auxiliaries: ['urn:com:apple:photo:2020:aux:hdrgainmap'] })
   assert.equal(withGainMap.losesHdr, true)
   const withDepth = await converted({ auxiliaries: ['urn:com:apple:photo:2018:aux:portraiteffectsmatte'] })
@@ -140,14 +140,14 @@ test('a gain map is left out, and the result says so; depth is left out', async 
     assert.deepEqual(await blob.bytes(), await plain.blob.bytes())
 })
 
-test('of several pictures the primary one counts', async () => {
+test('converts the primary image of several', async () => {
   const burst = heic({ plan: { primary: 3 }, columns: 2 })
   const { blob, width } = await compress(blobOf(burst))
   assert.equal(width, 64)
-  await shows(blob, [null, null, BLUE, [0, 0, 0]])
+  await assertShows(blob, [null, null, BLUE, [0, 0, 0]])
 })
 
-test('where it was taken is told, and not sent', async () => {
+test('reports the location, and strips it', async () => {
   const jpeg = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#fff' } })
     .withExif(GPS)
     .jpeg()
@@ -158,13 +158,13 @@ test('where it was taken is told, and not sent', async () => {
   assert.equal((await sharp(await blob.bytes()).metadata()).exif, undefined)
 })
 
-test('one setting, or a mode that changes no pixel, refuses it by name', async () => {
+test('refuses HEIC with convert: false, and in modes that change no pixels', async () => {
   for (const options of [{ convert: false }, { mode: 'lossless' }, { mode: 'original' }] as const)
     await assert.rejects(converted({}, options), { code: 'unsupported-type', message: /HEIC/ })
 })
 
-describe('the decoder is handed nothing but the picture', () => {
-  test('whatever else is in the file', async () => {
+describe('only the primary image reaches the decoder', () => {
+  test('other items in the file are removed', async () => {
     const file = heic({
       auxiliaries: ['urn:com:apple:photo:2020:aux:hdrgainmap'],
       more: [
@@ -179,24 +179,24 @@ describe('the decoder is handed nothing but the picture', () => {
     assert.equal(width, 64)
     const text = Buffer.from(await still()).toString('latin1')
     for (const type of ['iden', 'unci', 'mski', 'mime', 'hdrgainmap']) assert.ok(!text.includes(type), type)
-    await shows((await compress(blobOf(file))).blob, [RED, GREEN, BLUE, YELLOW])
+    await assertShows((await compress(blobOf(file))).blob, [RED, GREEN, BLUE, YELLOW])
   })
 
-  test('a picture that is derived in another way is refused', async () => {
+  test('other kinds of derived images are refused', async () => {
     for (const kind of ['iden', 'iovl', 'unci', 'av01', 'tmap'])
       await assert.rejects(converted({ kind }), { code: 'unsupported-type' })
   })
 
-  test('so is a grid that lacks tiles, or whose tiles do not fit', async () => {
-    const lacking = heic({ columns: 2, plan: { references: [] } })
-    const at = Buffer.from(lacking).lastIndexOf('hvc1')
-    const changed = lacking.slice()
+  test('a grid with missing or mismatched tiles is refused', async () => {
+    const incomplete = heic({ columns: 2, plan: { references: [] } })
+    const at = Buffer.from(incomplete).lastIndexOf('hvc1')
+    const changed = incomplete.slice()
     changed.set(Buffer.from('Exif'), at)
     await assert.rejects(compress(blobOf(changed)), { code: 'damaged-image', message: /HEIC/ })
   })
 })
 
-test('a file that is cut off anywhere is refused, and never sent', async () => {
+test('refuses a file truncated at any point', async () => {
   const file = heic({ transparent: true, exif: new Uint8Array(30) })
   for (let length = 40; length < file.length - THREE.length; length += 97) {
     const cut = blobOf(file.subarray(0, length))
@@ -208,25 +208,25 @@ test('a file that is cut off anywhere is refused, and never sent', async () => {
   }
 })
 
-test('what its data is not is refused after it was tried', async () => {
+test('refuses a file with invalid image data after trying to decode it', async () => {
   const file = heic()
   const at = Buffer.from(file).indexOf(Buffer.from(FOUR))
   file.fill(0x55, at + 8, at + FOUR.length)
   const result = await compress(blobOf(file)).catch((error) => error)
-  // A decoder may make grey of it: then it is a picture, else a refusal.
+  // A decoder may return a grey image instead of failing.
   assert.ok(result.type === 'image/jpeg' || result.code === 'unsupported-type')
 })
 
-/** Files of exiv2 (test/corpus/README.md): the size, or why it is refused. Any other becomes a picture. */
+/** Files from exiv2 (test/corpus/README.md): expected size, or refusal. Any other file must be converted. */
 const EXPECTED: Record<string, [width: number, height: number] | RegExp> = {
-  'Canon.HIF': /brighter than a JPEG/,
+  'Canon.HIF': /HDR \(PQ or HLG\)/,
   'Sony.HIF': [8640, 5760],
   'Stonehenge.heic': [300, 200],
   'heic.heic': [1280, 854],
   'konqi.heic': [3072, 4096],
 }
 
-test('files of phones and cameras, from PINHOLE_CORPUS, become what is expected of each', async (t) => {
+test('converts files of phones and cameras from PINHOLE_CORPUS', async (t) => {
   const files = corpus(/\.(heic|heif|hif)$/i)
   if (files.length === 0) return t.skip('does not apply: PINHOLE_CORPUS has no HEIC')
   for (const { name, bytes } of files) {
@@ -239,7 +239,7 @@ test('files of phones and cameras, from PINHOLE_CORPUS, become what is expected 
     const { width, height } = await readHeic(sourceOf(bytes))
     if (expected) assert.deepEqual([width, height], expected, name)
     const { blob } = await compress(blobOf(bytes))
-    const made = await sharp(await blob.bytes()).metadata()
-    assert.deepEqual([made.width, made.height], [width, height], name)
+    const result = await sharp(await blob.bytes()).metadata()
+    assert.deepEqual([result.width, result.height], [width, height], name)
   }
 })

@@ -1,4 +1,4 @@
-/** How photographs are encoded, seen from outside: by the tables of what comes out. */
+/** The encoding of photographs, judged by the quantisation tables of the results. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -15,7 +15,7 @@ import { sourceOf } from '../../../src/formats/image.ts'
 import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { blobOf, noise, photo, rgba } from '../pictures.ts'
 
-/** The sum of the first table: the smaller, the finer brightness is. */
+/** Sum of the luma table: smaller means higher luma quality. */
 async function lumaTableSum(picture: Sharp): Promise<number> {
   const jpeg = await picture.jpeg({ quality: 97, chromaSubsampling: '4:2:0' }).toBuffer()
   const { blob, action } = await compress(blobOf(jpeg))
@@ -24,7 +24,7 @@ async function lumaTableSum(picture: Sharp): Promise<number> {
   return quantisation[0]!.reduce((sum, value) => sum + value, 0)
 }
 
-/** Soft colours of every kind, the size of what a JPEG keeps of them. */
+/** Soft colours of every hue. */
 function colourful(): Sharp {
   return sharp(noise(3 * 80 * 60), { raw: { width: 80, height: 60, channels: 3 } }).resize(640, 480)
 }
@@ -33,7 +33,7 @@ function texture(): Sharp {
   return sharp(noise(320 * 240), { raw: { width: 320, height: 240, channels: 1 } }).toColourspace('srgb')
 }
 
-test('fine texture is encoded finer than soft shapes', async () => {
+test('encodes fine texture at a higher quality than soft shapes', async () => {
   const [grain, soft] = await Promise.all([
     lumaTableSum(photo(640, 480, 20)),
     lumaTableSum(photo(1280, 960, 4)),
@@ -41,7 +41,7 @@ test('fine texture is encoded finer than soft shapes', async () => {
   assert.ok(grain < soft, `${grain} < ${soft}`)
 })
 
-test('a photograph takes no more bytes than a browser would give it, and looks no worse', async () => {
+test("is no larger and looks no worse than a browser's JPEG", async () => {
   for (const picture of [
     photo(1280, 960, 4),
     photo(1280, 960, 4).grayscale().toColourspace('srgb'),
@@ -52,12 +52,12 @@ test('a photograph takes no more bytes than a browser would give it, and looks n
     const { blob } = await compress(blobOf(camera))
     assert.ok(blob.size < browsers.length, `${blob.size} < ${browsers.length}`)
     const before = await rgba(camera)
-    const [own, theirs] = [await rgba(Buffer.from(await blob.bytes())), await rgba(browsers)]
-    assert.ok(textureLossOf(before, own).worst < 1.1 * textureLossOf(before, theirs).worst)
+    const [own, browser] = [await rgba(Buffer.from(await blob.bytes())), await rgba(browsers)]
+    assert.ok(textureLossOf(before, own).structure < 1.1 * textureLossOf(before, browser).structure)
   }
 })
 
-test('what a browser encoded before is encoded with the same steps again', async () => {
+test('re-encodes the output of a browser with the same quantisation', async () => {
   const once = await photo(1280, 960, 40).jpeg({ quality: 80 }).toBuffer()
   const camera = await sharp(once).jpeg({ quality: 97, chromaSubsampling: '4:2:0' }).toBuffer()
   const { blob } = await compress(blobOf(camera))
@@ -65,26 +65,26 @@ test('what a browser encoded before is encoded with the same steps again', async
   assert.deepEqual(await tables(await blob.bytes()), await tables(once))
 })
 
-const nothing = { worst: 0.001, faded: 0, moved: 0 }
+const nothing = { structure: 0.001, contrast: 0, meanError: 0 }
 const sample = (facts: Partial<Sample> = {}): Sample => ({
   bytes: 200_000,
-  loss: { ...nothing, worst: 0.02 },
+  loss: { ...nothing, structure: 0.02 },
   browserBytes: 204_000,
-  browserLoss: { ...nothing, worst: 0.02 },
+  browserLoss: { ...nothing, structure: 0.02 },
   ...facts,
 })
 const lumaOf = (facts: Partial<Sample>) => qualityFor(sample(facts), { fullChroma: false }).luma
-const textured = (faded: number) => ({ loss: { worst: 0.1, faded, moved: 2 } })
+const textured = (contrast: number) => ({ loss: { structure: 0.1, contrast, meanError: 2 } })
 
-test('the more bytes a browser would take, and the more texture is lost, the finer it gets, within bounds', () => {
+test('raises quality with texture loss and with the size of the browser encoding, within bounds', () => {
   const unit = fc.double({ min: 0, max: 1, noNaN: true })
   const bytes = fc.integer({ min: 1000, max: 1_000_000 })
   fc.assert(
-    fc.property(unit, unit, unit, bytes, bytes, (a, b, worst, c, d) => {
+    fc.property(unit, unit, unit, bytes, bytes, (a, b, structure, c, d) => {
       const [low, high] = [Math.min(a, b), Math.max(a, b)]
       const [few, many] = [Math.min(c, d), Math.max(c, d)]
-      const of = (faded: number, browserBytes: number) =>
-        lumaOf({ bytes: 100_000, browserBytes, loss: { worst, faded, moved: 2 } })
+      const of = (contrast: number, browserBytes: number) =>
+        lumaOf({ bytes: 100_000, browserBytes, loss: { structure, contrast, meanError: 2 } })
       const all = [of(low, few), of(high, few), of(low, many), of(high, many)]
       const [first = 0, finer = 0] = all
       return first <= finer && all.every((luma) => luma >= COARSEST_QUALITY && luma <= FINEST_QUALITY)
@@ -97,7 +97,7 @@ test('the more bytes a browser would take, and the more texture is lost, the fin
   assert.deepEqual([lumaOf(textured(0.035)), lumaOf(textured(0.05)), lumaOf(textured(0.2))], [83, 84, 88])
 })
 
-test('a large photograph gives up what is not seen, a textured one nothing', () => {
+test('lowers the quality of large photographs, but not of textured ones', () => {
   const large = { bytes: 1_200_000, browserBytes: 1_224_000 }
   assert.equal(lumaOf(large), 76)
   assert.equal(lumaOf({ bytes: 620_000, browserBytes: 632_000 }), 81)
@@ -105,12 +105,12 @@ test('a large photograph gives up what is not seen, a textured one nothing', () 
   assert.equal(lumaOf({ ...large, ...textured(0.05) }), 84)
 })
 
-test('full chroma has coarser steps, as it has four times the samples', () => {
+test('quantises full chroma more coarsely, because it has four times the samples', () => {
   assert.deepEqual(qualityFor(sample(), { fullChroma: true }), { luma: 82, chroma: 58 })
   assert.deepEqual(qualityFor(sample(), { fullChroma: false }), { luma: 82, chroma: 82 })
 })
 
-test('whatever the picture, a second run leaves it alone', async () => {
+test('leaves its own output unchanged', async () => {
   for (const picture of [photo(), photo().grayscale(), texture(), colourful()]) {
     const jpeg = await picture.jpeg({ quality: 97 }).toBuffer()
     const { blob } = await compress(blobOf(jpeg))

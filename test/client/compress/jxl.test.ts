@@ -1,4 +1,4 @@
-/** JPEG XL, by the decoder that comes with us. */
+/** Conversion of JPEG XL, by our own decoder. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -24,7 +24,7 @@ const OPTIONS = {
   lossless: true,
 }
 
-/** Without loss, from pixels with alpha. */
+/** Encodes RGBA losslessly. */
 async function jxl(data: Uint8Array, width: number, height: number): Promise<Uint8Array> {
   const { default: start } = await import('@jsquash/jxl/codec/enc/jxl_enc.js')
   const path = fileURLToPath(import.meta.resolve('@jsquash/jxl/codec/enc/jxl_enc.wasm'))
@@ -42,19 +42,19 @@ async function jxl(data: Uint8Array, width: number, height: number): Promise<Uin
 
 const pixels = async (bytes: Uint8Array) => sharp(bytes).ensureAlpha().raw().toBuffer()
 
-test('an opaque picture becomes a JPEG', async () => {
+test('converts an opaque image to JPEG', async () => {
   const data = await photo(320, 240).ensureAlpha().raw().toBuffer()
   const { blob, type, typeIn, action, width, height } = await compress(blobOf(await jxl(data, 320, 240)))
   assert.deepEqual(
     { type, typeIn, action, width, height },
     { type: 'image/jpeg', typeIn: 'image/jxl', action: 'lossy', width: 320, height: 240 },
   )
-  const made = await pixels(await blob.bytes())
-  const apart = made.reduce((sum, value, i) => sum + Math.abs(value - data[i]!), 0) / made.length
-  assert.ok(apart < 6, `${apart}`)
+  const result = await pixels(await blob.bytes())
+  const difference = result.reduce((sum, value, i) => sum + Math.abs(value - data[i]!), 0) / result.length
+  assert.ok(difference < 6, `${difference}`)
 })
 
-test('a transparent one becomes a lossless WebP, alpha and all', async () => {
+test('converts an image with transparency to lossless WebP', async () => {
   const data = new Uint8Array(64 * 64 * 4)
   for (let i = 0; i < data.length; i++) data[i] = i % 4 === 3 ? (i >> 8) & 255 : (i * 7) & 255
   const { blob, type, action } = await compress(blobOf(await jxl(data, 64, 64)))
@@ -62,13 +62,13 @@ test('a transparent one becomes a lossless WebP, alpha and all', async () => {
   assert.deepEqual(new Uint8Array(await pixels(await blob.bytes())), data)
 })
 
-test('an animated one is refused in a sentence', async () => {
-  // 8 by 8; extra fields, no turn, no other size, no preview, an animation.
+test('refuses an animated image', async () => {
+  // 8 × 8; extra fields, no orientation, no intrinsic size, no preview, animation.
   const animated = bytes([0xff, 0x0a, 0b01000001, 0b00000100, 0b00000001, 0b10000000], new Uint8Array(40))
   await assert.rejects(compress(blobOf(animated)), { code: 'unsupported-type', message: /animated JPEG XL/ })
 })
 
-test('what is damaged is refused', async () => {
+test('refuses a damaged image', async () => {
   const file = await jxl(await photo(64, 64).ensureAlpha().raw().toBuffer(), 64, 64)
   await assert.rejects(compress(blobOf(file.subarray(0, file.length / 2))), ({ code }) =>
     ['damaged-image', 'unsupported-type'].includes(code),

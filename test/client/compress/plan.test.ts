@@ -2,26 +2,26 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  type Capabilities,
   type Facts,
   isSurelyPhoto,
   type JpegFacts,
   looksLikePhoto,
   MAX_PIXELS,
-  type Means,
   type Plan,
   type PngFacts,
   type ProfileKind,
   planFor,
-  pngMayWin,
+  pngMayBeatWebp,
   repackingLevel,
-  samplePays,
+  shouldTrySample,
   worthRecompressing,
   worthWebp,
 } from '../../../src/client/compress/plan.ts'
 import type { Mode } from '../../../src/client/types.ts'
 import { IMAGE_TYPES } from '../../../src/protocol.ts'
 
-const MEANS: Means = { webAssembly: true, maxPixels: MAX_PIXELS }
+const CAPABILITIES: Capabilities = { webAssembly: true, maxPixels: MAX_PIXELS }
 const SIZE = { width: 4000, height: 3000, animated: false }
 const SCRUB: Plan = { kind: 'scrub' }
 const KEEP: Plan = { kind: 'keep' }
@@ -30,13 +30,13 @@ const jpeg = (facts: Partial<JpegFacts> = {}): Facts => ({
   type: 'image/jpeg',
   ...SIZE,
   jpeg: {
-    ordinary: true,
+    isStandardCoding: true,
     precision: 8,
     components: 3,
     fullChroma: false,
     halfChroma: true,
     lumaTableSum: 400,
-    ownWork: false,
+    isOwnOutput: false,
     gainMap: 'none',
     orientation: 1,
     profile: 'none',
@@ -59,16 +59,21 @@ const recompressed = {
 const repacked = { kind: 'png', mayBeWebp: true, mayBeJpeg: true, keepProfile: false } as const
 const optimised = { ...repacked, mayBeWebp: false, mayBeJpeg: false }
 
-const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
+const TABLE: [name: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['GIF', { type: 'image/gif', ...SIZE }, 'auto', KEEP],
   ['animated GIF', { type: 'image/gif', ...SIZE, animated: true }, 'lossless', KEEP],
   ['camera JPEG', jpeg(), 'auto', recompressed],
   ['camera JPEG, keep format', jpeg(), 'keep-format', recompressed],
   ['camera JPEG, lossless', jpeg(), 'lossless', SCRUB],
   ['camera JPEG, original', jpeg(), 'original', KEEP],
-  ['JPEG at the edge of efficiency', jpeg({ lumaTableSum: 1399 }), 'auto', recompressed],
+  ['JPEG just below the efficiency threshold', jpeg({ lumaTableSum: 1399 }), 'auto', recompressed],
   ['efficient JPEG', jpeg({ lumaTableSum: 1400 }), 'auto', SCRUB],
-  ['our own JPEG of a photo that was a PNG', jpeg({ fullChroma: true, ownWork: true }), 'auto', SCRUB],
+  [
+    'JPEG written by this engine from a PNG photo',
+    jpeg({ fullChroma: true, isOwnOutput: true }),
+    'auto',
+    SCRUB,
+  ],
   [
     '4:4:4 JPEG',
     jpeg({ fullChroma: true, halfChroma: false }),
@@ -85,19 +90,19 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['CMYK JPEG', jpeg({ components: 4 }), 'auto', SCRUB],
   ['two-component JPEG', jpeg({ components: 2 }), 'auto', SCRUB],
   ['12-bit JPEG', jpeg({ precision: 12 }), 'auto', SCRUB],
-  ['arithmetic or lossless JPEG', jpeg({ ordinary: false }), 'auto', SCRUB],
-  ['JPEG with a gain map', jpeg({ gainMap: 'kept' }), 'auto', { ...recompressed, keepGainMap: true }],
+  ['arithmetic or lossless JPEG', jpeg({ isStandardCoding: false }), 'auto', SCRUB],
+  ['JPEG with a gain map', jpeg({ gainMap: 'preservable' }), 'auto', { ...recompressed, keepGainMap: true }],
   [
     'JPEG with a gain map and an sRGB profile',
-    jpeg({ gainMap: 'kept', profile: 'srgb' }),
+    jpeg({ gainMap: 'preservable', profile: 'srgb' }),
     'auto',
     { ...recompressed, keepGainMap: true, keepProfile: true },
   ],
-  ['JPEG with a second picture', jpeg({ gainMap: 'strange' }), 'auto', SCRUB],
+  ['JPEG with a second image', jpeg({ gainMap: 'unsupported' }), 'auto', SCRUB],
   ['JPEG with an sRGB profile', jpeg({ profile: 'srgb' }), 'auto', recompressed],
   ['JPEG with a P3 profile', jpeg({ profile: 'rgb' }), 'auto', { ...recompressed, keepProfile: true }],
   ['JPEG with a profile of another space', jpeg({ profile: 'gray' }), 'auto', SCRUB],
-  ['JPEG with a broken profile', jpeg({ profile: 'unfit' }), 'auto', SCRUB],
+  ['JPEG with a broken profile', jpeg({ profile: 'unusable' }), 'auto', SCRUB],
   [
     'grey JPEG with a grey profile',
     jpeg({ components: 1, fullChroma: true, profile: 'gray' }),
@@ -114,8 +119,8 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['PNG with cICP', png({ specialColour: true }), 'auto', optimised],
   ['PNG with a P3 profile', png({ profile: 'rgb' }), 'auto', { ...repacked, keepProfile: true }],
   ['PNG with a grey profile', png({ profile: 'gray' }), 'auto', optimised],
-  ['PNG as wide as WebP goes', png({}, { ...SIZE, width: 16_383 }), 'auto', repacked],
-  ['PNG wider than WebP goes', png({}, { ...SIZE, width: 16_384 }), 'auto', optimised],
+  ['PNG of the maximum WebP width', png({}, { ...SIZE, width: 16_383 }), 'auto', repacked],
+  ['PNG wider than WebP allows', png({}, { ...SIZE, width: 16_384 }), 'auto', optimised],
   ['APNG', { type: 'image/png', ...SIZE, animated: true }, 'auto', SCRUB],
   ['animated WebP', { type: 'image/webp', ...SIZE, animated: true }, 'auto', SCRUB],
   ['still WebP', { type: 'image/webp', ...SIZE }, 'auto', SCRUB],
@@ -123,27 +128,27 @@ const TABLE: [what: string, facts: Facts, mode: Mode, plan: Plan][] = [
   ['AVIF sequence', { type: 'image/avif', ...SIZE, animated: true }, 'lossless', SCRUB],
 ]
 
-for (const [what, facts, mode, plan] of TABLE) {
-  test(`${what} (${mode}): ${plan.kind}`, () => assert.deepEqual(planFor(facts, mode, MEANS), plan))
+for (const [name, facts, mode, plan] of TABLE) {
+  test(`${name} (${mode}): ${plan.kind}`, () => assert.deepEqual(planFor(facts, mode, CAPABILITIES), plan))
 }
 
-test('too many pixels for the device are scrubbed, and it says so', () => {
-  const small = { ...MEANS, maxPixels: 24_000_000 }
+test('scrubs an image with too many pixels for the device, with a fallback', () => {
+  const small = { ...CAPABILITIES, maxPixels: 24_000_000 }
   const of = (width: number) => ({ ...jpeg(), width, height: 6000 })
   assert.deepEqual(planFor(of(4000), 'auto', small), recompressed)
   assert.deepEqual(planFor(of(4001), 'auto', small), { kind: 'scrub', fallback: 'too-many-pixels' })
-  assert.deepEqual(planFor(of(16_666), 'auto', MEANS), recompressed)
-  assert.deepEqual(planFor(of(16_667), 'auto', MEANS), { kind: 'scrub', fallback: 'too-many-pixels' })
+  assert.deepEqual(planFor(of(16_666), 'auto', CAPABILITIES), recompressed)
+  assert.deepEqual(planFor(of(16_667), 'auto', CAPABILITIES), { kind: 'scrub', fallback: 'too-many-pixels' })
 })
 
-test('without WebAssembly everything is scrubbed, and it says so where more was planned', () => {
-  const bare = { ...MEANS, webAssembly: false }
-  assert.deepEqual(planFor(jpeg(), 'auto', bare), { kind: 'scrub', fallback: 'no-webassembly' })
-  assert.deepEqual(planFor(jpeg({ gainMap: 'strange' }), 'auto', bare), SCRUB)
-  assert.deepEqual(planFor({ type: 'image/gif', ...SIZE }, 'auto', bare), KEEP)
+test('scrubs everything without WebAssembly, with a fallback where recompression was planned', () => {
+  const noWebAssembly = { ...CAPABILITIES, webAssembly: false }
+  assert.deepEqual(planFor(jpeg(), 'auto', noWebAssembly), { kind: 'scrub', fallback: 'no-webassembly' })
+  assert.deepEqual(planFor(jpeg({ gainMap: 'unsupported' }), 'auto', noWebAssembly), SCRUB)
+  assert.deepEqual(planFor({ type: 'image/gif', ...SIZE }, 'auto', noWebAssembly), KEEP)
 })
 
-const profiles = fc.constantFrom<ProfileKind>('none', 'srgb', 'rgb', 'gray', 'unfit')
+const profiles = fc.constantFrom<ProfileKind>('none', 'srgb', 'rgb', 'gray', 'unusable')
 const anyFacts: fc.Arbitrary<Facts> = fc
   .record({
     type: fc.constantFrom(...IMAGE_TYPES),
@@ -151,14 +156,14 @@ const anyFacts: fc.Arbitrary<Facts> = fc
     height: fc.integer({ min: 1, max: 65_535 }),
     animated: fc.boolean(),
     jpeg: fc.record({
-      ordinary: fc.boolean(),
+      isStandardCoding: fc.boolean(),
       precision: fc.constantFrom(8, 12),
       components: fc.integer({ min: 1, max: 4 }),
       fullChroma: fc.boolean(),
       halfChroma: fc.boolean(),
       lumaTableSum: fc.integer({ min: 64, max: 4000 }),
-      ownWork: fc.boolean(),
-      gainMap: fc.constantFrom('none', 'kept', 'strange'),
+      isOwnOutput: fc.boolean(),
+      gainMap: fc.constantFrom('none', 'preservable', 'unsupported'),
       orientation: fc.integer({ min: 1, max: 8 }),
       profile: profiles,
     }),
@@ -174,17 +179,21 @@ const anyFacts: fc.Arbitrary<Facts> = fc
     ...(facts.type === 'image/jpeg' && { jpeg }),
     ...(facts.type === 'image/png' && !facts.animated && { png }),
   }))
-const anyMeans = fc.record({ webAssembly: fc.boolean(), maxPixels: fc.constantFrom(24_000_000, MAX_PIXELS) })
+const anyCapabilities = fc.record({
+  webAssembly: fc.boolean(),
+  maxPixels: fc.constantFrom(24_000_000, MAX_PIXELS),
+})
 const anyMode = fc.constantFrom<Mode>('auto', 'keep-format', 'lossless', 'original')
 
-test('whatever the file: pixels change in no mode but auto and keep-format, types in no mode but auto and lossless', () => {
+test('changes pixels only in auto and keep-format, and types only in auto and lossless, for any file', () => {
   fc.assert(
-    fc.property(anyFacts, anyMode, anyMeans, (facts, mode, means) => {
-      const plan = planFor(facts, mode, means)
+    fc.property(anyFacts, anyMode, anyCapabilities, (facts, mode, capabilities) => {
+      const plan = planFor(facts, mode, capabilities)
       if (facts.type === 'image/gif' || mode === 'original') return plan.kind === 'keep'
       if (plan.kind === 'keep') return false
       if (plan.kind === 'scrub') return true
-      if (facts.animated || !means.webAssembly || facts.width * facts.height > means.maxPixels) return false
+      if (facts.animated || !capabilities.webAssembly || facts.width * facts.height > capabilities.maxPixels)
+        return false
       if (plan.kind === 'jpeg') return facts.type === 'image/jpeg' && mode !== 'lossless'
       return (
         facts.type === 'image/png' &&
@@ -196,12 +205,12 @@ test('whatever the file: pixels change in no mode but auto and keep-format, type
   )
 })
 
-test('a generation of JPEG is spent for a tenth of the bytes or more', () => {
+test('recompresses JPEG only if that saves at least a tenth', () => {
   assert.equal(worthRecompressing(1000, 900), true)
   assert.equal(worthRecompressing(1000, 901), false)
 })
 
-test('a new type is worth 15 %, and a third of what is small', () => {
+test('changes the type only if that saves 15 %, or a third of a small file', () => {
   assert.equal(worthWebp(85_000, 100_000), true)
   assert.equal(worthWebp(85_001, 100_000), false)
   assert.equal(worthWebp(20_000, 28_000), false)
@@ -209,22 +218,21 @@ test('a new type is worth 15 %, and a third of what is small', () => {
   assert.equal(worthWebp(671, 1000), false)
 })
 
-test('a photograph is large, and has more than 6 bits a pixel without loss; a sample must leave no doubt', () => {
+test('classifies large images with more than 6 bits per pixel as photographs, with a margin for samples', () => {
   assert.equal(looksLikePhoto(750_001, 1_000_000), true)
   assert.equal(looksLikePhoto(750_000, 1_000_000), false)
   assert.equal(looksLikePhoto(250_000, 250_000), false)
-  assert.deepEqual([samplePays(2_000_000), samplePays(2_000_001)], [false, true])
+  assert.deepEqual([shouldTrySample(2_000_000), shouldTrySample(2_000_001)], [false, true])
   assert.deepEqual([isSurelyPhoto(93_750, 100_000), isSurelyPhoto(93_751, 100_000)], [false, true])
 })
 
-test('a PNG is packed anew only where that may change what is chosen, and a large one in less depth', () => {
-  // WebP at half of the file, and half of that again.
-  assert.equal(pngMayWin(425_000, 1_000_000, 1_000_000), false)
-  assert.equal(pngMayWin(425_001, 1_000_000, 1_000_000), true)
-  assert.equal(pngMayWin(850_000, 1_000_000, 9_000_000), false)
-  assert.equal(pngMayWin(850_001, 1_000_000, 9_000_000), true)
-  assert.equal(pngMayWin(1000, 9000, 9_000_000), false)
-  assert.equal(pngMayWin(7000, 9000, 9_000_000), true)
+test('repacks a PNG only if that may change the outcome, and a large one at a lower level', () => {
+  assert.equal(pngMayBeatWebp(425_000, 1_000_000, 1_000_000), false)
+  assert.equal(pngMayBeatWebp(425_001, 1_000_000, 1_000_000), true)
+  assert.equal(pngMayBeatWebp(850_000, 1_000_000, 9_000_000), false)
+  assert.equal(pngMayBeatWebp(850_001, 1_000_000, 9_000_000), true)
+  assert.equal(pngMayBeatWebp(1000, 9000, 9_000_000), false)
+  assert.equal(pngMayBeatWebp(7000, 9000, 9_000_000), true)
   assert.deepEqual(
     [repackingLevel(4_000_000, true), repackingLevel(4_000_001, true), repackingLevel(4_000_001, false)],
     [2, 0, 1],

@@ -1,4 +1,4 @@
-/** What the first rows of a PNG say of packing it anew. */
+/** Estimating from the first rows of a PNG whether repacking pays. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
@@ -16,7 +16,7 @@ const KINDS = {
 }
 
 for (const [kind, make] of Object.entries(KINDS)) {
-  test(`the first rows stand by themselves: ${kind}`, async () => {
+  test(`extracts the first rows as a valid PNG: ${kind}`, async () => {
     const whole = await make().toBuffer()
     const strip = await stripOf(new Uint8Array(whole))
     assert.ok(strip)
@@ -29,13 +29,13 @@ for (const [kind, make] of Object.entries(KINDS)) {
   })
 }
 
-test('of small and interlaced pictures they say nothing', async () => {
+test('returns null for small and interlaced images', async () => {
   assert.equal(await stripOf(new Uint8Array(await photo(300, 300).png().toBuffer())), null)
   const interlaced = await photo(900, 800).png({ progressive: true }).toBuffer()
   assert.equal(await stripOf(new Uint8Array(interlaced)), null)
 })
 
-test('nor of pictures whose start unpacks to much more than its share', async () => {
+test('returns null if the first rows compress much better than the rest', async () => {
   const flat = sharp({ create: { width: 900, height: 5000, channels: 3, background: '#fff' } })
   const grain = await photo(900, 150, 120).png().toBuffer()
   const picture = await flat
@@ -45,9 +45,9 @@ test('nor of pictures whose start unpacks to much more than its share', async ()
   assert.equal(await stripOf(new Uint8Array(picture)), null)
 })
 
-test('a PNG that was packed with care is left as it is', async () => {
-  const given = await screenshot(600, 800).png({ compressionLevel: 3 }).toBuffer()
-  const first = await compress(blobOf(given), { mode: 'keep-format' })
+test('leaves a well-packed PNG unchanged', async () => {
+  const input = await screenshot(600, 800).png({ compressionLevel: 3 }).toBuffer()
+  const first = await compress(blobOf(input), { mode: 'keep-format' })
   assert.equal(first.action, 'lossless')
   const packed = await first.blob.bytes()
   const strip = await stripOf(packed)

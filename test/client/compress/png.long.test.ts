@@ -1,4 +1,4 @@
-/** PNG, against what becomes of it. sharp is the stranger that looks at both. */
+/** Compares the results of PNG compression with their inputs, using sharp as an independent decoder. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
@@ -18,7 +18,7 @@ import {
   withChunks,
 } from '../pictures.ts'
 
-test('the orientation of a PNG is baked into what is no PNG, and kept in what is, exactly', async () => {
+test('applies the orientation of a PNG to a WebP, and keeps it in a PNG', async () => {
   const plain = await screenshot(800, 600).png({ compressionLevel: 0 }).toBuffer()
   for (const [orientation, mode, type] of [
     [6, 'auto', 'image/webp'],
@@ -33,7 +33,7 @@ test('the orientation of a PNG is baked into what is no PNG, and kept in what is
   }
 })
 
-test('pixels are turned as sharp turns them', async () => {
+test('rotates pixels like sharp', async () => {
   const picture = await rgba(await photo(12, 7).png().toBuffer())
   for (let orientation = 1; orientation <= 8; orientation++) {
     const { data, width } = oriented(picture, orientation)
@@ -52,7 +52,7 @@ async function upright(png: Buffer, orientation: number): Promise<Buffer> {
   return (await rgba(tiff)).data
 }
 
-test('a profile in a PNG goes into the WebP, and into the JPEG of a photograph', async () => {
+test('carries the profile of a PNG over to WebP and JPEG', async () => {
   const shot = await screenshot().png({ compressionLevel: 0 }).withIccProfile('p3').toBuffer()
   const asWebp = await compress(blobOf(shot))
   assert.equal(asWebp.type, 'image/webp')
@@ -67,7 +67,7 @@ test('a profile in a PNG goes into the WebP, and into the JPEG of a photograph',
   assert.deepEqual((await metadata(asJpeg.blob)).icc, (await metadata(blobOf(picture))).icc)
 })
 
-test('a screenshot becomes lossless WebP, each pixel the same', async () => {
+test('converts a screenshot to lossless WebP with identical pixels', async () => {
   const png = await screenshot().png().toBuffer()
   const { blob, type, action, bytesOut } = await compress(blobOf(png))
   assert.deepEqual([type, action], ['image/webp', 'lossless'])
@@ -75,7 +75,7 @@ test('a screenshot becomes lossless WebP, each pixel the same', async () => {
   sameBytes((await rgba(blob)).data, (await rgba(png)).data)
 })
 
-test('with keep-format it stays PNG, each pixel the same', async () => {
+test('keeps a screenshot as PNG with identical pixels in keep-format', async () => {
   const png = await screenshot().png({ compressionLevel: 1 }).toBuffer()
   const { blob, type, action, bytesOut } = await compress(blobOf(png), { mode: 'keep-format' })
   assert.deepEqual([type, action], ['image/png', 'lossless'])
@@ -83,7 +83,7 @@ test('with keep-format it stays PNG, each pixel the same', async () => {
   sameBytes((await rgba(blob)).data, (await rgba(png)).data)
 })
 
-test('alpha is exact, and so is colour under full transparency', async () => {
+test('keeps alpha, and colour under full transparency', async () => {
   const shot = await rgba(await screenshot().png().toBuffer())
   const grain = noise(shot.data.length)
   for (let i = 3; i < shot.data.length; i += 4) {
@@ -101,7 +101,7 @@ test('alpha is exact, and so is colour under full transparency', async () => {
   }
 })
 
-test('palettes, grey and low bit depths come out exact', async () => {
+test('keeps the pixels of palette, grey, low-bit-depth and interlaced PNGs', async () => {
   const base = await screenshot(300, 250).png().toBuffer()
   for (const png of [
     await sharp(base).png({ palette: true, colours: 16 }).toBuffer(),
@@ -117,7 +117,7 @@ test('palettes, grey and low bit depths come out exact', async () => {
   }
 })
 
-test('16 bits a channel stay 16 bits, exactly', async () => {
+test('keeps 16 bits per channel', async () => {
   const png = await sharp(await screenshot(300, 200).png().toBuffer())
     .toColourspace('rgb16')
     .linear(0.7, 0)
@@ -131,7 +131,7 @@ test('16 bits a channel stay 16 bits, exactly', async () => {
   sameBytes(await deep(await blob.bytes()), await deep(png))
 })
 
-test('a PNG whose colours WebP could not describe stays PNG', async () => {
+test('keeps a PNG with colours that WebP can not describe', async () => {
   const png = await screenshot().png({ compressionLevel: 1 }).toBuffer()
   const gamma = Buffer.alloc(4)
   gamma.writeUInt32BE(100_000)
@@ -146,7 +146,7 @@ test('a PNG whose colours WebP could not describe stays PNG', async () => {
   }
 })
 
-test('a photograph in a PNG becomes JPEG with full chroma, unless pixels must stay', async () => {
+test('converts a photograph in a PNG to JPEG with full chroma, unless pixels must not change', async () => {
   const png = await photoPng()
   const { blob, type, action, bytesOut } = await compress(blobOf(png))
   assert.deepEqual([type, action], ['image/jpeg', 'lossy'])

@@ -1,4 +1,4 @@
-/** Previews: made while a picture is compressed, sent behind it, taken by the service. */
+/** Previews: made during compression, uploaded with the image, accepted by the service. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
@@ -35,39 +35,39 @@ async function stored(blob: Blob, preview: Blob) {
   return answer
 }
 
-/** Mean difference of their pixels as they are stored, both shrunk to 64 by 64. */
+/** Mean difference of the stored pixel values, both images resized to 64 × 64. */
 async function difference(a: Buffer, b: Buffer): Promise<number> {
-  const shrunk = (image: Buffer) => {
+  const resized = (image: Buffer) => {
     const upright = sharp(image, { ignoreIcc: true }).autoOrient().flatten({ background: '#fff' })
     return upright.resize(64, 64, { fit: 'fill' }).raw().toBuffer()
   }
-  const [one, other] = [await shrunk(a), await shrunk(b)]
+  const [one, other] = [await resized(a), await resized(b)]
   return one.reduce((sum, value, i) => sum + Math.abs(value - other[i]!), 0) / one.length
 }
 
 const big = { width: 1040, height: 720 }
-/** In the colours of Display P3. */
+/** Translucent, in Display P3. */
 const clearP3 = () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).withIccProfile('p3')
 
 interface Case {
   file: () => Sharp | Promise<Uint8Array>
   type: string
   sides: [number, number]
-  /** Its colours are of a profile of their own. */
+  /** The preview must have a colour profile. */
   isProfiled?: true
 }
 
 const JPEG = { type: 'image/jpeg', sides: [800, 554] } satisfies Partial<Case>
-const TURNED_JPEG = { type: 'image/jpeg', sides: [554, 800] } satisfies Partial<Case>
+const ROTATED_JPEG = { type: 'image/jpeg', sides: [554, 800] } satisfies Partial<Case>
 const WEBP = { type: 'image/webp', sides: [800, 622] } satisfies Partial<Case>
 
 const CASES: Record<string, Case> = {
   'a photograph': { file: () => picture(big).jpeg({ quality: 97 }), ...JPEG },
-  'one that is turned by its metadata': {
+  'a photograph rotated by its metadata': {
     file: () => picture(big).jpeg({ quality: 97 }).withMetadata({ orientation: 6 }),
-    ...TURNED_JPEG,
+    ...ROTATED_JPEG,
   },
-  'one that is sent as it is': {
+  'a photograph that is not recompressed': {
     file: () => picture({ width: 1300, height: 900 }).jpeg({ quality: 60 }),
     ...JPEG,
   },
@@ -77,8 +77,8 @@ const CASES: Record<string, Case> = {
     ...WEBP,
   },
   'a PNG with transparency, in Display P3': { file: () => clearP3().png(), ...WEBP, isProfiled: true },
-  'a PNG of 16 bits a channel': { file: () => picture({ ...big, deep: true }).png(), ...JPEG },
-  'a grey JPEG that is sent as it is': {
+  'a PNG with 16 bits per channel': { file: () => picture({ ...big, deep: true }).png(), ...JPEG },
+  'a grey JPEG that is not recompressed': {
     file: () => picture({ ...big, channels: 1 }).jpeg({ quality: 70 }),
     ...JPEG,
   },
@@ -88,22 +88,22 @@ const CASES: Record<string, Case> = {
     ...WEBP,
     isProfiled: true,
   },
-  'an AVIF of 10 bits a channel, with transparency, in Display P3': {
+  'an AVIF with 10 bits per channel and transparency, in Display P3': {
     file: () => clearP3().avif({ ...AVIF, bitdepth: 10 }),
     ...WEBP,
     isProfiled: true,
   },
-  'an AVIF whose colours are named by numbers': {
+  'an AVIF with colour code points': {
     file: () => avif(colours(12, 13)),
     ...JPEG,
     isProfiled: true,
   },
-  'an AVIF that is turned, then mirrored': { file: () => avif(irot(1), imir(1)), ...TURNED_JPEG },
-  'an AVIF that is mirrored, then turned': { file: () => avif(imir(1), irot(1)), ...TURNED_JPEG },
-  'an AVIF that stands on its head': { file: () => avif(imir(0)), ...JPEG },
+  'an AVIF that is rotated, then mirrored': { file: () => avif(irot(1), imir(1)), ...ROTATED_JPEG },
+  'an AVIF that is mirrored, then rotated': { file: () => avif(imir(1), irot(1)), ...ROTATED_JPEG },
+  'an AVIF that is flipped vertically': { file: () => avif(imir(0)), ...JPEG },
 }
 
-/** One of ours around what sharp coded: sharp would write one property for all that turns it. */
+/** Puts sharp's coded image into our own container, because sharp would merge rotation and mirroring into one property. */
 async function avif(...properties: Property[]): Promise<Uint8Array> {
   return assemble({ primary: 1, items: [image(1, await coded(picture(big), AVIF), ...properties)] })
 }
@@ -113,15 +113,15 @@ function colours(primaries: number, transfer: number): Property {
   return { box: box('colr', 'nclx', u16(primaries, transfer, 6), [0x80]) }
 }
 
-const DAILY = ['an AVIF that is turned, then mirrored', 'a WebP with transparency, in Display P3']
+const DAILY = ['an AVIF that is rotated, then mirrored', 'a WebP with transparency, in Display P3']
 
 for (const [name, { file, type, sides, isProfiled }] of Object.entries(CASES)) {
   if (!IS_WHOLE && !DAILY.includes(name)) continue
-  it(`makes one of ${name}, which looks like it and is taken by the service`, async () => {
+  it(`makes a faithful preview of ${name}, which the service accepts`, async () => {
     const made = await file()
     const original = Buffer.from(made instanceof Uint8Array ? made : await made.toBuffer())
     const { blob, preview } = await compress(blobOf(original))
-    assert.ok(preview, 'there is one')
+    assert.ok(preview, 'has a preview')
     assert.equal(preview.type, type)
     assert.ok(preview.size <= 122_880)
     const { headers, body } = await stored(blob, preview)
@@ -129,12 +129,12 @@ for (const [name, { file, type, sides, isProfiled }] of Object.entries(CASES)) {
     const { width, height, icc } = await sharp(body).metadata()
     assert.deepEqual([width, height], sides)
     assert.equal(icc !== undefined, isProfiled === true)
-    const far = await difference(original, body)
-    assert.ok(far < 6, `${far}`)
+    const error = await difference(original, body)
+    assert.ok(error < 6, `${error}`)
   })
 }
 
-it('makes a larger one of a larger picture, up to a limit', async () => {
+it('makes a larger preview for a larger image, up to a limit', async () => {
   for (const [side, expected] of [
     [2560, 1024],
     [3600, 1200],
@@ -148,7 +148,7 @@ it('makes a larger one of a larger picture, up to a limit', async () => {
   }
 })
 
-it('makes none of what is small, or moves', async () => {
+it('makes no preview of small or animated images', async () => {
   const frames = ['red', 'blue'].map((background) =>
     sharp({ create: { ...big, channels: 3, background } })
       .png()
@@ -163,7 +163,7 @@ it('makes none of what is small, or moves', async () => {
   }
 })
 
-it('makes none of an AVIF that would not look like it', async () => {
+it('makes no preview of an AVIF that it could not reproduce faithfully', async () => {
   const hdr = [16, 18].map((transfer) => avif(colours(9, transfer)))
   for (const bytes of await Promise.all([...hdr, avif(clap(520, 360))])) {
     const { action, preview } = await compress(blobOf(bytes))
@@ -172,7 +172,7 @@ it('makes none of an AVIF that would not look like it', async () => {
   }
 })
 
-it('leaves it out where the image fills the limit', async () => {
+it('sends no preview if the image alone reaches the size limit', async () => {
   server ??= startServer()
   const { url } = await server
   const bytes = await picture({ width: 300, height: 200 }).jpeg().toBuffer()

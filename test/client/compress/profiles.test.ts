@@ -12,17 +12,17 @@ const picture = () => sharp({ create: { width: 20, height: 10, channels: 4, back
 const profileOf = async (name: string) =>
   new Uint8Array((await sharp(await picture().jpeg().withIccProfile(name).toBuffer()).metadata()).icc!)
 
-test('sRGB is told from what is shown differently', async () => {
+test('distinguishes sRGB from other profiles', async () => {
   assert.equal(profileKindOf(null), 'none')
   assert.equal(profileKindOf(await profileOf('srgb')), 'srgb')
   assert.equal(profileKindOf(await profileOf('p3')), 'rgb')
-  assert.equal(profileKindOf(await profileOf('cmyk')), 'unfit')
-  assert.equal(profileKindOf(noise(500)), 'unfit')
+  assert.equal(profileKindOf(await profileOf('cmyk')), 'unusable')
+  assert.equal(profileKindOf(noise(500)), 'unusable')
   const cut = (await profileOf('srgb')).slice(0, 200)
   assert.equal(profileKindOf(cut), 'rgb')
 })
 
-test('an sRGB profile with one number changed is no longer sRGB', async () => {
+test('an sRGB profile with changed primaries is not sRGB', async () => {
   const profile = await profileOf('srgb')
   const at = Buffer.from(profile).indexOf('XYZ ', 128)
   assert.ok(at > 0)
@@ -34,7 +34,7 @@ test('an sRGB profile with one number changed is no longer sRGB', async () => {
   assert.equal(profileKindOf(changed), 'rgb')
 })
 
-test('a profile beyond 64 KB is spread over segments, which others put together again', async () => {
+test('splits a profile over 64 KB across segments that other programs can read', async () => {
   const profile = new Uint8Array([...(await profileOf('p3')).slice(0, 128), ...noise(150_000)])
   const jpeg = withJpegProfile(await picture().flatten().jpeg().toBuffer(), profile)
   assert.equal(Buffer.compare((await sharp(jpeg).metadata()).icc!, profile), 0)
@@ -42,17 +42,17 @@ test('a profile beyond 64 KB is spread over segments, which others put together 
   assert.equal(Buffer.compare(found.profile!, profile), 0)
 })
 
-test('a profile of which a share is missing fits nothing', async () => {
+test('a profile with a missing chunk is unusable', async () => {
   const profile = new Uint8Array([...(await profileOf('p3')).slice(0, 128), ...noise(150_000)])
   const jpeg = withJpegProfile(await picture().flatten().jpeg().toBuffer(), profile)
   const endOf = (at: number) => at + 2 + jpeg[at + 2]! * 256 + jpeg[at + 3]!
   const second = endOf(Buffer.from(jpeg).indexOf(Buffer.from([0xff, 0xe2])))
   const cut = Buffer.concat([jpeg.subarray(0, second), jpeg.subarray(endOf(second))])
   const { facts, profile: found } = await jpegFactsOf(sourceOf(cut))
-  assert.deepEqual([facts.profile, found], ['unfit', null])
+  assert.deepEqual([facts.profile, found], ['unusable', null])
 })
 
-test('a profile of odd length goes into a WebP that others read', async () => {
+test('writes a profile of odd length into a WebP that other programs can read', async () => {
   const profile = new Uint8Array([...(await profileOf('p3')), 0])
   const odd = profile.length % 2 === 1 ? profile : profile.slice(0, -1)
   const plain = await picture().webp({ lossless: true, exact: true }).toBuffer()

@@ -1,85 +1,85 @@
-/** How long a worker is waited for, and what stands when it is lost. */
+/** Timeouts of a job, and its result when the worker is lost. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEngine } from '../../../src/client/compress/engine.ts'
-import { FILE, inspected, mockTimers, playedHost, recompressed, settle } from './played-host.ts'
+import { FILE, fakeHost, flushPromises, inspected, mockTimers, recompressed } from './fake-host.ts'
 
-/** A file's compression, and the worker that has it. */
-async function begun() {
-  const { host, workers } = playedHost()
+/** A pending compression, and its worker. */
+async function startJob() {
+  const { host, workers } = fakeHost()
   const pending = createEngine(host).compress(FILE)
-  await settle()
+  await flushPromises()
   return { pending, worker: workers[0]! }
 }
 
-test('a worker that hangs in a codec is ended, and the file goes out without its metadata', async (t) => {
+test('terminates a worker that hangs in a codec, and only scrubs the file', async (t) => {
   const timers = mockTimers(t)
-  const { pending, worker } = await begun()
+  const { pending, worker } = await startJob()
   worker.reply(inspected(4))
   // Fetching codecs over a bad connection is not the file's fault.
   timers.tick(100_000)
   worker.reply({ kind: 'working' })
   timers.tick(10_000 + 4 * 3000 - 1)
-  await settle()
-  assert.equal(worker.ended, false)
+  await flushPromises()
+  assert.equal(worker.isTerminated, false)
   timers.tick(1)
   const result = await pending
-  assert.equal(worker.ended, true)
+  assert.equal(worker.isTerminated, true)
   assert.deepEqual([result.action, result.fallback, result.bytesOut], ['scrubbed', 'timed-out', 900])
 })
 
-test('on a machine that decodes ten times slower, a codec may take ten times longer', async (t) => {
+test('allows a codec ten times longer on a machine that decodes ten times slower', async (t) => {
   const timers = mockTimers(t)
-  const { pending, worker } = await begun()
+  const { pending, worker } = await startJob()
   worker.reply(inspected(4))
   worker.reply({ kind: 'working' })
   worker.reply({ kind: 'decoded', milliseconds: 10 * (20 + 4 * 25) })
   timers.tick(10 * (10_000 + 4 * 3000) - 1)
-  await settle()
-  assert.equal(worker.ended, false)
+  await flushPromises()
+  assert.equal(worker.isTerminated, false)
   timers.tick(1)
   assert.equal((await pending).fallback, 'timed-out')
 })
 
-test('what a worker had finished stands when it hangs, dies or breaks in the next codec', async (t) => {
+test('keeps the interim result when the worker then hangs, dies or fails', async (t) => {
   const timers = mockTimers(t)
-  for (const end of ['hangs', 'dies', 'breaks'] as const) {
-    const { pending, worker } = await begun()
+  for (const end of ['hangs', 'dies', 'fails'] as const) {
+    const { pending, worker } = await startJob()
     worker.reply(inspected())
     worker.reply({ kind: 'working' })
     worker.reply({ ...recompressed(), kind: 'interim', type: 'image/webp', action: 'lossless' })
     if (end === 'hangs') timers.tick(13_000)
     if (end === 'dies') worker.die()
-    if (end === 'breaks') worker.reply({ kind: 'scrubbed', fallback: 'codec-error' })
+    if (end === 'fails') worker.reply({ kind: 'scrubbed', fallback: 'codec-error' })
     const { type, action, bytesOut, fallback } = await pending
     assert.deepEqual([type, action, bytesOut, fallback], ['image/webp', 'lossless', 300, undefined], end)
-    assert.equal(worker.ended, true, end)
+    assert.equal(worker.isTerminated, true, end)
   }
 })
 
-test('a better result than the one in hand takes its place', async () => {
-  const { pending, worker } = await begun()
+test('replaces an interim result with a better one', async () => {
+  const { pending, worker } = await startJob()
   worker.reply(inspected())
   worker.reply({ ...recompressed(), kind: 'interim', type: 'image/webp', action: 'lossless' })
   worker.reply(recompressed())
   assert.equal((await pending).type, 'image/jpeg')
 })
 
-test('a worker whose script takes long to come is waited for; its look at the file is not', async (t) => {
+test('waits for a slow download of the worker script, but not for a slow inspection', async (t) => {
   const timers = mockTimers(t)
-  const { pending, worker } = await begun()
+  const { pending, worker } = await startJob()
   const failed = assert.rejects(pending, /took too long/)
   timers.tick(100_000)
-  await settle()
-  assert.equal(worker.ended, false)
+  await flushPromises()
+  assert.equal(worker.isTerminated, false)
   worker.reply({ kind: 'ready' })
   timers.tick(10_001)
   await failed
-  assert.equal(worker.ended, true)
+  assert.equal(worker.isTerminated, true)
 })
 
-test('a worker that dies in a codec costs the recompression only', async () => {
-  const { pending, worker } = await begun()
+test('still scrubs the file when the worker dies in a codec', async () => {
+  const { pending, worker } = await startJob()
   worker.reply({ kind: 'ready' })
   worker.reply(inspected())
   worker.die()
@@ -87,8 +87,8 @@ test('a worker that dies in a codec costs the recompression only', async () => {
   assert.deepEqual([action, fallback, blob.size, hasLocation], ['scrubbed', 'codec-error', 900, true])
 })
 
-test('a worker that dies of a file before it knows it is an error, not an upload', async () => {
-  const { pending, worker } = await begun()
+test('rejects when the worker dies while inspecting the file', async () => {
+  const { pending, worker } = await startJob()
   worker.reply({ kind: 'ready' })
   worker.die()
   await assert.rejects(pending, Error)

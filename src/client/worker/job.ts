@@ -1,7 +1,7 @@
-/** One file's conversation with a worker. */
+/** Runs one file's compression on a leased worker, with timeouts. */
 import type { MadePreview } from '../compress/preview.ts'
 import type { CompressOptions } from '../types.ts'
-import type { CompressRequest, Found, Reply } from './messages.ts'
+import type { CompressRequest, Inspected, Reply } from './messages.ts'
 import type { Lease } from './pool.ts'
 
 type Verdict =
@@ -9,71 +9,72 @@ type Verdict =
   | { kind: 'lost' | 'timed-out' }
 
 export interface Outcome {
-  inspection: Found | null
+  inspection: Inspected | null
   verdict: Verdict
   preview?: MadePreview
 }
 
-/** A worker's script, or 250 kB of codecs, over a bad mobile connection. */
+/** Timeout for downloading a worker's script, or 250 kB of codecs, over a bad mobile connection. */
 const LOADING_MS = 120_000
-/** How long a worker may take to look at a file, on any machine. */
+/** Timeout for inspecting a file, on any machine. */
 const INSPECTION_MS = 10_000
 const INSPECTION_MS_PER_MEGABYTE = 1000
-/** How long each step of recompressing may take on a machine that decodes as fast as `DECODING_MS_PER_MEGAPIXEL`. */
+/** Timeout for each recompression step on a reference machine, which decodes at `DECODING_MS_PER_MEGAPIXEL`. */
 const STEP_MS = 10_000
 const STEP_MS_PER_MEGAPIXEL = 3000
 const DECODING_MS = 20
 const DECODING_MS_PER_MEGAPIXEL = 25
-/** Codecs, pixels, packing: what `Progress` counts. */
+/** Fetching codecs, decoding, encoding: the steps that `Progress` counts. */
 const STEPS = 3
-/** No machine is waited for longer than so many times that. */
-const MAX_SLOWNESS = 20
+/** Upper bound on a machine's slowdown against the reference, by which step timeouts are multiplied. */
+const MAX_SLOWDOWN = 20
 
 /**
- * Speaks with a worker until its last word, its loss, the end of its time, or the caller's wish. What it had finished
- * by then stands.
+ * Exchanges messages with a worker until its final reply, its loss, a timeout, or cancellation. After a loss or a timeout, the
+ * last interim result stands.
  */
-export function converse(
+export function runJob(
   lease: Lease,
   request: CompressRequest,
   signal: AbortSignal | undefined,
   onProgress: CompressOptions['onProgress'],
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    let inspection: Found | null = null
+    let inspection: Inspected | null = null
     let interim: Extract<Reply, { kind: 'interim' }> | null = null
     let preview: MadePreview | undefined
     let megapixels = 0
-    let slowness = 1
+    let slowdown = 1
     let timer: ReturnType<typeof setTimeout> | undefined
-    const allow = (milliseconds: number) => {
+    const startTimer = (milliseconds: number) => {
       clearTimeout(timer)
       timer = setTimeout(() => finish({ kind: 'timed-out' }, 'end'), milliseconds)
     }
-    const allowInspection = () =>
-      allow(INSPECTION_MS + (request.blob.size / 1e6) * INSPECTION_MS_PER_MEGABYTE)
-    const allowStep = () => allow(slowness * (STEP_MS + megapixels * STEP_MS_PER_MEGAPIXEL))
+    const startInspectionTimer = () =>
+      startTimer(INSPECTION_MS + (request.blob.size / 1e6) * INSPECTION_MS_PER_MEGABYTE)
+    const startStepTimer = () => startTimer(slowdown * (STEP_MS + megapixels * STEP_MS_PER_MEGAPIXEL))
     const report = (step: number) => {
       if (inspection === null) return
       const { type, width, height, hasLocation } = inspection
       onProgress?.({ stage: 'compressing', type, width, height, hasLocation, step, steps: STEPS })
     }
-    const settle = (release: number | 'end') => {
+    const cleanUp = (release: number | 'end') => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', cancel)
       lease.release(release)
     }
     const finish = (verdict: Verdict, release: number | 'end') => {
-      settle(release)
-      const gaveUp = verdict.kind === 'lost' || verdict.kind === 'timed-out' || verdict.kind === 'scrubbed'
+      cleanUp(release)
+      const hasNoResult =
+        verdict.kind === 'lost' || verdict.kind === 'timed-out' || verdict.kind === 'scrubbed'
       resolve({
         inspection,
-        verdict: gaveUp && interim ? { ...interim, kind: 'recompressed' } : verdict,
+        verdict: hasNoResult && interim ? { ...interim, kind: 'recompressed' } : verdict,
         ...(preview && { preview }),
       })
     }
     const cancel = () => {
-      settle('end')
+      cleanUp('end')
       reject(signal?.reason)
     }
     signal?.addEventListener('abort', cancel, { once: true })
@@ -81,17 +82,17 @@ export function converse(
       if (reply === null) return finish({ kind: 'lost' }, 'end')
       switch (reply.kind) {
         case 'ready':
-          return allowInspection()
+          return startInspectionTimer()
         case 'inspected': {
           inspection = reply.inspection
           megapixels = (inspection.width * inspection.height) / 1e6
-          allow(LOADING_MS)
+          startTimer(LOADING_MS)
           return report(1)
         }
         case 'decoded': {
-          const usual = DECODING_MS + megapixels * DECODING_MS_PER_MEGAPIXEL
-          slowness = Math.min(MAX_SLOWNESS, Math.max(1, reply.milliseconds / usual))
-          allowStep()
+          const referenceMs = DECODING_MS + megapixels * DECODING_MS_PER_MEGAPIXEL
+          slowdown = Math.min(MAX_SLOWDOWN, Math.max(1, reply.milliseconds / referenceMs))
+          startStepTimer()
           return report(3)
         }
         case 'preview':
@@ -99,16 +100,16 @@ export function converse(
           return
         case 'interim':
           interim = reply
-          return allowStep()
+          return startStepTimer()
         case 'working':
-          allowStep()
+          startStepTimer()
           return report(2)
         default:
           return finish(reply, reply.kind === 'scrubbed' && reply.fallback ? 'end' : megapixels)
       }
     })
-    if (lease.started) allowInspection()
-    else allow(LOADING_MS)
+    if (lease.started) startInspectionTimer()
+    else startTimer(LOADING_MS)
     lease.post(request)
   })
 }

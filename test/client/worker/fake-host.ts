@@ -1,30 +1,30 @@
-/** Workers that the test plays itself. */
+/** Fake workers, controlled by the test. */
 import type { TestContext } from 'node:test'
 import type { Reply, Request } from '../../../src/client/worker/messages.ts'
 import type { EngineHost } from '../../../src/client/worker/pool.ts'
 import type { Inspection } from '../../../src/formats/image.ts'
 
-export interface PlayedWorker {
+export interface FakeWorker {
   requests: Request[]
   reply(reply: Reply): void
   die(): void
   busy: boolean
-  ended: boolean
+  isTerminated: boolean
 }
 
-export function playedHost(settings: Partial<EngineHost> = {}) {
-  const workers: PlayedWorker[] = []
+export function fakeHost(settings: Partial<EngineHost> = {}) {
+  const workers: FakeWorker[] = []
   const host: EngineHost = {
     maxWorkers: 2,
     maxPixels: () => 100_000_000,
     sendable: async (blob) => blob,
     startWorker({ onReply, onLost }) {
-      const worker: PlayedWorker = {
+      const worker: FakeWorker = {
         requests: [],
         reply: onReply,
         die: () => onLost(new Error('gone')),
         busy: false,
-        ended: false,
+        isTerminated: false,
       }
       workers.push(worker)
       return {
@@ -33,7 +33,7 @@ export function playedHost(settings: Partial<EngineHost> = {}) {
           worker.busy = busy
         },
         terminate: () => {
-          worker.ended = true
+          worker.isTerminated = true
         },
       }
     },
@@ -61,8 +61,8 @@ export const recompressed = (): Extract<Reply, { kind: 'recompressed' }> => ({
   type: 'image/jpeg',
   action: 'lossy',
 })
-/** Lets promises settle. Timers may be mocked. */
-export const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+/** Lets pending promises settle, even with mocked timers. */
+export const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 export function mockTimers(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })

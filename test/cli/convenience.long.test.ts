@@ -1,4 +1,4 @@
-/** What makes the command light to use: short form, folders, settings, a watched folder, history. */
+/** Conveniences of the command: short form, folders, settings, watched folders, history, output files. */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { cameraJpeg, photoPng } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
-import { person } from './command.ts'
+import { newUser } from './command.ts'
 
 let server: RunningServer
 before(async () => {
@@ -15,9 +15,9 @@ before(async () => {
 })
 after(() => server?.stop())
 
-const uploader = () => person({ PINHOLE_SERVER: server.url })
+const uploader = () => newUser({ PINHOLE_SERVER: server.url })
 
-test('a file alone is uploaded, options and all', async () => {
+test('uploads a file without naming the command, with any options', async () => {
   const me = await uploader()
   await writeFile(join(me.folder, 'a.gif'), gif())
   for (const words of [['a.gif'], ['./a.gif'], ['--json', 'a.gif'], ['*.gif'], ['-j', '1', 'a.gif']]) {
@@ -29,7 +29,7 @@ test('a file alone is uploaded, options and all', async () => {
   assert.match((await me.run(['list'])).lines.at(-1)!, /pinhole \d{4}-\d\d-\d\d at [\d.]{8}$/)
 })
 
-test('-r uploads the pictures in a folder and below, and nothing else in there', async () => {
+test('-r uploads the images in a folder and its subfolders, except hidden ones', async () => {
   const me = await uploader()
   await mkdir(join(me.folder, 'trip/day 2'), { recursive: true })
   await mkdir(join(me.folder, 'trip/.cache'))
@@ -42,13 +42,13 @@ test('-r uploads the pictures in a folder and below, and nothing else in there',
     ['trip/b.gif', 'trip/day 2/a.GIF'],
   )
   const without = await me.run(['upload', 'trip'])
-  assert.deepEqual([without.code, /Add -r/.test(without.stderr)], [3, true])
+  assert.deepEqual([without.code, /Use -r/.test(without.stderr)], [3, true])
   await mkdir(join(me.folder, 'empty'))
   assert.equal((await me.run(['-r', 'empty'])).code, 2)
 })
 
-test('`use` remembers the service; the environment and the command line come first', async () => {
-  const me = await person()
+test('use sets the default service, which the environment and the command line override', async () => {
+  const me = await newUser()
   await writeFile(join(me.folder, 'a.gif'), gif())
   assert.equal((await me.run(['use', 'pics'])).code, 2)
   assert.equal((await me.run(['use', 'http://127.0.0.1:9'])).code, 5)
@@ -67,60 +67,61 @@ test('`use` remembers the service; the environment and the command line come fir
   assert.match(broken.stderr, /settings\.json is not valid/)
 })
 
-test('--watch uploads what comes into a folder, once it is whole, until it is told to stop', async () => {
+test('--watch uploads each new file in a folder once it is complete, until Ctrl-C', async () => {
   const me = await uploader()
   await writeFile(join(me.folder, 'old.gif'), gif())
   let stop = () => {}
-  let said = ''
+  let output = ''
   const watching = me.run(['--watch', '.', '--json'], {
     onStart(child) {
       child.stdout?.on('data', (part) => {
-        said += part
+        output += part
       })
       stop = () => child.kill('SIGINT')
     },
   })
-  const told = () =>
-    said
+  const uploadedFiles = () =>
+    output
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line).file)
   try {
-    // Until the watch is on, files come unseen.
-    await until('the watch is on', async () => {
+    // Files written before the watch has started are missed.
+    await until('the watch has started', async () => {
       await writeFile(join(me.folder, 'first.gif'), gif())
-      return told().length > 0
+      return uploadedFiles().length > 0
     })
-    const whole = await cameraJpeg(300, 200)
-    await writeFile(join(me.folder, 'shot.jpg.part'), whole.subarray(0, 1000))
-    await writeFile(join(me.folder, 'notes.txt'), 'no picture')
+    const complete = await cameraJpeg(300, 200)
+    await writeFile(join(me.folder, 'shot.jpg.part'), complete.subarray(0, 1000))
+    await writeFile(join(me.folder, 'notes.txt'), 'no image')
     await rename(join(me.folder, 'shot.jpg.part'), join(me.folder, 'shot.jpg'))
-    await writeFile(join(me.folder, 'shot.jpg'), whole)
-    await until('the last one is up', () => told().includes('shot.jpg'))
+    await writeFile(join(me.folder, 'shot.jpg'), complete)
+    await until('the last file is uploaded', () => uploadedFiles().includes('shot.jpg'))
   } finally {
     stop()
   }
   assert.equal((await watching).code, 0)
-  assert.deepEqual([...new Set(told())], ['first.gif', 'shot.jpg'])
+  assert.deepEqual([...new Set(uploadedFiles())], ['first.gif', 'shot.jpg'])
 })
 
-test('list forgets what is named, and prunes what the service no longer has', async () => {
+test('list --forget removes an upload; list --prune removes those that the service no longer has', async () => {
   const me = await uploader()
   for (const name of ['a', 'b', 'c']) await writeFile(join(me.folder, `${name}.gif`), gif())
   const uploaded = (await me.run(['--json', 'a.gif', 'b.gif', 'c.gif'])).lines
   const [a, b, c] = uploaded.map((line) => JSON.parse(line))
-  const remembered = async () => (await me.run(['list', '--json'])).lines.map((line) => JSON.parse(line).link)
+  const listedLinks = async () =>
+    (await me.run(['list', '--json'])).lines.map((line) => JSON.parse(line).link)
   assert.equal((await me.run(['list', '--forget', a.link])).stdout, `forgot ${a.link}\n`)
-  assert.deepEqual(await remembered(), [b.link, c.link])
+  assert.deepEqual(await listedLinks(), [b.link, c.link])
   assert.equal((await fetch(a.raw)).status, 200)
   assert.equal((await me.run(['list', '--forget', 'http://nobody.example/x'])).code, 2)
   assert.equal((await fetch(b.delete, { method: 'DELETE' })).status, 200)
   assert.equal((await me.run(['list', '--prune'])).stdout, `forgot ${b.link}\n`)
-  assert.deepEqual(await remembered(), [c.link])
+  assert.deepEqual(await listedLinks(), [c.link])
 })
 
-test('-o keeps the mode, follows a link, and never replaces a device', async () => {
-  const me = await person()
+test('-o keeps the file mode, follows a symbolic link, and never replaces a device', async () => {
+  const me = await newUser()
   const jpeg = await cameraJpeg(200, 150)
   await writeFile(join(me.folder, 'a.jpg'), jpeg, { mode: 0o640 })
   await symlink('a.jpg', join(me.folder, 'link.jpg'))
@@ -134,13 +135,13 @@ test('-o keeps the mode, follows a link, and never replaces a device', async () 
   assert.ok((await stat('/dev/null')).isCharacterDevice())
 })
 
-test('-o writes no type that the name denies', async () => {
-  const me = await person()
+test('-o refuses a file name with the extension of another type', async () => {
+  const me = await newUser()
   const png = await photoPng()
   await writeFile(join(me.folder, 'scan.png'), png)
-  const denied = await me.run(['compress', 'scan.png', '-o', 'scan.png'])
-  assert.equal(denied.code, 3)
-  assert.match(denied.stderr, /scan\.jpg.*--mode keep-format/)
+  const refused = await me.run(['compress', 'scan.png', '-o', 'scan.png'])
+  assert.equal(refused.code, 3)
+  assert.match(refused.stderr, /scan\.jpg.*--mode keep-format/)
   assert.deepEqual(await readFile(join(me.folder, 'scan.png')), png)
   assert.equal((await me.run(['compress', 'scan.png', '-o', 'scan.jpeg'])).code, 0)
   const stdin = await me.run(['compress', '-', '-o', me.folder], { stdin: png })
