@@ -178,7 +178,7 @@ async function execute(connection: Pool | PoolClient, query: QueryConfig): Promi
 }
 
 /** https://www.postgresql.org/docs/current/disk-full.html */
-const REMEDY = 'make room on the disk of the Postgres server, which holds nothing back for the operator'
+const REMEDY = 'free up space on the disk of the Postgres server, which has no reserve for the operator'
 
 /** `pg` returns 64-bit integers as text. None of the ledger's exceeds 2^53. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {

@@ -26,13 +26,13 @@ export function saltFiles(folder: string) {
 
   async function keep(key: string, salt: string): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    if ((await read(key)) === null) await make(pathOf(key), salt)
+    if ((await read(key)) === null) await create(pathOf(key), salt)
     // Even if another process created it: uploads are counted under this salt, and must not outlive it after a power cut.
     await flushFolder(folder)
     return (await read(key)) ?? keep(key, salt)
   }
 
-  async function make(path: string, salt: string): Promise<void> {
+  async function create(path: string, salt: string): Promise<void> {
     const draft = `${path}.${crypto.randomUUID()}`
     const handle = await open(draft, 'wx', 0o600)
     try {
@@ -69,6 +69,6 @@ export function saltFiles(folder: string) {
 
 /** Translates a full or failing disk to an error of the ledger. */
 function ledgerFault(error: unknown): never {
-  if (isFull(error)) throw new LedgerFull('make room on the disk of DATA_DIR', { cause: error })
+  if (isFull(error)) throw new LedgerFull('free up space on the disk of DATA_DIR', { cause: error })
   throw error instanceof Error && 'code' in error ? new LedgerUnavailable({ cause: error }) : error
 }

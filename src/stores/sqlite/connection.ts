@@ -55,7 +55,7 @@ export const FULL: ErrorClass = (code) => isOneOf(code, RESULT.FULL)
 /** A failure of SQLite's own flushes, around a checkpoint. SQLite rolls back failed writes itself. */
 export const FLUSH: ErrorClass = (code) => code === IOERR_FSYNC || code === IOERR_DIR_FSYNC
 
-export const REMEDY = 'make room on the disk of DATA_DIR'
+export const REMEDY = 'free up space on the disk of DATA_DIR'
 
 /** Runs `run`, and translates errors of SQLite and the system to the ledger's. */
 export function translatingErrors<T>(run: () => T): T {

@@ -44,7 +44,7 @@ export function statementCases(server: () => PostgresServer): void {
       create trigger fill before insert on audit_log for each row execute function fill()`)
       await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT), (error) => {
         assert.ok(error instanceof LedgerFull)
-        assert.match(error.message, /make room on the disk of the Postgres server/)
+        assert.match(error.message, /free up space on the disk of the Postgres server/)
         return true
       })
       assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
