@@ -64,9 +64,9 @@ export function ledgerOutageCases(): void {
         end: () => postgres.query('select pg_promote()'),
       },
     }
-    for (const [name, { begin, end }] of Object.entries(readOnly)) {
+    for (const [index, [name, { begin, end }]] of Object.entries(readOnly).entries()) {
       it(`reports not ready and refuses uploads, but keeps serving images: ${name}`, async () => {
-        const from = `198.51.100.${70 + name.length}`
+        const from = `198.51.100.${70 + index}`
         const { id, bytes } = await store(urls[0]!, gif(), from)
         await begin()
         try {

@@ -76,7 +76,7 @@ export function severalServersCases(): void {
       assert.equal(await reservationsLeft(from), 100)
     })
 
-    it('store neither keys nor addresses in the store and the ledger', async () => {
+    it('keep keys and addresses out of the store and the ledger', async () => {
       const from = '198.51.100.30'
       const { id, key } = await store(urls[0]!, gif(), from)
       const [object] = [...fake.objects].filter(([name]) => name.endsWith(id))

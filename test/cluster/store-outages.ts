@@ -26,9 +26,9 @@ export function storeOutageCases(): void {
         end: () => fake.faults.clear(),
       },
     }
-    for (const [name, { begin, end }] of Object.entries(outages)) {
+    for (const [index, [name, { begin, end }]] of Object.entries(outages).entries()) {
       it(`returns 503, never 404, and recovers by itself: ${name}`, async () => {
-        const from = `198.51.100.${40 + name.length}`
+        const from = `198.51.100.${40 + index}`
         const { id, key, bytes } = await store(urls[0]!, gif(), from)
         begin()
         try {

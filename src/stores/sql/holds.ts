@@ -6,10 +6,10 @@ import { ALWAYS, list, type Part, sql } from './statement.ts'
 /** Times that each digest is a parameter in the statement that looks for it. */
 const PARAMETERS_PER_DIGEST = 3
 
-/** No later act has ended the hold while its move is still pending. */
+/** No pending move of a later act ends the hold. */
 export const IS_NOT_ENDING = sql`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
 
-/** The image is held, or its move is still pending. */
+/** The image is held, or about to be. */
 export function isHeld(id: string): Part {
   return sql`exists (select 1 from holds where id = ${id} and gone = 0 and ${IS_NOT_ENDING})`
 }

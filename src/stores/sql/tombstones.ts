@@ -49,8 +49,8 @@ function insertTombstone(
 }
 
 /**
- * Adds tombstones. Run these statements last in the transaction of the change: transactions contend for one row, and must hold
- * no lock acquired after it.
+ * Adds tombstones. Run these statements last in the transaction of the change: all transactions contend for one row, and
+ * locking it last prevents deadlocks.
  */
 export function addTombstones(
   at: number,

@@ -15,7 +15,7 @@ const RETRY_MS = 10
 export function openServerLock(file: string, timeoutMs: number) {
   let connection: Connection | undefined
 
-  /** Uses SQLite's file tryLock (https://www.sqlite.org/lockingv3.html), as Node has no API for tryLock. `false` if taken. */
+  /** Uses SQLite's file locks (https://www.sqlite.org/lockingv3.html), as Node has no API for locks. `false` if taken. */
   function tryLock(sql: string): boolean {
     return translatingErrors(() => {
       try {
@@ -31,7 +31,7 @@ export function openServerLock(file: string, timeoutMs: number) {
 
   /** Runs `work` while no server can join. `false`, without running it, if a server is running. */
   async function whileAlone(work: () => Promise<void>): Promise<boolean> {
-    // Checked first: closing a file would release all locks that this process has on it.
+    // Only if it is missing: closing a file releases all locks that this process has on it.
     if (!existsSync(file)) translatingErrors(() => closeSync(openSync(file, 'a', 0o600)))
     connection ??= translatingErrors(() => new DatabaseSync(file, { timeout: 0 }))
     if (!tryLock('begin exclusive')) return false

@@ -99,7 +99,7 @@ export function connectionCases(server: () => PostgresServer): void {
       assert.equal(await ledger.whyWithheld([DIGEST]), null)
     })
 
-    test('reveals the password in no error', async (t) => {
+    test('does not reveal the password in errors', async (t) => {
       const { url } = await ledgerOf(t, server())
       const password = new URL(url).password
       const wrong = (change: (url: URL) => void) => {
