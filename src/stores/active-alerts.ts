@@ -1,12 +1,13 @@
 /**
- * Port: alerts that are active, such as a full disk. Each is raised once, however many processes notice it. A part of the ledger. Methods resolve and throw as those of `ledger.ts` do.
+ * Port: active alerts, such as a full disk. Each is raised once, however many processes notice it. Part of the ledger:
+ * `ledger.ts` says how methods resolve and throw.
  */
 
 export interface Pause {
-  /** Reason of the act. */
+  /** Recorded in the audit log. */
   reason: string
   who: string
-  /** The kind of the notice. */
+  /** Kind of the notice to raise. */
   raises: string
 }
 
@@ -17,19 +18,19 @@ export interface ActiveAlert {
 }
 
 export interface AlertLedger {
-  /** In order of names. */
+  /** Sorted by name. */
   activeAlerts(): Promise<ActiveAlert[]>
   /**
-   * `true` for the caller that recorded it first. The notice that it raises, and the pause of uploads with its act and
-   * its own notice, are written in the same transaction. Uploads that are paused already are not paused again.
+   * `true` only for the caller that recorded the alert first. In the same transaction: raises the notice, pauses uploads,
+   * logs the pause and raises the notice of the pause. Uploads that are already paused are not paused again.
    */
   raiseAlert(name: string, at: Date, then: { raises: string | null; pause: Pause | null }): Promise<boolean>
-  /** They no longer hold. */
+  /** Removes alerts whose condition no longer holds. */
   resolveAlerts(names: string[]): Promise<void>
   /**
-   * Records that a cap was reached on `day` and raises the notice, in one transaction. If any cap was reached earlier,
-   * since the day `since`, it pauses uploads and raises the notice of that instead, and clears the record: after a
-   * resume counting starts over. `null` if this was recorded before.
+   * Records that a cap was reached on `day` and raises its notice, in one transaction. If another was recorded on or after
+   * `since`, pauses uploads and raises the notice of the pause instead, then clears the record: counting starts over after
+   * uploads resume. `null` if this cap and day were already recorded.
    */
   recordReached(
     name: string,

@@ -1,20 +1,20 @@
 /**
- * Port: what the operator decided on the admin server, and may undo until it is due. A part of the ledger. Methods resolve and
- * throw as those of `ledger.ts` do.
+ * Port: the operator's decisions on the admin server, which can be undone until they are due. Part of the ledger: `ledger.ts`
+ * says how methods resolve and throw.
  */
 import type { Digests } from './holds.ts'
 
 export type DecidedAct = 'keep' | 'hold' | 'remove'
 
 export interface NewDecision {
-  /** The same for all images that were decided together. */
+  /** Shared by all images decided together. */
   batch: string
   act: DecidedAct
   /** Whether a removal also blocks the same bytes. */
   block: boolean
   reason: string
   who: string
-  /** Empty if none was named. */
+  /** Empty if none was given. */
   rule: string
   /** Epoch milliseconds. */
   at: number
@@ -22,38 +22,35 @@ export interface NewDecision {
 }
 
 export interface Decision extends NewDecision {
-  /** Id of the image. */
+  /** Image ID. */
   id: string
   /** The image was visible until this decision hid it. */
   wasVisible: boolean
-  /** Token of the claim; 0 if nobody carries it out yet. */
+  /** Claim token; 0 while unclaimed. */
   claim: number
 }
 
 export interface DecidedImage {
   id: string
   isVisible: boolean
-  /** `null` if they are not known. */
+  /** `null` if unknown. */
   digests?: Digests | null
 }
 
 export interface DecisionLedger {
   /**
-   * Records a decision on each image, in one transaction. A visible image that is to be held or removed is held from
-   * then on, with the act on record. Resolves to the ids it was recorded for: an image has one decision at a time.
+   * Records a decision on each image, in one transaction. A visible image to be held or removed is held immediately, with
+   * an audit log entry. Resolves to the IDs that were recorded: an image that already has a decision is skipped.
    */
   addDecisions(decision: NewDecision, images: DecidedImage[]): Promise<string[]>
-  /** Those that may be undone at `now`, the newest first, at most `limit`. */
+  /** Decisions that can still be undone at `now`, newest first, at most `limit`. */
   pendingDecisions(now: number, limit: number): Promise<Decision[]>
-  /** Takes back a batch, with the act on record; images that were visible become so again. Its ids; none if it is too late. */
+  /** Undoes a batch, with an audit log entry; images it hid become visible again. Resolves to their IDs; empty if too late. */
   undoDecisions(batch: string, reason: string, at: Date, who: string): Promise<string[]>
-  /** Takes what is due for this process alone until `now + leaseMs`: two processes never hold the same one. */
+  /** Claims due decisions exclusively for this process, until `now + leaseMs`. */
   claimDecisions(limit: number, now: number, leaseMs: number): Promise<Decision[]>
-  /**
-   * Nothing more is to be done. An act on the image that is recorded meanwhile ends its decision too: the later act
-   * counts.
-   */
+  /** Removes a decision that was carried out. A later act on the image also ends its decision: the latest act wins. */
   finishDecision(decision: Decision): Promise<void>
-  /** It could not be carried out: due again at `retryAt`. */
+  /** Reschedules a decision that could not be carried out. */
   deferDecision(decision: Decision, retryAt: number): Promise<void>
 }

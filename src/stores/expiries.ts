@@ -1,9 +1,9 @@
 /**
- * Port: which images expire, and when. A part of the ledger: an index for those who remove them, as an image's own record
- * says the same. Methods resolve and throw as those of `ledger.ts` do.
+ * Port: which images expire, and when. Part of the ledger: `ledger.ts` says how methods resolve and throw. Only an index for
+ * the job that removes them: the image's own record has the same time.
  */
 
-/** An image that is to be removed. */
+/** An image to be removed once it expires. */
 export interface Expiry {
   id: string
   /** Epoch milliseconds. */
@@ -11,25 +11,22 @@ export interface Expiry {
 }
 
 export interface ClaimedExpiry extends Expiry {
-  /** Number of the claim. What an earlier claim of the same image settles or defers counts no more. */
+  /** Claim token. Settling or deferring with an earlier claim of the same image has no effect. */
   claim: number
 }
 
 export interface ExpiryLedger {
   /**
-   * Remembers when images expire. Of two times of one image the earlier counts, and who claimed it before can settle it no more:
-   * it is sent again. All of them or none.
+   * Records when images expire, atomically. The earlier of two expiry times wins, and any existing claim becomes stale, so
+   * the image is claimed again.
    */
   recordExpiries(expiries: readonly Expiry[]): Promise<void>
-  /** When the next image is due (epoch milliseconds), by an index. `null` if none expires. */
+  /** When the next image is due (epoch milliseconds), from an index. `null` if none expires. */
   nextExpiry(): Promise<number | null>
-  /**
-   * Takes up to `limit` images that are due at `now`, for this process alone until `now + leaseMs`: two processes never
-   * hold the same one.
-   */
+  /** Claims up to `limit` images due at `now` exclusively for this process, until `now + leaseMs`. */
   claimExpiries(limit: number, now: number, leaseMs: number): Promise<ClaimedExpiry[]>
-  /** They are gone. */
+  /** Forgets images that were removed. */
   settleExpiries(expiries: readonly ClaimedExpiry[]): Promise<void>
-  /** They are still there: due again at `retryAt` (epoch milliseconds). */
+  /** Reschedules images that could not be removed for `retryAt` (epoch milliseconds). */
   deferExpiries(expiries: readonly ClaimedExpiry[], retryAt: number): Promise<void>
 }

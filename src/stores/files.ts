@@ -1,18 +1,15 @@
-/** Port: a few small files in one place: ledgers of backups, tombstones. Each is written whole and never changed in part. */
+/** Port: a folder of a few small files, such as backed-up ledgers and tombstones. Each file is always written whole. */
 
 export interface Files {
-  /** Makes the place if it is missing. Its parent must be there: a disk that is not mounted must not look like an empty one. */
+  /** Creates the folder if it is missing. Its parent must exist: an unmounted disk must not look like an empty one. */
   make(): Promise<void>
-  /** In order of code units. None if the place is missing. */
+  /** Sorted by code unit. Empty if the folder is missing. */
   names(): Promise<string[]>
-  /** `null` if there is none. */
+  /** `null` if there is no such file. */
   read(name: string): Promise<Uint8Array | null>
-  /**
-   * Durable when it resolves, and whole or not there if the process dies. Replaces what has the name. Throws if the place
-   * is missing.
-   */
+  /** Creates or replaces a file atomically; durable when it resolves. Throws if the folder is missing. */
   write(name: string, bytes: Uint8Array): Promise<void>
-  /** Harmless if there is none. */
+  /** Idempotent. */
   remove(name: string): Promise<void>
   close(): Promise<void>
 }

@@ -1,8 +1,8 @@
 /**
- * Port: what must be counted or remembered across images, in SQL. Losing the ledger loses no image.
- * Every method that resolves has made its change durable; one that throws has changed nothing, unless its answer was lost
- * on the way. Throws `LedgerUnavailable` when it can't be reached, `TypeError` for text with a NUL and numbers that are not
- * whole, `RangeError` for a day that is not one.
+ * Port: the ledger, state kept across images, in SQL. Losing the ledger loses no image.
+ * A method that resolves has made its change durable; one that throws has changed nothing, unless the response was lost in
+ * transit. Throws `LedgerUnavailable` when the database can't be reached, `TypeError` for text with a NUL and for non-integer
+ * numbers, `RangeError` for a malformed day.
  */
 
 import type { AlertLedger } from './active-alerts.ts'
@@ -16,77 +16,77 @@ import type { ScanLedger } from './scans.ts'
 import type { TombstoneLedger } from './tombstones.ts'
 import type { UploaderTagLedger, UploaderTags } from './uploader-tags.ts'
 
-/** An entry of the audit log: an act of the operator. */
+/** Audit log entry: an act of the operator. */
 export interface AuditEntry {
   /** ISO 8601, UTC. */
   at: string
   act: AuditedAct
-  /** An image's id, a SHA-256 in lower-case hex, or a setting's name and value. */
+  /** An image ID, a SHA-256 in lower-case hex, or a setting's name and value. */
   subject: string
   reason: string
-  /** Name of the token or machine. Empty where that was not recorded. */
+  /** Name of the token or machine. Empty in entries that predate it. */
   who: string
-  /** The rule that was broken, e.g. `copyright`. Empty if none was named. */
+  /** The rule that was broken, e.g. `copyright`. Empty if none was given. */
   rule: string
 }
 
 export type AuditedAct = 'remove' | 'block' | 'unblock' | 'hold' | 'release' | 'keep' | 'set'
 
-/** The operator who acts, and under which rule. */
+/** The acting operator, and the rule applied. */
 export interface Actor {
   who: string
   rule?: string
 }
 
-/** Where the operator's last act wants an image to be. Recorded before the image is moved. */
+/** A pending move of an image to where the operator's last act put it. Recorded before the image is moved. */
 export interface Move {
   id: string
   to: 'held' | 'visible' | 'removed'
-  /** Version of the act. A later one changes it. */
+  /** Version of the act. Every later act changes it. */
   version: number
-  /** Token of the claim. */
+  /** Claim token. */
   claim: number
 }
 
-/** Uploads that were refused. */
+/** Refused uploads. */
 export interface Refusals {
   count: number
-  /** Size of all of them. Unit: bytes. */
+  /** Total size. Unit: bytes. */
   bytes: number
 }
 
-/** Recorded with the reservation of an upload, and removed with it. */
+/** Recorded along with an upload's reservation, and removed with it. */
 export interface ReservedWith {
-  /** Counts it for its network too. */
+  /** Also counts the upload against its network's quota. */
   network?: { bucket: string; limit: number }
-  /** Recorded with it, so that other uploads of its uploader can be found. */
+  /** Lets the operator find other uploads by the same uploader. */
   tags?: UploaderTags
-  /** Epoch milliseconds. The upload counts as reserved from then on, until it is confirmed or released. */
+  /** Epoch milliseconds. From then on the upload counts as reserved, until it is confirmed or released. */
   reservedAtMs?: number
 }
 
-/** Why there may be no room for one more upload. */
+/** Why the quota may have no room for another upload. */
 export interface Refused extends Refusals {
-  /** Uploads used, with those that are only reserved. */
+  /** Uploads used, including reservations. */
   used: number
-  /** Reservations that are neither confirmed nor released. */
+  /** Reservations neither confirmed nor released. */
   reserved: number
-  /** When the last of them was reserved. Epoch milliseconds. */
+  /** Time of the latest reservation. Epoch milliseconds. */
   reservedAtMs: number
 }
 
-/** What opens the admin server: a link that works once, or a session. */
+/** Grants access to the admin server: a one-time login link, or a session. */
 export interface AdminToken {
   /** Lower-case hex. */
   sha256: string
   kind: 'login' | 'session'
   who: string
-  /** Epoch milliseconds. It may be extended, but not past `endsAt`. */
+  /** Epoch milliseconds. Can be extended, but not past `endsAt`. */
   expiresAt: number
   endsAt: number
 }
 
-/** How often something may be done. */
+/** A rate limit. */
 export interface Rate {
   intervalMs: number
   burst: number
@@ -104,9 +104,9 @@ export interface Ledger
     ScanLedger,
     TombstoneLedger {
   /**
-   * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. The number of
-   * uploads used after it, or `null` if all are reserved, or if as many refusals or bytes of them are on record as
-   * `budget` has. `'network-full'`: the uploads of its network are all reserved.
+   * Reserves one of the `limit` uploads of `bucket` on `day` (YYYY-MM-DD, UTC), in one statement. Resolves to the number of
+   * uploads now used. `null` if none is left, or if the recorded refusals have used up `budget` by count or by bytes.
+   * `'network-full'` if the quota of its network is used up.
    */
   reserveUpload(
     bucket: string,
@@ -115,35 +115,34 @@ export interface Ledger
     budget?: Refusals,
     more?: ReservedWith,
   ): Promise<number | 'network-full' | null>
-  /** Gives a reservation back; the count never falls below zero. `refusedBytes`: also records a refusal of so many bytes. */
+  /** Releases a reservation; the count never falls below zero. `refusedBytes`: also records a refusal of this size. */
   releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
-  /** A reservation has become an image: it counts as used, and as reserved no more. A power cut may undo this. */
+  /** The upload was stored: it counts as used rather than reserved. A power cut may undo this. */
   confirmUpload(bucket: string, day: string): Promise<void>
-  /** On record for `bucket` on `day`. */
+  /** Usage and refusals of `bucket` on `day`. */
   refusals(bucket: string, day: string): Promise<Refused>
-  /** Uploads that are reserved or made. */
+  /** Uploads reserved or stored. */
   usedUploads(bucket: string, day: string): Promise<number>
   /**
-   * The day's salt: 32 random bytes, made for the first process that asks and the same for all. Each `purpose` has a salt
-   * of its own. The same array each time: not to be changed.
+   * The day's salt: 32 random bytes, created by the first process to ask and shared by all. Each `purpose` has its own salt.
+   * Returns the same array every time: do not modify it.
    */
   daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>
   /**
-   * Erases what there is of days before `day`, so that it can't be read from free pages or logs either; of links and their
-   * salts nothing. Of days after `last`: all.
+   * Erases all private data of days before `day` except links and their salts, and everything of days after `last`, beyond
+   * recovery from free pages or logs.
    */
   forgetDaysBefore(day: string, last?: string): Promise<void>
 
-  /** Blocks each digest and records an act for each. Blocking twice is harmless: both acts are recorded. */
+  /** Blocks digests, with an audit log entry for each. Blocking again is harmless, and logged again. */
   block(sha256: string[], reason: string, at: Date, by?: Actor): Promise<void>
-  /** `false` if it was not blocked. Records the act either way. */
+  /** `false` if it was not blocked. Logged either way. */
   unblock(sha256: string, reason: string, at: Date, by?: Actor): Promise<boolean>
 
   /**
-   * Remembers that the operator removed this image, records the act and the move that it needs, and decides the image's
-   * case if it has one. Twice is harmless: both are recorded. It is for good: see `recordHold`. `blocked`: digests that are
-   * blocked with it. `decision`: the claimed one that this carries out; `false` if an act came later and ended it: then
-   * nothing is recorded.
+   * Records that the operator removed this image: logs the act, queues the move and decides the image's case, if any.
+   * Removing again is harmless, and logged again. A removal is final: see `recordHold`. `blocked`: digests to block with it.
+   * `decision`: the claimed decision this carries out; `false`, and nothing is recorded, if a later act ended it.
    */
   recordRemoval(
     id: string,
@@ -153,93 +152,90 @@ export interface Ledger
     options?: { blocked?: readonly string[]; decision?: Pick<Decision, 'claim'> | undefined },
   ): Promise<boolean>
   /**
-   * The same for an image that is to be held, and for its bytes, if `digests` are known. `false`: the operator removed it,
-   * though the object may be there still. Then no act is recorded and no move.
+   * Records a hold of an image, and of its bytes if `digests` are known. `false`, and neither an act nor a move is recorded,
+   * if the operator removed the image, even though the object may still exist.
    */
   recordHold(id: string, reason: string, at: Date, by?: Actor, digests?: Digests | null): Promise<boolean>
-  /** The same for a held one that is to be visible again. Its case is open again. `false` as with `recordHold`. */
+  /** Records the release of a held image and reopens its case. `false` as with `recordHold`. */
   recordRelease(id: string, reason: string, at: Date, by?: Actor): Promise<boolean>
   /**
-   * Decides an image's case, and records the act: it stays as it is, as long as its stored bytes have this `sha256`, if that
-   * is known. Bytes of an image that is gone are withheld no more. `false` as with `recordHold`, and while it is held.
+   * Decides an image's case as kept, and logs the act. Applies only to stored bytes with this `sha256`, if given. Digests of
+   * a deleted image are no longer withheld. `false` as with `recordHold`, and while the image is held.
    */
   recordKeep(id: string, reason: string, at: Date, by?: Actor, sha256?: string): Promise<boolean>
 
-  /** Takes the move of an image for this process alone until `now + leaseMs`. `null` if there is none left to make. */
+  /** Claims the image's move exclusively for this process until `now + leaseMs`. `null` if none is pending. */
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
-  /** Queues the move that the last act on the image asked for once more: something else may have moved it since. */
+  /** Queues the move of the last act on the image again: something else may have moved the image since. */
   moveAgain(id: string): Promise<void>
-  /** The same for up to `limit` moves of any image that nobody makes: their process died. */
+  /** Claims up to `limit` unclaimed moves of any image: the process making them died. */
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
   /**
-   * The move is done. `isThere`: the image exists; if it was to be held and does not, its digests are withheld on. `false`
-   * if a later act wants it elsewhere, or the claim had ended: then the move must be claimed again. Another process may then
-   * have made a later move before this one: the image is moved once more, to where it should be.
+   * The move is done. `isThere`: the image exists; the digests of an image that was to be held but is gone stay withheld.
+   * `false` if a later act changed the target, or the claim had expired: then claim the move again. After an expired claim,
+   * another process may have made a later move before this one, so the image is moved again to where it belongs.
    */
   finishMove(move: Move, isThere: boolean): Promise<boolean>
-  /** The move could not be made: due again at `retryAt`, also if the claim had ended. */
+  /** The move failed: due again at `retryAt`, even if the claim has expired. */
   deferMove(move: Move, retryAt: number): Promise<void>
 
-  /**
-   * Takes `amount` from what is left of the cap `name` on `day`, which is `limit` in all: the whole amount or nothing.
-   * True if it was taken.
-   */
+  /** Takes `amount` from the cap `name` on `day`, whose total is `limit`. All or nothing: `true` if it was taken. */
   takeCapacity(name: string, day: string, amount: number, limit: number): Promise<boolean>
-  /** Releases what was not used. */
+  /** Releases unused capacity. */
   releaseCapacity(name: string, day: string, amount: number): Promise<void>
-  /** What of the cap `name` is taken on `day`. */
+  /** Used capacity of the cap `name` on `day`. */
   usedCapacity(name: string, day: string): Promise<number>
 
-  /** Writes down a token, and forgets all that expired by `now`. */
+  /** Stores a token, and forgets tokens expired at `now`. */
   putToken(token: AdminToken, now: number): Promise<void>
-  /** Uses a token up. Answers its name to the one caller that got it; `null` for all others, and once it has expired. */
+  /** Consumes a token. Resolves to its `who` for one caller only; `null` for all others, and once it has expired. */
   takeToken(sha256: string, kind: AdminToken['kind'], now: number): Promise<string | null>
-  /** Extends a token's life. Answers its name; `null` if there is none, or it has expired. */
+  /** Extends a token's life. Resolves to its `who`; `null` if there is no such token, or it has expired. */
   renewToken(sha256: string, kind: AdminToken['kind'], now: number, expiresAt: number): Promise<string | null>
 
-  /** Every setting that was changed, by name. One statement. */
+  /** Every changed setting, by name. One statement. */
   settings(): Promise<Record<string, string>>
-  /** Changes settings, `null` back to what the configuration says, and records an act for each. All of them or none. */
+  /** Changes settings atomically, with an audit log entry for each. `null` restores the configured value. */
   changeSettings(changes: Record<string, string | null>, reason: string, at: Date, by?: Actor): Promise<void>
-  /** Entries of the audit log, the newest first, at most `limit`. */
+  /** Audit log entries, newest first, at most `limit`. */
   auditLog(limit: number): Promise<AuditEntry[]>
-  /** Every entry of the audit log, the oldest first, read in pages. */
+  /** Every audit log entry, oldest first, read in pages. */
   everyAuditEntry(): AsyncIterable<AuditEntry>
-  /** How much is in it. Today is the UTC day of this machine's clock. */
+  /** Totals for statistics. Today is the UTC day by this machine's clock. */
   counts(): Promise<LedgerCounts>
 
-  /** Remembers that the image was deleted by its key, also for its case if it has one. Twice is harmless. */
+  /** Records that the image was deleted with its key, also in its case if it has one. Idempotent. */
   recordDeletion(id: string, at: Date): Promise<void>
-  /** Ids of images that are gone by the operator or by their keys, after `after`, in order, at most `limit`. */
+  /** IDs of images removed by the operator or deleted with their keys, after `after`, sorted, at most `limit`. */
   goneIds(after: string, limit: number): Promise<string[]>
 
   /** Facts about the instance, by name. */
   facts(): Promise<Record<string, string>>
-  /** Writes the facts that are not there yet, or all with `replace`, in one transaction. Resolves to all facts after it. */
+  /** Writes facts that are not set yet, or all of them with `replace`, in one transaction. Resolves to all facts. */
   writeFacts(facts: Record<string, string>, options: { replace: boolean }): Promise<Record<string, string>>
   /**
-   * Joins the servers on this ledger until it is closed, once. `ifFirst` runs before, while nobody else joins, if there
-   * are none and the ledger can tell.
+   * Registers this server on the ledger until it is closed. Call it once. Runs `ifFirst` beforehand, while no other server
+   * can join, if there is no other server and the ledger can tell.
    */
   join(ifFirst: () => Promise<void>): Promise<void>
-  /** By the clock that all servers share, epoch milliseconds. `null`: it is this machine's own. */
+  /** Time by the clock that all servers share, epoch milliseconds. `null`: that is this machine's own clock. */
   time(): Promise<number | null>
   /**
-   * Takes `turns` tokens, one by default and `burst` at most, from the bucket `name`, which all servers share: `burst` at once, one every
-   * `intervalMs` on average. Resolves to 0, or to how many milliseconds to wait before asking again. `now`: epoch milliseconds.
-   * Tokens that were taken while a clock was hours ahead do not count once it is right.
+   * Takes `turns` tokens (default 1, at most `burst`) from the token bucket `name`, which all servers share: bursts of up to
+   * `burst`, one token every `intervalMs` on average. Resolves to 0, or to the milliseconds to wait before asking again.
+   * `now`: epoch milliseconds. Tokens taken while a clock was hours ahead are ignored once it is right.
    */
   takeTurn(name: string, now: number, rate: Rate, turns?: number): Promise<number>
-  /** The bucket gives no token before `until` (epoch milliseconds). */
+  /** Blocks the token bucket until `until` (epoch milliseconds). */
   holdTurns(name: string, until: number, rate: Rate): Promise<void>
 
-  /** Resolves if the ledger can be written now. */
+  /** Resolves if the ledger is currently writable. */
   check(): Promise<void>
-  /** Ends the calls under way first. Later ones throw `LedgerUnavailable`. */
+  /** Waits for calls in flight. Later calls throw `LedgerUnavailable`. */
   close(): Promise<void>
 }
 
-/** The ledger can't be reached, and trying again later may help. The service answers 503. */
+/** The ledger can't be reached; a retry may succeed. The service answers 503. */
 export class LedgerUnavailable extends Error {
   constructor(options?: ErrorOptions) {
     super('ledger unavailable', options)
@@ -247,7 +243,7 @@ export class LedgerUnavailable extends Error {
   }
 }
 
-/** The ledger has no room left to write to. The service answers 507. `remedy`: what the operator can do. */
+/** The ledger has no space left. The service answers 507. `remedy`: what the operator can do. */
 export class LedgerFull extends LedgerUnavailable {
   constructor(remedy: string, options?: ErrorOptions) {
     super(options)
@@ -257,7 +253,7 @@ export class LedgerFull extends LedgerUnavailable {
 }
 
 export interface LedgerCounts {
-  /** `null`: can't be read now, as on a full disk. */
+  /** `null` if it can't be read now, e.g. on a full disk. */
   uploadsToday: number | null
   removals: number
   blocks: number

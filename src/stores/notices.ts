@@ -1,29 +1,29 @@
 /**
- * Port: notices that the operator has yet to receive. A part of the ledger. Events that happen while a notice of their
- * kind waits are counted in it, so there is one row per kind. Methods resolve and throw as those of `ledger.ts` do.
+ * Port: notices not yet delivered to the operator. Part of the ledger: `ledger.ts` says how methods resolve and throw. Events
+ * are added to the pending notice of their kind, so there is one row per kind.
  */
 
 export interface PendingNotice {
   kind: string
-  /** The same at each attempt to deliver it. */
+  /** The same for each delivery attempt. */
   id: string
-  /** How many events there were since the last notice of this kind was delivered. */
+  /** Events since the last delivered notice of this kind. */
   count: number
-  /** When the first of them happened. Epoch milliseconds. */
+  /** When the first of these events happened. Epoch milliseconds. */
   since: number
   /** Failures so far. */
   attempts: number
-  /** Token of the claim. */
+  /** Claim token. */
   claim: number
 }
 
 export interface NoticeLedger {
-  /** Takes what is due for this process alone until `now + leaseMs`: two processes never hold the same one. */
+  /** Claims due notices exclusively for this process, until `now + leaseMs`. */
   claimNotices(now: number, leaseMs: number): Promise<PendingNotice[]>
-  /** It was delivered. Events since it was claimed, and later ones, are due from `quietUntil` on, as another notice. */
+  /** The notice was delivered. Events since it was claimed go into the next one, which is due at `quietUntil`. */
   settleNotice(notice: PendingNotice, now: number, quietUntil: number): Promise<void>
-  /** It could not be delivered: due again at `retryAt`, with one more attempt. */
+  /** Delivery failed: due again at `retryAt`, with one more attempt counted. */
   deferNotice(notice: PendingNotice, retryAt: number): Promise<void>
-  /** How many wait, and since when the oldest (epoch milliseconds). */
+  /** How many are pending, and since when the oldest (epoch milliseconds). */
   pendingNotices(): Promise<{ count: number; oldest: number | null }>
 }

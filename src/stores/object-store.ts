@@ -1,12 +1,12 @@
-/** Port: images, each ONE object, its bytes and its record, written and removed as one. */
+/** Port: object store for images. Each image is ONE object, bytes and record, written and removed atomically. */
 import type { ByteSource, Segment } from '../formats/image.ts'
 import { FRAME_FOOT_BYTES, FRAME_HEAD_BYTES, type ImageType, type PreviewType } from '../protocol.ts'
 
-/** Everything known about an image. It travels with the bytes: there is no table of images. */
+/** Everything known about an image. Stored with its bytes: there is no table of images. */
 export interface ImageRecord {
   id: string
   type: ImageType
-  /** Size of the image's bytes, without its preview. Unit: bytes. */
+  /** Size of the image, without its preview. Unit: bytes. */
   size: number
   /** As displayed. Unit: pixels. */
   width: number
@@ -14,19 +14,19 @@ export interface ImageRecord {
   animated: boolean
   /** SHA-256 of the image's bytes, lower-case hex. */
   sha256: string
-  /** SHA-256 of the bytes as they were sent, lower-case hex. Differs if metadata was removed, or a preview came along. */
+  /** SHA-256 of the bytes as uploaded, lower-case hex. Differs if metadata was stripped or a preview was included. */
   sentSha256: string
   /** SHA-256 of the deletion key, lower-case hex. */
   keySha256: string
   /** ISO 8601, UTC. */
   createdAt: string
-  /** From then on nobody is shown it. ISO 8601, UTC, whole seconds. Stores know nothing of it. Absent: never. */
+  /** Not shown from this time on. ISO 8601, UTC, whole seconds. Not interpreted by stores. Absent: never expires. */
   expiresAt?: string
-  /** Absent if none came with the image. */
+  /** Absent if the image was uploaded without one. */
   preview?: Preview
 }
 
-/** A smaller picture of an image, which its client made. It is stored behind the image, in a frame. */
+/** A smaller version of an image, made by the client. Stored after the image, in a frame. */
 export interface Preview {
   type: PreviewType
   /** Unit: bytes. */
@@ -38,62 +38,62 @@ export interface Preview {
   sha256: string
 }
 
-/** Size of an image and, if it has a preview, the frame behind it. Unit: bytes. */
+/** Size of an image and, if it has a preview, of the frame after it. Unit: bytes. */
 export function storedSize({ size, preview }: Pick<ImageRecord, 'size' | 'preview'>): number {
   return preview === undefined ? size : size + FRAME_HEAD_BYTES + preview.size + FRAME_FOOT_BYTES
 }
 
-/** Where a preview stands among the stored bytes. `null` if there is none. */
+/** Location of the preview in the stored bytes. `null` if there is none. */
 export function previewRange({ size, preview }: ImageRecord): ContentRange | null {
   if (preview === undefined) return null
   const first = size + FRAME_HEAD_BYTES
   return { first, last: first + preview.size - 1 }
 }
 
-/** A range as asked for (RFC 9110, 14.1.2): from `first` to `last` inclusive, or the last `suffix` bytes. */
+/** A requested range (RFC 9110, 14.1.2): from `first` to `last` inclusive, or the last `suffix` bytes. */
 export type ByteRange = { first: number; last?: number } | { suffix: number }
 
-/** A range as answered, both ends inclusive. Unit: bytes. */
+/** A range as served, both ends inclusive. Unit: bytes. */
 export interface ContentRange {
   first: number
   last: number
 }
 
 /**
- * A range of an image, all of it, its preview (no bytes if it has none), all that is stored of it, as a copy needs it, or
- * only its record.
+ * What to read: a range of the image, all of it, its preview (no bytes if it has none), all stored bytes (for a copy), or only
+ * the record.
  */
 export type Wanted = ByteRange | 'all' | 'preview' | 'stored' | 'nothing'
 
-/** What is wanted, if that is known before the record is. */
+/** What to read, or a function that decides once the record is known. */
 export type Selection = Wanted | ((record: ImageRecord) => Wanted)
 
-/** Whether anybody still waits for what was asked for. An `AbortSignal` is one; making one for each read is not needed. */
+/** Tells whether the read was aborted. Compatible with `AbortSignal`, without the cost of creating one for each read. */
 export type Signal = Pick<AbortSignal, 'aborted'>
 
 export interface StoredImage {
   record: ImageRecord
-  /** Set if a range was asked for. */
+  /** Set if a range was requested. */
   range?: ContentRange
   /**
-   * The bytes asked for: whole in memory, or a stream. A stream that finds its bytes cut short or changed errors
-   * before its last byte, so that a damaged image never ends as a clean answer. Cancel a stream that is not read.
+   * The selected bytes, in memory or as a stream. A stream whose bytes turn out truncated or altered errors before its last
+   * byte, so that a damaged image never looks like a complete response. Cancel a stream that is not read.
    */
   body: Uint8Array | ReadableStream<Uint8Array>
-  /** To be called when bytes in memory have been sent, or never will be: until then the store keeps room for them. */
+  /** Call once in-memory bytes have been sent or dropped: the store reserves memory for them until then. */
   release?(): void
-  /** May be called with a piece of a stream that nobody reads any more: its memory then takes another piece. */
+  /** Optional: returns a consumed chunk of the stream, so that its memory can be reused for another. */
   reuse?(piece: Uint8Array): void
 }
 
-/** The bytes of an image, in pieces. */
+/** The bytes of an image, in chunks. */
 export async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (body instanceof Uint8Array) yield body
-  // The DOM's types do not know that a stream can be iterated.
+  // The DOM's types lack the async iterator of streams.
   else yield* body as unknown as AsyncIterable<Uint8Array>
 }
 
-/** The image where it is visible, or else where it is held. Throws as `open` does. */
+/** Opens an image, whether visible or held. Throws as `open` does. */
 export async function openAnywhere(
   objects: Pick<ObjectStore, 'open' | 'openHeld'>,
   id: string,
@@ -102,15 +102,15 @@ export async function openAnywhere(
   return (await objects.open(id, selection)) ?? objects.openHeld(id, selection)
 }
 
-/** Removes an image wherever it is, also if it is moved there and back meanwhile. Where it was; `null` if there was none. */
+/** Removes an image, visible or held, even while it is being moved. Resolves to where it was; `null` if there was none. */
 export async function removeAnywhere(
   objects: Pick<ObjectStore, 'remove' | 'removeHeld'>,
   id: string,
   removal?: Removal,
 ): Promise<'visible' | 'held' | null> {
-  for (let round = 0; round < 2; round++) {
+  for (let attempt = 0; attempt < 2; attempt++) {
     const wasVisible = await objects.remove(id, removal)
-    // Nothing is put under an id that is retired. One that is not may be in both places of a folder that was repaired.
+    // Nothing is ever stored under a retired ID again. Without retirement, a repaired folder may have the image in both places.
     if (wasVisible && removal !== undefined) return 'visible'
     if (await objects.removeHeld(id, removal)) return 'held'
     if (wasVisible) return 'visible'
@@ -118,7 +118,7 @@ export async function removeAnywhere(
   return null
 }
 
-/** SHA-256 of what is stored, of what was sent, and of the preview. */
+/** SHA-256 of the stored bytes, of the bytes as uploaded, and of the preview. */
 export function digestsOf({
   sha256,
   sentSha256,
@@ -127,7 +127,7 @@ export function digestsOf({
   return [sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])]
 }
 
-/** Lets go of an image that is not sent. For a stream it resolves when what it reads from is given up. */
+/** Releases an image that is not going to be sent. For a stream, resolves once its source is closed. */
 export async function dispose({
   body,
   release,
@@ -141,95 +141,91 @@ export async function dispose({
 
 export interface ObjectStore extends HeldImages {
   /**
-   * Receives an upload into a draft, which nobody can see yet. `limitBytes`: the largest size allowed, or the announced
-   * size if that is smaller; past it `Refusal('file-too-large')` is thrown. Errors of `body` are passed on. Either way
-   * nothing is left behind. Holds no more than a small constant in memory.
+   * Receives an upload into a draft, which is not visible yet. `limitBytes`: the maximum size, or the announced size if
+   * smaller; throws `Refusal('file-too-large')` beyond it. Passes errors of `body` on. On failure nothing is left behind.
+   * Memory use is a small constant.
    *
-   * A chunk of `body` is only lent: its memory is freed when the next one is asked for, so a store copies what it keeps.
+   * Chunks of `body` are only borrowed: their memory is freed when the next one is requested, so a store copies what it keeps.
    */
   draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft>
-  /** The record alone. `null` if there is no such image. */
+  /** Reads only the record. `null` if there is no such image. */
   head(id: string): Promise<ImageRecord | null>
   /**
-   * As `head`, of an image that no crash takes away any more: what another request is about to store may be seen before it
-   * is on the disk. `null` also if that came to nothing. `'retired'`: there is none, and never will be one again.
+   * Like `head`, but only for an image that is already durable: one that another request is storing may be visible before
+   * it is on disk. `null` also if that commit failed. `'retired'`: the ID has no image, and never will again.
    */
   headDurable(id: string): Promise<ImageRecord | 'retired' | null>
   /**
    * Opens an image: all of it, unless `selection` says otherwise. `null` if there is none. Throws `UnsatisfiableRange`,
-   * `DamagedObject`, and an `AbortError` once nobody waits for the image any more.
+   * `DamagedObject`, and an `AbortError` once `signal` is aborted.
    */
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /**
-   * Reads all of an image and of its preview and compares them with the SHA-256 of the record: `open` may check less.
-   * `null` if there is none. Throws `DamagedObject`. A store may take the chance to write down what makes later reads
-   * cheaper.
+   * Reads a whole image and its preview and compares both with the record's SHA-256: `open` may check less. `null` if there
+   * is none. Throws `DamagedObject`. A store may use the occasion to store metadata that makes later reads cheaper.
    */
   verify(id: string): Promise<ImageRecord | null>
-  /** Removes an image for good: after it resolves, no crash brings it back. `false` if there was none. */
+  /** Removes an image durably: once this resolves, no crash brings it back. `false` if there was none. */
   remove(id: string, removal?: Removal): Promise<boolean>
-  /** Every id in the store after `after`, in ascending order of code units, across pages. */
+  /** Every ID after `after`, sorted by code unit, read in pages. */
   list(after?: string): AsyncIterable<string>
-  /** Resolves if an image could be written now. */
+  /** Resolves if the store is currently writable. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 export interface Removal {
   /**
-   * The id is retired with its image: contended commits throw `IdTaken` from then on, also those that are under way in other
-   * processes. `unless-full`: a store with no room to remember it removes the image all the same; otherwise it throws
-   * `StoreFull`, and the image stays. Without `retire` the id is free again.
+   * Retires the ID along with its image: contended commits throw `IdTaken` from then on, including those in flight in other
+   * processes. `unless-full`: if the store has no space to record the retirement, it removes the image anyway; `surely`
+   * throws `StoreFull` then, and keeps the image. Without `retire` the ID can be used again.
    */
   retire: 'surely' | 'unless-full'
 }
 
 /**
- * Images out of sight, until they are released: nothing above but these methods knows them. An image is in one place at
- * every moment, visible or held, also if the process is killed in the middle. Each change is durable when it resolves,
- * and may be repeated to make sure of one whose process died.
+ * Held images: hidden until released, and accessible only through these methods. At any moment an image is either visible or
+ * held, even if the process is killed in the middle of a move. Each change is durable when it resolves, and idempotent, so
+ * that it can be retried after a process died.
  */
 export interface HeldImages {
-  /** Takes an image out of sight. `false` if no such image is visible. */
+  /** Hides an image. `false` if no such image is visible. */
   hold(id: string): Promise<boolean>
-  /** Brings it back: the same bytes under the same record. `false` if none is held. */
+  /** Makes it visible again, with the same bytes and record. `false` if none is held. */
   release(id: string): Promise<boolean>
-  /** The record alone. `null` if none is held. */
+  /** Reads only the record. `null` if none is held. */
   headHeld(id: string): Promise<ImageRecord | null>
   /** Opens a held image as `open` does. `null` if there is none. */
   openHeld(id: string, selection?: Selection): Promise<StoredImage | null>
-  /** Removes a held image for good. `false` if there was none. */
+  /** Removes a held image durably. `false` if there was none. */
   removeHeld(id: string, removal?: Removal): Promise<boolean>
-  /**
-   * Every id that is held after `after`, in ascending order of code units. Also removes what was left there by processes killed
-   * in the middle of a move.
-   */
+  /** Every held ID after `after`, sorted by code unit. Also removes leftovers of processes killed in the middle of a move. */
   listHeld(after?: string): AsyncIterable<string>
 }
 
 /** `read` gives random access, for `formats/`. */
 export interface Draft extends ByteSource {
-  /** SHA-256 of what `commit` would store, lower-case hex. */
+  /** SHA-256 of the bytes that `commit` would store, lower-case hex. */
   digest(segments: Segment[]): Promise<string>
   /**
-   * Makes it visible under `record.id`, whole and durable, or not at all. `segments`: the image, which must have
-   * `record.sha256`, and the frame of its preview if it has one. Throws `IdTaken` if the id exists. The draft can't be
-   * used afterwards, whatever the outcome.
+   * Makes the draft visible under `record.id`, atomically and durably. `segments`: the image, which must match
+   * `record.sha256`, and the frame of its preview, if any. Throws `IdTaken` if the ID exists. Consumes the draft, whatever
+   * the outcome.
    *
-   * `isContended`: the id was not drawn for this image alone, so that another process may be about to take it. Exactly
-   * one of them wins, and the image of the winner is durable before `IdTaken` is thrown. A retired id is taken.
+   * `isContended`: the ID is not a random one, so other processes may commit it concurrently. Exactly one of them wins, and
+   * the winner's image is durable before `IdTaken` is thrown. A retired ID counts as taken.
    */
   commit(record: ImageRecord, segments: Segment[], options?: { isContended: boolean }): Promise<void>
   /**
-   * Puts it in place of a stored image of the same id that is damaged, in one step: a crash leaves the old one or the
-   * new one. It is visible or held as that was. `null` if there is none: it was removed meanwhile.
+   * Replaces a damaged image of the same ID atomically: a crash leaves the old one or the new one. Stays visible or held, as
+   * the old one was. `null` if there is none, because it has been removed.
    */
   replace(record: ImageRecord, segments: Segment[]): Promise<'visible' | 'held' | null>
-  /** Forgets the bytes. Harmless after `commit` or a second time. */
+  /** Discards the bytes. Idempotent, and harmless after `commit`. */
   discard(): Promise<void>
 }
 
-/** Whether a draft is what a store has of the record's image, preview included. */
+/** Whether a draft matches the record's image as stored, preview included. */
 export async function isCopyOf(record: ImageRecord, draft: Pick<Draft, 'size' | 'digest'>): Promise<boolean> {
   if (draft.size !== storedSize(record)) return false
   if ((await draft.digest([{ offset: 0, length: record.size }])) !== record.sha256) return false
@@ -251,7 +247,7 @@ export class UnsatisfiableRange extends Error {
   }
 }
 
-/** The id has an image, or is retired. */
+/** The ID is in use or retired. */
 export class IdTaken extends Error {
   constructor() {
     super('id taken')
@@ -259,7 +255,7 @@ export class IdTaken extends Error {
   }
 }
 
-/** The store has no room left. The service answers 507. */
+/** The store has no space left. The service answers 507. */
 export class StoreFull extends Error {
   constructor(options?: ErrorOptions) {
     super('store full', options)
@@ -267,7 +263,7 @@ export class StoreFull extends Error {
   }
 }
 
-/** The store can't be reached or written now, and trying again later may help. The service answers 503. */
+/** The store can't be reached or written; a retry may succeed. The service answers 503. */
 export class StoreUnavailable extends Error {
   constructor(options?: ErrorOptions) {
     super('store unavailable', options)
@@ -275,7 +271,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The bytes do not match the record: bit rot, or a cut file. Never answered as 200. */
+/** The bytes do not match the record: bit rot, or a truncated file. Never answered with 200. */
 export class DamagedObject extends Error {
   constructor(id: string, options?: ErrorOptions) {
     super(`stored image ${id} is damaged`, options)
@@ -283,7 +279,7 @@ export class DamagedObject extends Error {
   }
 }
 
-/** The bytes that `range` names of an object of `size` bytes. Throws `UnsatisfiableRange`. */
+/** Resolves `range` against an object of `size` bytes. Throws `UnsatisfiableRange`. */
 export function resolveRange(range: ByteRange, size: number): ContentRange {
   if ('suffix' in range) {
     if (range.suffix === 0 || size === 0) throw new UnsatisfiableRange(size)

@@ -1,38 +1,33 @@
-/**
- * Port: the queue of purges of caches. A part of the ledger. Methods resolve and throw as those of `ledger.ts` do.
- */
+/** Port: the queue of cache purges. Part of the ledger: `ledger.ts` says how methods resolve and throw. */
 
-/** A purge that no cache has confirmed yet. */
+/** A purge not yet confirmed by the CDN. */
 export interface Purge {
-  /** What caches know the image by: its id, and its extension if that is known. */
+  /** The image's name in cached URLs: its ID, and its extension if known. */
   id: string
   /** Failures so far. */
   attempts: number
-  /** A purge that succeeds before this time must be repeated: a fill may have been under way. Epoch milliseconds. */
+  /** A purge that succeeds before this time is repeated: a cache fill may have been in flight. Epoch milliseconds. */
   fillEndsAt: number
-  /** Token of the claim. What an earlier claim of the same image settles or defers counts no more. */
+  /** Claim token. Settling or deferring with an earlier claim of the same image has no effect. */
   claim: number
 }
 
 export interface PurgeLedger {
   /**
-   * Writes down that caches must forget `id`, at once and again after `fillEndsAt` (epoch milliseconds). Owing it again
-   * renews it: due at once, the later end of the two fills, and who claimed it before can settle it no more.
+   * Queues a purge of `id`, due immediately and again after `fillEndsAt` (epoch milliseconds). Enqueuing a pending purge
+   * renews it: it is due immediately, the later `fillEndsAt` wins, and any existing claim becomes stale.
    */
   enqueuePurge(id: string, fillEndsAt: number, now: number): Promise<void>
-  /** Whether a purge is due that nobody holds. */
+  /** Whether an unclaimed purge is due. */
   isPurgeDue(now: number): Promise<boolean>
-  /**
-   * Takes up to `limit` purges that are due, for this process alone until `now + leaseMs`: two processes never hold
-   * the same one.
-   */
+  /** Claims up to `limit` due purges exclusively for this process, until `now + leaseMs`. */
   claimPurges(limit: number, now: number, leaseMs: number): Promise<Purge[]>
   /**
-   * The provider said success to a request that was sent at `now`: forgets the purges whose fill had ended by then,
-   * puts the others off until it has, for `maxFillMs` at most: a later end was written while a clock was ahead.
+   * The provider confirmed a request sent at `now`: forgets purges whose fill had ended by then and defers the others until
+   * it ends, for `maxFillMs` at most: a later end was written by a clock that was ahead.
    */
   settlePurges(purges: Purge[], now: number, maxFillMs?: number): Promise<void>
-  /** The provider did not say success: due again at `retryAt`, with one more attempt. */
+  /** The purge failed: due again at `retryAt`, with one more attempt counted. */
   deferPurges(purges: Purge[], retryAt: number): Promise<void>
   /** How many are queued, and since when the oldest (epoch milliseconds). */
   pendingPurges(): Promise<{ count: number; oldest: number | null }>

@@ -1,62 +1,62 @@
 /**
- * Port: what people report, and what the operator decided. A part of the ledger. A case is all that was reported of one
- * image. Methods resolve and throw as those of `ledger.ts` do.
+ * Port: reports from the public, and the operator's verdicts. Part of the ledger: `ledger.ts` says how methods resolve and
+ * throw. A case holds all reports of one image.
  */
 export interface Report {
-  /** Id of the image. Whether there is one is not checked here. */
+  /** Image ID. Not checked for existence here. */
   id: string
-  /** SHA-256 of the image's stored bytes, lower-case hex, if they are known: what was decided of others says nothing of these. */
+  /** SHA-256 of the image's stored bytes, lower-case hex, if known: a verdict on other bytes does not apply to these. */
   sha256?: string
   category: string
   /** In the reporter's own words. */
   text: string
-  /** Name and e-mail address, and a signature where the law wants one. Empty if none was given. */
+  /** Name and e-mail address, and a signature where the law requires one. Empty if none was given. */
   contact: string
   /** YYYY-MM-DD, UTC. */
   day: string
-  /** SHA-256 of the receipt, lower-case hex. Nobody else has it: a second report with it is a repeat. */
+  /** SHA-256 of the receipt, lower-case hex. Unique per report: a second report with the same receipt is a repeat. */
   receiptSha256: string
-  /** The same of the receipt that all share whose reports of this image and category are only counted. */
+  /** SHA-256 of the receipt shared by all reports of this image and category that are only counted. */
   sharedReceiptSha256: string
-  /** Whether there is a budget left to keep text and contact. */
+  /** Whether there is budget left to keep text and contact. */
   keepsWords: boolean
-  /** It came from a network past its budget: the case that it opens waits behind all others and raises nothing. */
+  /** From a network that exceeded its budget: a case it opens is listed after all others and raises no notice. */
   isCrowded: boolean
   /** Epoch milliseconds. */
   at: number
   /** 0 is the most severe. */
   severity: number
-  /** When it should be decided. Epoch milliseconds. */
+  /** Deadline for the decision. Epoch milliseconds. */
   dueAt: number
-  /** The kind of a notice that is raised if it opens a case or makes one more severe. `null`: none. */
+  /** Kind of notice to raise if the report opens a case or makes it more severe. `null`: none. */
   raises: string | null
 }
 
 export type CaseState = 'open' | 'held' | 'kept' | 'removed'
 
 export interface Case {
-  /** Id of the image. */
+  /** Image ID. */
   id: string
   /** Category of the most severe report. */
   category: string
   severity: number
   state: CaseState
-  /** How many reports, with those that are only counted. */
+  /** Number of reports, including those only counted. */
   reports: number
-  /** All of them came from networks past their budget. */
+  /** All reports came from networks that exceeded their budget. */
   isCrowded: boolean
-  /** The image was found to be gone: its uploader deleted it. */
+  /** The image was found missing: its uploader deleted it. */
   isImageGone: boolean
   /** Epoch milliseconds. */
   openedAt: number
   dueAt: number
-  /** `null` while it is open. */
+  /** `null` while the case is open. */
   decidedAt: number | null
 }
 
 export interface Receipt {
   category: string
-  /** For a shared receipt, that of the first report that was only counted. */
+  /** For a shared receipt, the time of the first report that was only counted. */
   at: number
   /** Text and contact were not kept. */
   isShared: boolean
@@ -64,56 +64,57 @@ export interface Receipt {
   decidedAt: number | null
 }
 
-/** How many cases of a month came to what. */
+/** Number of cases by month, category and state. */
 export interface CaseTotal {
-  /** YYYY-MM, UTC, of the first report. */
+  /** Month of the first report: YYYY-MM, UTC. */
   month: string
   category: string
   state: CaseState
   count: number
 }
 
-/** What may be spent of `bucket` on one day. For an address or a network it is an HMAC, which says nothing without the day's salt. */
+/** Reports that `bucket` may file in a day. An address's or network's bucket is an HMAC, meaningless without the day's salt. */
 export interface ReportBudget {
   bucket: string
   limit: number
 }
 
-/** Reports of an image that was kept only count for so long. Afterwards one opens its case again. */
+/** How long reports of a kept image are only counted. A later one reopens its case. */
 export const KEPT_MS = 90 * 86_400_000
 
 export interface ReportLedger {
   /**
-   * Spends one report of each budget in turn, up to the first that is used up. Resolves to how many had one left. In one
-   * transaction; budgets of days that `forgetDaysBefore` forgets go with them.
+   * Spends one report from each budget in turn, stopping at the first that is exhausted, in one transaction. Resolves to the
+   * number of budgets that had one left. `forgetDaysBefore` erases budgets along with their day.
    */
   spendReportBudgets(day: string, budgets: ReportBudget[]): Promise<number>
   /**
-   * Adds a report to the image's case, or opens one. `counted`: its words are not kept, because `keepsWords` says so or the
-   * case has `maxKept` reports of its category; the shared receipt shows what becomes of it. `repeated`: nothing is changed.
+   * Adds a report to the image's case, or opens one. `counted`: its text and contact are not kept, because `keepsWords` is
+   * false or the case already has `maxKept` reports of this category; the shared receipt shows its outcome. `repeated`:
+   * nothing is changed.
    *
-   * A case takes its category, severity and due time from the most severe report. What comes from crowded networks gives them
-   * to crowded cases only. A case of an image that is held or removed is decided already.
+   * A case takes its category, severity and deadline from its most severe report; reports from crowded networks count for
+   * this only in crowded cases. The case of an image that is held or removed is already decided.
    */
   fileReport(report: Report, maxKept: number): Promise<'filed' | 'counted' | 'repeated'>
   /** `null` if there is no such receipt. */
   receipt(receiptSha256: string): Promise<Receipt | null>
-  /** The image of a case is gone. Until the next report of it, its case waits behind all others. */
+  /** The case's image was deleted. The case is listed after all others until the image is reported again. */
   recordImageGone(id: string, at: Date): Promise<void>
   /**
-   * Cases in these states, at most `limit`: first those that are not crowded and whose image is there, then crowded ones, then
-   * those without an image; the most severe first, then by what is due. Without those that are about to be kept.
+   * Cases in these states, at most `limit`: first those that are not crowded and have an image, then crowded ones, then those
+   * without an image; within each group by severity, then by deadline. Omits cases with a pending decision to keep.
    */
   cases(states: CaseState[], limit: number): Promise<Case[]>
-  /** Every case, by id, a page at a time. */
+  /** Every case, sorted by ID, read in pages. */
   everyCase(): AsyncIterable<Case>
-  /** The reports of an image, the oldest first, at most `limit`. */
+  /** Reports of an image, oldest first, at most `limit`. */
   reportsOf(id: string, limit: number): Promise<Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]>
-  /** The case of an image, or `null`. */
+  /** `null` if the image has no case. */
   caseOf(id: string): Promise<Case | null>
-  /** Takes texts and contacts out of reports of `categories` whose cases were decided before `before`. */
+  /** Erases texts and contacts from reports of `categories` whose cases were decided before `before`. */
   forgetReporters(categories: string[], before: Date): Promise<void>
   caseTotals(): Promise<CaseTotal[]>
-  /** How many images the operator removed, by rule; empty where none was named. */
+  /** Images removed by the operator, by rule; an empty rule where none was given. */
   removalTotals(): Promise<{ rule: string; count: number }[]>
 }

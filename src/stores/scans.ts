@@ -1,13 +1,13 @@
 /**
- * Port: images that a scanner is still to look at. A part of the ledger: what waits is remembered here alone, so a dead scanner
- * loses nothing. Methods resolve and throw as those of `ledger.ts` do.
+ * Port: images waiting for a scanner. Part of the ledger: `ledger.ts` says how methods resolve and throw. The queue is kept
+ * only here, so a scanner that dies loses nothing.
  */
 
 export interface NewScan {
   id: string
   /** Epoch milliseconds. */
   at: number
-  /** Nobody is shown the image before its verdict: to be hidden with `hideScanned` as soon as it is stored. */
+  /** Not shown until scanned: to be hidden with `hideScanned` as soon as it is stored. */
   isHidden: boolean
 }
 
@@ -18,44 +18,41 @@ export interface ClaimedScan {
   isHidden: boolean
   /** Failures so far. */
   attempts: number
-  /** Token of the claim. What an earlier claim of the same image settles or defers counts no more. */
+  /** Claim token. Ending or deferring with an earlier claim of the same image has no effect. */
   claim: number
 }
 
-/** How a scan ends. `gone`: there is nothing to scan. `decided`: the operator's own records say what becomes of the image. */
+/** How a scan ends. `gone`: there is nothing to scan. `decided`: the operator's own act determines the image's state. */
 export type ScanEnd = 'passed' | 'decided' | 'gone'
 
 export interface ScanLedger {
   /**
-   * The image is to be scanned. Called before it is stored, so that no crash loses it. A second time its wait begins anew: an
-   * upload under the same id failed. What is hidden stays so.
+   * Queues an image for scanning. Called before the image is stored, so that a crash never loses the scan. Recording it again
+   * restarts the wait: an upload under the same ID failed. A hidden image stays hidden.
    */
   recordScan(scan: NewScan): Promise<void>
-  /**
-   * Takes up to `limit` images for this process alone until `now + leaseMs`, those that are due longest first: two processes
-   * never hold the same one.
-   */
+  /** Claims up to `limit` due images exclusively for this process until `now + leaseMs`, longest due first. */
   claimScans(limit: number, now: number, leaseMs: number): Promise<ClaimedScan[]>
-  /** The scan that this claim is of, as long as the claim lasts. */
+  /** The claimed scan. `null` once the claim has expired or ended. */
   claimedScan(id: string, claim: number, now: number): Promise<ClaimedScan | null>
   /**
-   * Ends a scan. `passed`: a hidden image is to be visible again, unless the operator holds or removed it; the move is
-   * recorded. `false` if the claim is another's by now: then nothing is changed.
+   * Ends a scan. `passed`: queues the move that makes a hidden image visible, unless the operator holds or removed it.
+   * `false`, and nothing is changed, if the claim is stale.
    */
   endScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, how: ScanEnd): Promise<boolean>
-  /** It could not be scanned: due again at `retryAt`, with one more attempt. */
+  /** The scan failed: due again at `retryAt`, with one more attempt counted. */
   deferScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, retryAt: number): Promise<void>
-  /** Records that the image is to go out of sight, if it waits hidden. `false` if it does not. */
+  /** Queues the move that hides the image. `false` if no hidden scan of it is pending. */
   hideScanned(id: string): Promise<boolean>
-  /** Images that wait hidden since before `before`, at most `limit`: last those that are claimed or put off. */
+  /** Images hidden since before `before`, at most `limit`. Claimed and deferred ones come last. */
   overdueScans(before: number, limit: number): Promise<string[]>
-  /** The image is to be visible although it was not scanned yet; it is still to be scanned. What the operator holds or removed stays so. */
+  /** Queues the move that makes an unscanned image visible, unless the operator holds or removed it. Its scan stays queued. */
   showUnscanned(id: string): Promise<void>
   /**
-   * Takes one of them, from whoever has claimed it, until `now + leaseMs`: an earlier claim ends nothing any more. `null` if it does
-   * not wait hidden now. So it is with what the operator holds or removed: that alone keeps it out of sight from then on.
+   * Claims one overdue scan until `now + leaseMs`, making any existing claim stale. `null` if the image is not hidden for a
+   * scan. If the operator holds or removed it, `null` as well, and from then on only the operator's act keeps it hidden.
    */
   claimOverdueScan(id: string, before: number, now: number, leaseMs: number): Promise<ClaimedScan | null>
-  /** How many wait, how many of them hidden, and since when the oldest (epoch milliseconds). */
+  /** How many are pending, how many of them hidden, and since when the oldest (epoch milliseconds). */
   pendingScans(): Promise<{ count: number; hidden: number; oldest: number | null }>
 }

@@ -1,80 +1,79 @@
 /**
- * Port: what was deleted, removed, held or blocked, on its way to a second place that survives the disk. A part of the
- * ledger: each tombstone is written in the transaction of the change that it tells of. Methods resolve and throw as
- * those of `ledger.ts` do.
+ * Port: tombstones of what was deleted, removed, held or blocked, queued for a second location that survives loss of the disk.
+ * Part of the ledger: `ledger.ts` says how methods resolve and throw. Each tombstone is written in the transaction of its
+ * change.
  */
+import type { Digests } from './holds.ts'
 
-/** The fact that says where tombstones go. Without it none is left. */
+/** Fact: where tombstones are copied to. Absent: none are written. */
 export const PLACE = 'tombstones.place'
 
 /**
- * The fact that the ledger has what a second place had before it: the id of that place, so that no folder stands for the disk
- * that was not mounted there. `yes`: one that has no id, by an older version. `none`: a restore went on without.
+ * Fact: ID of the second location whose tombstones were applied to this ledger, so that an empty folder is not mistaken for
+ * the disk that should be mounted there. `yes`: a location without an ID, by an older version. `none`: a restore went on
+ * without one.
  */
 export const APPLIED = 'tombstones.applied'
 
-/** The fact that names the place that was last reached. */
+/** Fact: the last location that was reached. */
 export const REACHED = 'tombstones.reached'
 
-import type { Digests } from './holds.ts'
-
-/** The fact that has the time of the last tombstone, but for deletions. */
+/** Fact: time of the last tombstone, deletions excepted. */
 export const LAST = 'tombstones.last'
 
 export type TombstoneAct = 'delete' | 'remove' | 'hold' | 'release' | 'block' | 'unblock'
 
-/** One change. It names no key, no address and no reason. */
+/** One change. Contains no key, no address and no reason. */
 export interface Tombstone {
   /**
-   * Epoch milliseconds, by the ledger's clock. That of a later act is greater than that of any before it, whatever the clocks
-   * say. A deletion has its own: it counts whenever it was.
+   * Epoch milliseconds, by the ledger's clock. Strictly increasing across acts, even if clocks go back. Deletions are exempt:
+   * they apply whatever their time.
    */
   at: number
-  /** Orders the changes of one millisecond that one process made. */
+  /** Orders one process's changes within a millisecond. */
   order: number
   act: TombstoneAct
-  /** The id of an image, or the SHA-256 of blocked bytes in lower-case hex. */
+  /** Image ID, or SHA-256 of blocked bytes in lower-case hex. */
   subject: string
-  /** The rule that was broken, which the public is told. Empty if none was named. */
+  /** The rule that was broken; shown to the public. Empty if none was given. */
   rule: string
-  /** Set while a held image's bytes are withheld. */
+  /** Set while uploads of a held image's bytes are refused. */
   digests?: Digests
 }
 
-/** Tombstones that one process is about to write. */
+/** Tombstones claimed by one process for writing. */
 export interface ClaimedTombstones {
   claim: number
-  /** The oldest first. */
+  /** Oldest first. */
   tombstones: Tombstone[]
 }
 
 export interface TombstoneLedger {
   /**
-   * From now on each change leaves a tombstone for `place`. If it was another place so far, or none, all that is deleted,
-   * removed, held or blocked now leaves one too, and it resolves to `true`. `null`: none is left, and those that wait are
-   * forgotten.
+   * From now on each change writes a tombstone for `place`. Resolves to `true` if the location changed; then everything
+   * deleted, removed, held or blocked so far gets a tombstone too. `null`: writes none, and forgets pending ones.
    */
   keepTombstones(place: string | null, now: number): Promise<boolean>
-  /** Leaves one more of all that is deleted, removed, held or blocked now: the place lost what it had. */
+  /** Queues tombstones for everything deleted, removed, held or blocked now: the second location lost its copies. */
   repeatTombstones(now: number): Promise<void>
   /**
-   * Takes up to `limit` of them, for this process alone until `now + leaseMs`. `null` if none is due. If the process dies
-   * another one writes them again, which is harmless.
+   * Claims up to `limit` tombstones exclusively for this process, until `now + leaseMs`. `null` if none is due. If the
+   * process dies, another writes them again, which is idempotent.
    */
   claimTombstones(limit: number, now: number, leaseMs: number): Promise<ClaimedTombstones | null>
-  /** They are in the second place. */
+  /** The claimed tombstones were written to the second location. */
   settleTombstones(claim: number): Promise<void>
-  /** They could not be written: due again at `retryAt` (epoch milliseconds). */
+  /** Writing them failed: due again at `retryAt` (epoch milliseconds). */
   deferTombstones(claim: number, retryAt: number): Promise<void>
-  /** Those that are not in the second place yet, also claimed ones. */
+  /** Tombstones not yet in the second location, including claimed ones. */
   waitingTombstones(): Promise<Tombstone[]>
-  /** How many wait, and since when the oldest (epoch milliseconds). */
+  /** How many are pending, and since when the oldest (epoch milliseconds). */
   pendingTombstones(): Promise<{ count: number; oldest: number | null }>
   /**
-   * Makes the changes that these tell of, in their order: in a ledger that is older than they are. They leave no
-   * tombstones and no acts, and doing it twice is harmless. What is gone stays gone, whatever came later.
+   * Replays changes in order onto a ledger that predates them. Writes no tombstones and no audit log entries. Idempotent.
+   * Deleted and removed images stay gone, whatever comes later.
    */
   applyTombstones(tombstones: Tombstone[]): Promise<void>
-  /** Whether the image was deleted by its key or removed by the operator. */
+  /** Whether the image was deleted with its key or removed by the operator. */
   isGone(id: string): Promise<boolean>
 }

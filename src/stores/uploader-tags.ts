@@ -1,33 +1,35 @@
-/** Port: tags of uploads, by which uploads of one uploader are found. A part of the ledger. Methods throw as those of `ledger.ts` do. */
+/**
+ * Port: tags that link uploads of one uploader. Part of the ledger: `ledger.ts` says how methods resolve and throw.
+ */
 
-/** Characters of a tag. */
+/** Length of a tag. Unit: characters. */
 export const TAG_LENGTH = 32
 
 /** Leading characters of a tag that identify the network; the rest identify the address. */
 export const NETWORK_TAG_LENGTH = 16
 
 /**
- * The tags of one upload. Uploads of one uploader share at least one of them; those of one network at least the first
- * `NETWORK_TAG_LENGTH` characters of one.
+ * Tags of one upload. Uploads by one uploader have at least one tag in common; uploads from one network have at least the
+ * first `NETWORK_TAG_LENGTH` characters of a tag in common.
  */
 export interface UploaderTags {
-  /** Id of the image. It has several rows if it was sent again. */
+  /** Image ID. Has several rows if the image was sent again. */
   id: string
   /** Epoch milliseconds. */
   atMs: number
-  /** Random, so that rows of the same millisecond differ. */
+  /** Random: distinguishes rows of the same millisecond. */
   number: number
   tagA: string
   tagB: string
 }
 
 export interface UploaderTagLedger {
-  /** Ids of uploads that share a tag with this one, the newest first, at most `limit`. */
+  /** IDs of uploads that share a tag with this one, newest first, at most `limit`. */
   sameUploader(id: string, limit: number): Promise<string[]>
-  /** The same of uploads from its network. */
+  /** IDs of uploads from the same network, newest first, at most `limit`. */
   sameNetwork(id: string, limit: number): Promise<string[]>
-  /** Ids of uploads from `from` on and before `to`, in epoch milliseconds, the newest first, at most `limit`. */
+  /** IDs of uploads between `from` (inclusive) and `to` (exclusive), epoch milliseconds, newest first, at most `limit`. */
   uploadedBetween(from: number, to: number, limit: number): Promise<string[]>
-  /** Forgets tags of uploads before `atMs`, and their salts of days before `saltDay`. */
+  /** Forgets tags of uploads before `atMs`, and tag salts of days before `saltDay`. */
   forgetTagsBefore(atMs: number, saltDay: string): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** nginx before the servers. The last: it kills them. */
+/** nginx in front of the servers. Runs last, as it kills them. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,8 +12,8 @@ import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { cluster } from './servers.ts'
 
 export function behindNginxCases(): void {
-  describe('nginx before servers that die', {
-    skip: hasNginx ? false : 'nginx is not on this machine',
+  describe('nginx in front of servers that die', {
+    skip: hasNginx ? false : 'nginx is not installed',
   }, () => {
     let front: Cache
     before(async () => {
@@ -22,7 +22,7 @@ export function behindNginxCases(): void {
     })
     after(() => front?.stop())
 
-    it('keeps no key and no address in its logs', async () => {
+    it('logs neither keys nor addresses', async () => {
       const from = '198.51.102.9'
       const { id, key } = await store(front.url, gif(), from)
       assert.equal((await request(front.url, 'GET', `/api/delete?key=${key}`)).status, 200)
@@ -37,21 +37,21 @@ export function behindNginxCases(): void {
       }
     })
 
-    it('asks the others, also for uploads', async () => {
+    it('retries on other servers, even for uploads', async () => {
       const { id, bytes } = await store(front.url, gif(), '198.51.102.1')
       await cluster.servers[0]!.kill()
       const answers = await Promise.all(
-        Array.from({ length: 60 }, (_, nth) =>
-          nth % 2 ? fetchRaw(front.url, id) : post(front.url, gif(), '198.51.102.2'),
+        Array.from({ length: 60 }, (_, index) =>
+          index % 2 ? fetchRaw(front.url, id) : post(front.url, gif(), '198.51.102.2'),
         ),
       )
-      for (const [nth, { status, body }] of answers.entries()) {
-        assert.equal(status, nth % 2 ? 200 : 201)
-        if (nth % 2) assert.deepEqual(body, bytes)
+      for (const [index, { status, body }] of answers.entries()) {
+        assert.equal(status, index % 2 ? 200 : 201)
+        if (index % 2) assert.deepEqual(body, bytes)
       }
     })
 
-    it('says in the words of the contract that none is left', async () => {
+    it('returns the API’s 503 when no server is left', async () => {
       await Promise.all(cluster.servers.map((server) => server.kill()))
       for (const answer of [await fetchRaw(front.url, 'AAAAAAAAAAA'), await post(front.url, gif())]) {
         checkProblem(answer, 503, 'unavailable')

@@ -1,4 +1,4 @@
-/** Postgres fails over: the primary is gone for good, and its standby takes its place. */
+/** Failover of Postgres: the primary is lost permanently, and its standby replaces it. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
@@ -15,24 +15,24 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { PATIENT_MS, until } from '../support/until.ts'
 import { fetchRaw, post, remove } from '../support/upload.ts'
 
-const ADDRESSES = Array.from({ length: 6 }, (_, nth) => `198.51.102.${nth}`)
+const ADDRESSES = Array.from({ length: 6 }, (_, index) => `198.51.102.${index}`)
 const LIMIT = 40
 
-describe('a synchronous standby', { skip: whyNoPostgres() }, () => {
+describe('synchronous standby', { skip: whyNoPostgres() }, () => {
   let fake: FakeS3
-  let world: World
+  let system: System
   before(async () => {
     fake = await startFakeS3()
-    world = await startWorld(s3Env(serviceOf(fake), 'pictures/'))
-    await set(world.primary, "synchronous_standby_names = '*'")
+    system = await startSystem(s3Env(serviceOf(fake), 'pictures/'))
+    await set(system.primary, "synchronous_standby_names = '*'")
   })
   after(async () => {
-    await world?.stop()
+    await system?.stop()
     await fake?.close()
   })
 
-  it('while it is away nothing is acknowledged, and views go on', async () => {
-    const { standby, servers, ledger } = world
+  it('acknowledges no changes while the standby is down, but keeps serving images', async () => {
+    const { standby, servers, ledger } = system
     const url = servers[0]!.url
     const stored = await post(url, gif(), '198.51.103.1')
     assert.equal(stored.status, 201)
@@ -41,25 +41,25 @@ describe('a synchronous standby', { skip: whyNoPostgres() }, () => {
     await assert.rejects(ledger.block(['c'.repeat(64)], 'a drill', new Date()))
     assert.equal((await fetchRaw(url, stored.json().id)).status, 200)
     await standby.start()
-    await until('uploads are taken', async () => (await post(url, gif(), '198.51.103.1')).status === 201)
+    await until('uploads are accepted', async () => (await post(url, gif(), '198.51.103.1')).status === 201)
   })
 
-  it('has all that was acknowledged when it takes the place of the primary', async (t) => {
-    const { primary, servers, ledger } = world
-    const given = new Map<string, Answer[]>(ADDRESSES.map((from) => [from, []]))
+  it('loses no acknowledged change when the standby replaces the primary', async (t) => {
+    const { primary, servers, ledger } = system
+    const answersOf = new Map<string, Answer[]>(ADDRESSES.map((from) => [from, []]))
     const deleted: string[] = []
     const blocked: string[] = []
     let isOver = false
     t.after(() => {
       isOver = true
     })
-    const loads = ADDRESSES.map(async (from, nth) => {
-      const url = servers[nth % servers.length]!.url
+    const loads = ADDRESSES.map(async (from, index) => {
+      const url = servers[index % servers.length]!.url
       while (!isOver) {
         const answer = await post(url, gif(), from)
-        given.get(from)!.push(answer)
+        answersOf.get(from)!.push(answer)
         if (answer.status !== 201) await sleep(50)
-        else if (given.get(from)!.length % 4 === 0) {
+        else if (answersOf.get(from)!.length % 4 === 0) {
           const { id, key } = answer.json()
           if ((await remove(url, key)).status === 200) deleted.push(id)
         }
@@ -79,22 +79,22 @@ describe('a synchronous standby', { skip: whyNoPostgres() }, () => {
     )
     await until('some of each', () => deleted.length > 10 && blocked.length > 50)
     await primary.crash()
-    await until('the ledger is missed', () =>
-      [...given.values()].some((answers) => answers.at(-1)?.status === 503),
+    await until('the outage is noticed', () =>
+      [...answersOf.values()].some((answers) => answers.at(-1)?.status === 503),
     )
     const before = blocked.length
-    await world.failOver()
-    // A reservation that was open when the primary died counts for 15 minutes: then the last uploads of its address get `busy`.
+    await system.failOver()
+    // A reservation pending when the primary died counts for 15 minutes: the last uploads of its address get `busy`.
     const isUsedUp = (answer?: Answer) => answer?.status === 429 || answer?.json().error === 'busy'
     await until(
-      'all addresses have used their day up, and blocks go on',
-      () => ADDRESSES.every((from) => isUsedUp(given.get(from)!.at(-1))) && blocked.length > before + 10,
+      'all addresses have used up their quota, and blocks succeed again',
+      () => ADDRESSES.every((from) => isUsedUp(answersOf.get(from)!.at(-1))) && blocked.length > before + 10,
       2 * PATIENT_MS,
     )
     isOver = true
     await Promise.all(loads)
 
-    for (const [from, answers] of given) {
+    for (const [from, answers] of answersOf) {
       const stored = answers.filter(({ status }) => status === 201)
       assert.ok(stored.length <= LIMIT, `${from}: ${stored.length} uploads`)
       const others = answers.filter(({ status }) => ![201, 429, 503].includes(status))
@@ -109,13 +109,13 @@ describe('a synchronous standby', { skip: whyNoPostgres() }, () => {
   })
 })
 
-describe('a standby that lags', { skip: whyNoPostgres() }, () => {
-  it('lacks what was acknowledged last: the control', async (t) => {
-    const world = await startWorld()
-    t.after(() => world.stop())
-    const { primary, standby, ledger } = world
+describe('lagging standby', { skip: whyNoPostgres() }, () => {
+  it('loses the latest acknowledged change (control experiment)', async (t) => {
+    const system = await startSystem()
+    t.after(() => system.stop())
+    const { primary, standby, ledger } = system
     await ledger.block(['a'.repeat(64)], 'a drill', new Date())
-    await until('it is there', async () => {
+    await until('the standby has caught up', async () => {
       const [row] = await primary.query(
         'select replay_lsn = pg_current_wal_lsn() as caught from pg_stat_replication',
       )
@@ -123,31 +123,31 @@ describe('a standby that lags', { skip: whyNoPostgres() }, () => {
     })
     await set(standby, "primary_conninfo = ''")
     await until(
-      'it follows no more',
+      'replication has stopped',
       async () => (await primary.query('select 1 from pg_stat_replication')).length === 0,
     )
     await ledger.block(['b'.repeat(64)], 'a drill', new Date())
     await primary.crash()
-    await world.failOver()
+    await system.failOver()
     const withheld = (digest: string) => ledger.whyWithheld([digest]).catch(() => 'unavailable')
-    await until('the ledger is back', async () => (await withheld('a'.repeat(64))) === 'blocked')
+    await until('the ledger recovers', async () => (await withheld('a'.repeat(64))) === 'blocked')
     assert.equal(await withheld('b'.repeat(64)), null)
   })
 })
 
-interface World {
+interface System {
   primary: PostgresServer
   standby: PostgresServer
   servers: Cluster['servers']
   ledger: Ledger
-  /** The standby is promoted, and found under the primary's address. */
+  /** Promotes the standby, and makes it reachable under the primary's address. */
   failOver(): Promise<void>
   stop(): Promise<void>
 }
 
-/** `env`: of servers, if there are to be any. */
-async function startWorld(env?: Env): Promise<World> {
-  // What was started ends if what comes after it does not start.
+/** `env`: environment of the servers. Without it none are started. */
+async function startSystem(env?: Env): Promise<System> {
+  // If starting a component fails, stops those already running.
   await using started = new AsyncDisposableStack()
   const primary = started.adopt(await startPostgres(), (each) => each.destroy())
   const standby = started.adopt(await primary.startStandby(), (each) => each.destroy())

@@ -33,18 +33,18 @@ export async function stopAll(): Promise<void> {
   await Promise.all([fake?.close(), postgres?.destroy()])
 }
 
-export const everywhere = (ask: (url: string) => Promise<Answer>) => Promise.all(urls.map(ask))
+export const everywhere = (send: (url: string) => Promise<Answer>) => Promise.all(urls.map(send))
 export const page = (url: string, id: string) => request(url, 'GET', `/${id}`)
 export const ready = (url: string) => request(url, 'GET', '/readyz')
 
-/** A success holds for a while. */
-export async function untilReadyzSays(told: Record<string, string>): Promise<void> {
-  const expected = JSON.stringify(told)
+/** Waits, because a success is cached for a while. */
+export async function untilReadyzSays(status: Record<string, string>): Promise<void> {
+  const expected = JSON.stringify(status)
   await until(`/readyz says ${expected} everywhere`, async () =>
     (await everywhere(ready)).every((answer) => answer.text === expected),
   )
 }
 export const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
-/** Seen without an upload: the body is no multipart. */
+/** Queried without storing an image: the body is not multipart. */
 export const reservationsLeft = async (from: string) =>
   remainingOf(await request(urls[0]!, 'POST', '/api/upload', { headers: { 'X-Forwarded-For': from } }))

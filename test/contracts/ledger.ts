@@ -1,4 +1,4 @@
-/** The contract of `src/stores/ledger.ts`. Every adapter runs it; what it asks is what the service relies on. */
+/** Contract tests of `src/stores/ledger.ts`, run by every adapter. They cover what the service relies on. */
 import { describe } from 'node:test'
 import { extent } from '../support/extent.ts'
 import { alertCases } from './ledger/active-alerts.ts'
@@ -27,13 +27,13 @@ import { tombstonesCases } from './ledger/tombstones.ts'
 
 export type { LedgerUnderTest, OpenLedger } from './ledger/harness.ts'
 
-/** Registers every case for one adapter. Each case opens a ledger of its own, empty at first. */
+/** Registers all cases for one adapter. Each case opens its own, initially empty ledger. */
 export function ledgerContract(name: string, open: OpenLedger, { modelRuns = extent(20, 5) } = {}): void {
   const harness = harnessOf(open)
   describe(`ledger: ${name}`, () => {
-    describe('places', () => quotaCases(harness))
+    describe('upload quota', () => quotaCases(harness))
     describe('salts', () => saltsCases(harness))
-    describe('private', () => privateCases(harness))
+    describe('private data', () => privateCases(harness))
     describe('moderation', () => moderationCases(harness))
     describe('moves and settings', () => movesCases(harness))
     describe('holds', () => holdsCases(harness))
@@ -44,7 +44,7 @@ export function ledgerContract(name: string, open: OpenLedger, { modelRuns = ext
     describe('scans', () => scansCases(harness))
     describe('instance', () => instanceCases(harness))
     describe('reports', () => reportsCases(harness))
-    describe('floods of reports', () => floodsCases(harness))
+    describe('report floods', () => floodsCases(harness))
     describe('notices', () => noticesCases(harness))
     describe('decisions', () => decisionsCases(harness))
     describe('active alerts', () => alertCases(harness))

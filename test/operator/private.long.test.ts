@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
 import { CREATE_MIGRATIONS, pendingMigrations } from '../../src/stores/sql/schema.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
-import { serversOn } from '../../src/stores/sqlite/servers.ts'
+import { openServerLock } from '../../src/stores/sqlite/servers.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { startPostgres } from '../support/processes/postgres.ts'
@@ -112,7 +112,7 @@ describe('a ledger of version 0.1.0', () => {
       (await tracesIn(dataDir, words)).filter(({ file }) => !file.startsWith('private/'))
     assert.equal((await inLedger()).length, 5)
 
-    const servers = serversOn(`${file}-servers`, 100)
+    const servers = openServerLock(`${file}-servers`, 100)
     await servers.join(async () => {})
     await assert.rejects(
       openSqliteLedger({ file, timeoutMs: 200 }),

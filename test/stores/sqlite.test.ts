@@ -11,12 +11,12 @@ import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
 import { folderOf, newFolder } from '../support/folder.ts'
 import { startLedgerProcess } from '../support/processes/ledger-process.ts'
 import { tracesIn } from '../support/traces.ts'
-import { ledgerOf } from './sqlite/opened.ts'
+import { ledgerOf } from './sqlite/open-ledger.ts'
 
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 
-/** A ledger that has its tables: making them takes longer than what most cases do. */
+/** A migrated ledger, copied for each case: creating the tables takes longer than most cases. */
 const empty = await folderOf({ after })
 await openSqliteLedger({ file: join(empty, 'ledger.sqlite') }).then((ledger) => ledger.close())
 
@@ -39,8 +39,8 @@ async function openSubject(): Promise<LedgerUnderTest> {
   }
 }
 
-describe('ledger: sqlite, its file', () => {
-  test('makes the folder, and files that others can not read', async (t) => {
+describe('ledger: sqlite file', () => {
+  test('creates the folder, and files that other users can’t read', async (t) => {
     const file = join(await folderOf(t), 'new', 'folder', 'ledger.sqlite')
     const ledger = await openSqliteLedger({ file })
     t.after(() => ledger.close())
@@ -55,7 +55,7 @@ describe('ledger: sqlite, its file', () => {
     }
   })
 
-  test('shares one transaction among the changes of a turn', async (t) => {
+  test('groups concurrent changes into one transaction', async (t) => {
     const { ledger, dayOf } = await ledgerOf(t)
     const { file } = await dayOf('usage', DAY)
     const logBytes = async () => (await stat(`${file}-wal`)).size
@@ -63,13 +63,13 @@ describe('ledger: sqlite, its file', () => {
     const before = await logBytes()
     await Promise.all(Array.from({ length: 50 }, () => ledger.reserveUpload('a', DAY, 1000)))
     const shared = (await logBytes()) - before
-    for (let nth = 0; nth < 50; nth++) await ledger.reserveUpload('a', DAY, 1000)
-    const alone = (await logBytes()) - before - shared
-    // A transaction writes each page that it changed once.
-    assert.ok(shared > 0 && shared * 10 < alone, `${shared} bytes of log, ${alone} if alone`)
+    for (let index = 0; index < 50; index++) await ledger.reserveUpload('a', DAY, 1000)
+    const separate = (await logBytes()) - before - shared
+    // A transaction writes each changed page once.
+    assert.ok(shared > 0 && shared * 10 < separate, `${shared} bytes of log, ${separate} if separate`)
   })
 
-  test('flushes a change that must be on the disk, also with one that need not', async (t) => {
+  test('flushes a durable change even when grouped with a lazy one', async (t) => {
     const { ledger } = await ledgerOf(t)
     await ledger.reserveUpload('a', DAY, 9, undefined, { reservedAtMs: AT.getTime() })
     const { fdatasync } = fs
@@ -87,10 +87,10 @@ describe('ledger: sqlite, its file', () => {
     assert.equal(flushes, 1)
   })
 
-  test('lets a change that fails take nothing else with it', async (t) => {
+  test('does not let a failed change affect others in its group', async (t) => {
     const { ledger, raw } = await ledgerOf(t)
     raw.exec(`create trigger fault before insert on audit_log when new.reason = 'fail'
-      begin select raise(abort, 'told to fail'); end`)
+      begin select raise(abort, 'injected failure'); end`)
     const digest = 'ab'.repeat(32)
     const outcomes = await Promise.allSettled([
       ledger.reserveUpload('a', DAY, 10),
@@ -101,7 +101,7 @@ describe('ledger: sqlite, its file', () => {
     ])
     assert.deepEqual(
       outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
-      [1, 'told to fail', 'told to fail', 2, true],
+      [1, 'injected failure', 'injected failure', 2, true],
     )
     assert.equal(await ledger.whyWithheld([digest]), null)
     assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
@@ -109,7 +109,7 @@ describe('ledger: sqlite, its file', () => {
     assert.equal(await ledger.usedUploads('a', DAY), 2)
   })
 
-  test('takes no change when the file was replaced', async (t) => {
+  test('rejects changes after the file was replaced', async (t) => {
     const { ledger, file } = await ledgerOf(t)
     await ledger.reserveUpload('a', DAY, 10)
     await copyFile(file, `${file}.copy`)
@@ -121,7 +121,7 @@ describe('ledger: sqlite, its file', () => {
     assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
   })
 
-  test('is unavailable, not broken, where the file is corrupt', async (t) => {
+  test('throws LedgerUnavailable when the file is corrupt', async (t) => {
     const { ledger, file } = await ledgerOf(t)
     await ledger.writeFacts({ a: '1' }, { replace: true })
     await ledger.close()
@@ -138,24 +138,21 @@ describe('ledger: sqlite, its file', () => {
     await assert.rejects(corrupt.check(), LedgerUnavailable)
   })
 
-  test('refuses a ledger of a newer version', async (t) => {
+  test('refuses to open a ledger of a newer version', async (t) => {
     const { ledger, raw, file } = await ledgerOf(t)
     await ledger.close()
     raw.exec(`insert into migrations (name) values ('999-later')`)
     await assert.rejects(openSqliteLedger({ file }), /newer version.*999-later/)
   })
 
-  test('refuses a file that is no ledger, and leaves it as it is', async (t) => {
+  test('refuses a file that is not a ledger, and leaves it unchanged', async (t) => {
     const file = join(await folderOf(t), 'notes.txt')
-    await writeFile(file, 'no database at all, but somebody wants to keep it\n'.repeat(100))
+    await writeFile(file, 'not a database, but worth keeping\n'.repeat(100))
     await assert.rejects(openSqliteLedger({ file }), /not a database/)
-    assert.match(
-      await readFile(file, 'latin1'),
-      /^(no database at all, but somebody wants to keep it\n){100}$/,
-    )
+    assert.match(await readFile(file, 'latin1'), /^(not a database, but worth keeping\n){100}$/)
   })
 
-  test('says that it is unavailable if the file can not be made', async (t) => {
+  test('throws LedgerUnavailable when the file can’t be created', async (t) => {
     const folder = await folderOf(t)
     await mkdir(join(folder, 'ledger.sqlite'))
     await assert.rejects(openSqliteLedger({ file: join(folder, 'ledger.sqlite') }), LedgerUnavailable)

@@ -1,5 +1,5 @@
 /**
- * What is used of the binding that Cloudflare gives a Worker for a database.
+ * The parts used of Cloudflare's Workers binding for a database.
  *
  * Source: Cloudflare D1, Workers binding API.
  */
@@ -16,6 +16,6 @@ export interface D1Statement {
 
 export interface D1Binding {
   prepare(sql: string): D1Statement
-  /** In one transaction, which one that fails rolls back. */
+  /** In one transaction, rolled back if any statement fails. */
   batch(statements: D1Statement[]): Promise<D1Result[]>
 }

@@ -1,18 +1,19 @@
-/** A D1 database: SQLite in one place, reached over the network, one writer at a time. */
+/** A D1 database: SQLite at one location, accessed over the network, with a single writer. */
 import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
 import { type Outcome, type SqlDatabase, type Statement, sqliteDialect } from '../sql/database.ts'
 import type { D1Binding, D1Result, D1Statement } from './binding.ts'
 
-/** Cloudflare D1, "Limits": bound parameters of a query. */
+/** Cloudflare D1, "Limits": bound parameters per query. */
 const MAX_PARAMETERS = 100
 
-/** What a statement has wrong with it; all else is trouble with the database or the way to it. */
-const OF_STATEMENT = /SQLITE_(ERROR|CONSTRAINT|MISMATCH|RANGE|TOOBIG|AUTH)|D1_TYPE_ERROR|no such|syntax error/
+/** Errors in a statement. All others are problems with the database or the connection to it. */
+const STATEMENT_ERROR =
+  /SQLITE_(ERROR|CONSTRAINT|MISMATCH|RANGE|TOOBIG|AUTH)|D1_TYPE_ERROR|no such|syntax error/
 
 const FULL = /SQLITE_FULL|maximum DB size|maximum database size/i
 
 /** Ten gigabytes on a paid plan (Cloudflare D1, "Limits"). */
-const REMEDY = 'a D1 database takes no more than its plan allows: see Cloudflare D1, "Limits"'
+const REMEDY = 'the D1 database has reached the maximum size of its plan: see Cloudflare D1, "Limits"'
 
 export function d1Database(binding: D1Binding): SqlDatabase {
   const prepared = ({ sql, parameters }: Statement): D1Statement => {
@@ -24,22 +25,22 @@ export function d1Database(binding: D1Binding): SqlDatabase {
     dialect: { ...sqliteDialect, maxParameters: MAX_PARAMETERS },
 
     async read(statement) {
-      return (await passing(() => prepared(statement).all())).results as never
+      return (await translatingErrors(() => prepared(statement).all())).results as never
     },
 
     async write(statements) {
-      const results = await passing(() => binding.batch(statements.map(prepared)))
+      const results = await translatingErrors(() => binding.batch(statements.map(prepared)))
       return results.map(outcomeOf)
     },
 
-    // History is kept for thirty days whatever is done here: nothing that must go is in it.
+    // D1 keeps its history for thirty days regardless, so nothing that must be erased is stored in it.
     async wipe() {},
 
     async close() {},
   }
 }
 
-/** D1 would make three replacement characters of half a surrogate pair, where other databases make one. */
+/** D1 would turn a lone surrogate into three replacement characters, where other databases use one. */
 function wellFormed(value: string | number): string | number {
   return typeof value === 'string' ? value.toWellFormed() : value
 }
@@ -48,12 +49,12 @@ function outcomeOf({ results, meta }: D1Result): Outcome {
   return { rows: results, changes: results.length > 0 ? results.length : meta.changes }
 }
 
-async function passing<T>(run: () => Promise<T>): Promise<T> {
+async function translatingErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (FULL.test(message)) throw new LedgerFull(REMEDY, { cause: error })
-    throw OF_STATEMENT.test(message) ? error : new LedgerUnavailable({ cause: error })
+    throw STATEMENT_ERROR.test(message) ? error : new LedgerUnavailable({ cause: error })
   }
 }

@@ -1,4 +1,4 @@
-/** Adapter: the ledger in D1, through a Worker's binding. */
+/** Adapter: the ledger in D1, accessed through a Worker's binding. */
 import type { Ledger } from '../ledger.ts'
 import { sqlLedger } from '../sql/ledger.ts'
 import { LIST_MIGRATIONS, missingMigrations } from '../sql/migrations.ts'
@@ -7,8 +7,8 @@ import { d1Database } from './database.ts'
 import { d1Private, type Salts } from './private.ts'
 
 /**
- * Throws `LedgerUnavailable`, and an `Error` that says what to do if its tables are not those of this version: isolates come
- * and go by the hundred, so none of them makes or changes tables.
+ * Throws `LedgerUnavailable`, or an `Error` with instructions if migrations are missing. Never migrates: hundreds of isolates
+ * come and go.
  */
 export async function openD1Ledger(options: { database: D1Binding; salts: Salts }): Promise<Ledger> {
   const database = d1Database(options.database)
@@ -22,6 +22,6 @@ export async function openD1Ledger(options: { database: D1Binding; salts: Salts 
   if (missingMigrations(applied).length > 0) {
     throw new Error('the ledger lacks tables: run "npx wrangler d1 migrations apply" (deploy/cloudflare)')
   }
-  // Nobody can tell which isolates there are.
+  // `join` does nothing: there is no way to tell which isolates are running.
   return sqlLedger(database, d1Private(database, options.salts), async () => {})
 }

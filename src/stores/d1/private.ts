@@ -1,53 +1,53 @@
 /**
- * Private tables in D1. Its history keeps what is deleted for thirty days, so salts are elsewhere, where a deletion is for
- * good: without them the HMACs that are left say nothing.
+ * Private tables in D1. Its history retains deleted rows for thirty days, so salts are stored elsewhere, where deletion is
+ * final: without salts the remaining HMACs are meaningless.
  */
 import type { SqlDatabase } from '../sql/database.ts'
 import {
   checkedDay,
   DAY_TABLES,
   deleteAll,
-  isSaltOver,
-  isTagSaltOver,
+  isSaltExpired,
+  isTagSaltExpired,
   newSalt,
   type PrivateTables,
 } from '../sql/private.ts'
 import { rawSql, sql } from '../sql/statement.ts'
 
-/** Salts in hex, by keys that are a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
+/** Salts in hex. Keys: a day (YYYY-MM-DD, UTC), or a day, a space and a purpose. */
 export interface Salts {
-  /** Keeps `salt`, unless another is there: the one that is. Durable when it resolves. Throws `LedgerUnavailable`. */
+  /** Stores `salt` unless the key already has one. Resolves to the stored salt, once durable. Throws `LedgerUnavailable`. */
   keep(key: string, salt: string): Promise<string>
-  forget(isOver: (key: string) => boolean): Promise<void>
+  forget(isExpired: (key: string) => boolean): Promise<void>
 }
 
-/** Rows of one statement: D1 gives it thirty seconds. */
-const FORGOTTEN_AT_ONCE = 5000
+/** Rows deleted per statement. D1 allows a statement thirty seconds. */
+const DELETE_BATCH_ROWS = 5000
 
 export function d1Private(database: SqlDatabase, salts: Salts): PrivateTables {
   return {
-    async ofDay(day) {
+    async usageOf(day) {
       checkedDay(day)
       return database
     },
-    ifThere: async () => database,
+    existingUsageOf: async () => database,
     tagsAt: async () => database,
-    everyTags: async () => [database],
+    allTags: async () => [database],
     salt: (key) => salts.keep(key, newSalt()),
 
     async forgetDays(before, last) {
-      // The salts first: without them the rest says nothing.
-      await salts.forget((key) => isSaltOver(key, before, last))
+      // Salts first: without them the HMACs are meaningless.
+      await salts.forget((key) => isSaltExpired(key, before, last))
       for (const name of DAY_TABLES.map(rawSql)) {
-        const isOver = sql`day < ${before} or day > ${last}`
-        const some = sql`delete from ${name} where rowid in
-          (select rowid from ${name} where ${isOver} limit ${FORGOTTEN_AT_ONCE})`
-        await deleteAll(database, some, FORGOTTEN_AT_ONCE)
+        const isExpired = sql`day < ${before} or day > ${last}`
+        const deleteBatch = sql`delete from ${name} where rowid in
+          (select rowid from ${name} where ${isExpired} limit ${DELETE_BATCH_ROWS})`
+        await deleteAll(database, deleteBatch, DELETE_BATCH_ROWS)
       }
     },
 
     async forgetTags(_atMs, saltDay) {
-      await salts.forget((key) => isTagSaltOver(key, saltDay))
+      await salts.forget((key) => isTagSaltExpired(key, saltDay))
     },
 
     close: async () => {},

@@ -14,15 +14,15 @@ import { CREATE_MIGRATIONS, pendingMigrations } from '../sql/schema.ts'
 import { postgresPrivate } from './private.ts'
 
 export interface PostgresLedgerOptions {
-  /** `postgres://user:password@host:port/database`, and libpq's parameters such as `sslmode`. */
+  /** `postgres://user:password@host:port/database`, with libpq parameters such as `sslmode`. */
   url: string
-  /** Connections of this process. */
+  /** Maximum connections of this process. */
   maxConnections?: number
   /** How long to wait for a connection, and for a statement. */
   timeoutMs?: number
-  /** Refuses to make its tables. */
+  /** Throws if the tables don't exist. */
   mustExist?: boolean
-  /** Where this machine keeps the salts that it knows, for one that the database's crash takes. `null`: in memory. */
+  /** Where this machine keeps copies of salts, to restore those that a crash of the database loses. `null`: in memory. */
   saltFolder?: string | null
 }
 
@@ -30,41 +30,41 @@ const DEFAULT_MAX_CONNECTIONS = 10
 const DEFAULT_TIMEOUT_MS = 5000
 const IDLE_TIMEOUT_MS = 30_000
 
-/** A migration may rewrite a table, or wait for the process that does. */
+/** A migration may rewrite a table, or wait for another process doing so. */
 const MIGRATION_TIMEOUT_MS = 600_000
 
-/** Any constant that no other program on the server uses. */
+/** An arbitrary constant that no other program on the server uses. */
 const MIGRATION_LOCK = 7_165_214_690
 
 /**
- * PostgreSQL 18, appendix A: trouble with the connection (08), who may connect (28, 3D), the transaction's state (25:
- * a standby is read only; 40: deadlock), resources (53), locks (55), an operator's act or a timeout (57), the system (58).
+ * PostgreSQL 18, appendix A: connection exceptions (08), authorization (28, 3D), transaction state (25: a standby is read-only;
+ * 40: deadlock), insufficient resources (53), locks (55), operator intervention or timeout (57), system errors (58).
  */
 const UNAVAILABLE = /^(08|25|28|3D|40|53|55|57|58)/
 
-/** The same: `disk_full`. */
+/** `disk_full`. */
 const FULL = '53100'
 
-/** Connects, and brings the tables up to date. Throws `LedgerUnavailable`. */
+/** Connects, and migrates the tables. Throws `LedgerUnavailable`. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<Ledger> {
   const pool = connect(options)
   try {
-    if (options.mustExist) await assertThere(pool)
+    if (options.mustExist) await assertExists(pool)
     await transact(pool, migrate)
   } catch (error) {
     await pool.end()
     throw error
   }
-  // Nobody can tell whether there are others: a pooler keeps connections of servers that are gone, and shares them.
+  // `join` does nothing. Other servers can't be detected: a pooler keeps connections of stopped servers, and shares them.
   const database = databaseOf(pool)
   const tables = postgresPrivate(database, options.saltFolder ?? null)
   const ledger = sqlLedger(database, tables, async () => {})
   return {
     ...ledger,
-    // Each server asks for the time every half minute: a salt that a crash took is back by then.
+    // Each server asks for the time every half minute, so a salt lost in a crash is restored by then.
     async time() {
       const time = await ledger.time()
-      await tables.putBack()
+      await tables.restoreSalts()
       return time
     },
   }
@@ -84,19 +84,19 @@ function connect({
     keepAlive: true,
     statement_timeout: timeoutMs,
     idle_in_transaction_session_timeout: timeoutMs,
-    // A server that is gone without a word answers no statement_timeout.
+    // A server that vanished can't enforce statement_timeout.
     query_timeout: timeoutMs * 2,
     types: { getTypeParser },
     onConnect: makeCommitsDurable,
   })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks; without a listener the error would terminate the process.
   pool.on('error', () => {})
-  // The same for one that breaks while it is in use. Its statement fails on its own.
+  // Likewise for a connection in use. Its statement fails anyway.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** A server may be set to answer before a commit is on its disk. */
+/** A server may be configured to respond before a commit is flushed. */
 async function makeCommitsDurable(client: ClientBase): Promise<void> {
   await client.query(
     "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'",
@@ -109,23 +109,23 @@ function databaseOf(pool: Pool): SqlDatabase {
   return {
     dialect: postgresDialect,
 
-    read: async (statement) => (await ask(pool, queryOf(statement))).rows as never,
+    read: async (statement) => (await execute(pool, queryOf(statement))).rows as never,
 
     async write(statements) {
-      // In autocommit: one round trip.
-      if (statements.length === 1) return [await ask(pool, queryOf(statements[0]!))]
+      // Autocommit: one round trip.
+      if (statements.length === 1) return [await execute(pool, queryOf(statements[0]!))]
       return transact(pool, async (client) => {
         const outcomes: Outcome[] = []
-        for (const statement of statements) outcomes.push(await ask(client, queryOf(statement)))
+        for (const statement of statements) outcomes.push(await execute(client, queryOf(statement)))
         return outcomes
       })
     },
 
-    // Vacuum comes by itself.
+    // Autovacuum takes care of it.
     async wipe() {},
 
     close() {
-      // Once the ledger's calls have ended: the pool forgets those that wait for a connection.
+      // Only after the ledger's calls have ended: the pool abandons requests that are waiting for a connection.
       closing ??= pool.end()
       return closing
     },
@@ -133,30 +133,30 @@ function databaseOf(pool: Pool): SqlDatabase {
 }
 
 async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await passing(() => pool.connect())
+  const client = await translatingErrors(() => pool.connect())
   let failure: Error | undefined
   try {
-    await ask(client, { text: 'begin' })
+    await execute(client, { text: 'begin' })
     const value = await work(client)
-    await ask(client, { text: 'commit' })
+    await execute(client, { text: 'commit' })
     return value
   } catch (error) {
     failure = error as Error
     throw error
   } finally {
-    // Closing the connection rolls back, and works where a rollback could not be sent.
+    // On failure, closes the connection: that rolls back, and works even when a rollback can't be sent.
     client.release(failure)
   }
 }
 
-async function assertThere(pool: Pool): Promise<void> {
-  const { rows } = await ask(pool, { text: "select to_regclass('migrations') is not null as there" })
+async function assertExists(pool: Pool): Promise<void> {
+  const { rows } = await execute(pool, { text: "select to_regclass('migrations') is not null as there" })
   if (!rows[0]!.there) throw new Error('there is no ledger in this database')
 }
 
 async function migrate(client: PoolClient): Promise<void> {
   const run = (text: string, values: SqlValue[] = []) =>
-    ask(client, { text, values, query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig)
+    execute(client, { text, values, query_timeout: MIGRATION_TIMEOUT_MS } as QueryConfig)
   await run(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}`)
   await run('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
   await run(CREATE_MIGRATIONS)
@@ -171,26 +171,26 @@ function queryOf({ sql, parameters }: Statement): QueryConfig {
   return { text: sql.replaceAll('?', () => `$${++number}`), values: [...parameters] }
 }
 
-/** The pool drops a connection whose statement failed. */
-async function ask(connection: Pool | PoolClient, query: QueryConfig): Promise<Outcome> {
-  const { rows, rowCount } = await passing(() => connection.query(query))
+/** On a pool: a connection whose statement failed is dropped. */
+async function execute(connection: Pool | PoolClient, query: QueryConfig): Promise<Outcome> {
+  const { rows, rowCount } = await translatingErrors(() => connection.query(query))
   return { rows, changes: rowCount ?? 0 }
 }
 
 /** https://www.postgresql.org/docs/current/disk-full.html */
-const REMEDY = 'make room on the disk of the Postgres server, which holds nothing back for the operator'
+const REMEDY = 'free up space on the disk of the Postgres server, which has no reserve for the operator'
 
-/** 64-bit integers come as text; none of the ledger's is past 2^53. */
+/** `pg` returns 64-bit integers as text. None of the ledger's exceeds 2^53. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as 'text')
 }
 
-async function passing<T>(run: () => Promise<T>): Promise<T> {
+async function translatingErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
     if (error instanceof DatabaseError && error.code === FULL) throw new LedgerFull(REMEDY, { cause: error })
-    // What is not said by the server is said by the connection or the pool.
+    // Errors that don't come from the server come from the connection or the pool.
     const isUnavailable = !(error instanceof DatabaseError) || UNAVAILABLE.test(error.code ?? '')
     throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error
   }

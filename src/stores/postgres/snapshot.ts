@@ -1,17 +1,17 @@
 /**
- * A copy of a ledger in Postgres, as text: one JSON object a row, `{"table":…,"row":{…}}`. In one snapshot of the
- * database, so that it is as it was at one moment; of any version of the server, into any other.
+ * Snapshot of a ledger in Postgres, as text: one JSON object per row, `{"table":…,"row":{…}}`. Consistent, and portable between
+ * versions of the server.
  */
 import { Client } from 'pg'
 import { isPrivate } from '../sql/private.ts'
 
-/** The fact that all was put back. No copy has it. */
+/** Fact: the restore is complete. Never part of a snapshot. */
 const RESTORED = 'restored'
 
-/** Rows of one question. */
-const PAGE = 5000
+/** Rows per fetch. */
+const PAGE_ROWS = 5000
 
-async function connected<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, application_name: 'pinhole' })
   await client.connect()
   try {
@@ -22,7 +22,7 @@ async function connected<T>(url: string, work: (client: Client) => Promise<T>): 
 }
 
 export function snapshotPostgres(url: string, write: (text: string) => Promise<void>): Promise<void> {
-  return connected(url, async (client) => {
+  return withClient(url, async (client) => {
     await client.query('begin isolation level repeatable read read only')
     const tables = await client.query<{ table_name: string }>(
       `select table_name from information_schema.tables
@@ -34,7 +34,7 @@ export function snapshotPostgres(url: string, write: (text: string) => Promise<v
         `declare copied cursor for select row_to_json(t)::text as row from ${quoted(table)} t`,
       )
       for (;;) {
-        const { rows } = await client.query<{ row: string }>(`fetch ${PAGE} from copied`)
+        const { rows } = await client.query<{ row: string }>(`fetch ${PAGE_ROWS} from copied`)
         if (rows.length === 0) break
         await write(rows.map(({ row }) => `{"table":${JSON.stringify(table)},"row":${row}}\n`).join(''))
       }
@@ -45,11 +45,11 @@ export function snapshotPostgres(url: string, write: (text: string) => Promise<v
 }
 
 /**
- * Into a ledger whose tables are there and empty, but for what opening it writes. All of it, or nothing; a second time it
- * changes nothing.
+ * Restores into a ledger with empty tables, except for what opening it writes. Atomic. Does nothing if the ledger was already
+ * restored.
  */
 export function restorePostgres(url: string, lines: Iterable<string>): Promise<void> {
-  return connected(url, async (client) => {
+  return withClient(url, async (client) => {
     await client.query('begin')
     const { rows } = await client.query(
       `select (select count(*)::int from audit_log) as entries,
@@ -61,7 +61,7 @@ export function restorePostgres(url: string, lines: Iterable<string>): Promise<v
     for (const line of lines) {
       if (line === '') continue
       const { table, row } = JSON.parse(line) as { table: string; row: Record<string, unknown> }
-      // A copy of an older version has them.
+      // Snapshots by older versions include private tables.
       if (isPrivate(table)) continue
       await client.query(
         `insert into ${quoted(table)} select * from json_populate_record(null::${quoted(table)}, $1)

@@ -1,31 +1,31 @@
-/** Files whose bytes must not be found again. */
+/** Secure erasure of files. */
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { unlessAbsent } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
 
-const PIECE = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 
-/** Begins the name of a file that is being erased. */
+/** Prefix of files being erased. */
 const ERASED = 'erased-'
 
 /**
- * Takes a file away from its name, overwrites it and removes it; each step is on the disk before the next. A file that is
- * not there is erased. May be called again for one whose erasure was interrupted.
+ * Renames a file, overwrites it and removes it; each step is durable before the next. A missing file counts as erased. Can be
+ * called again after an interruption.
  */
 export async function eraseFile(path: string): Promise<void> {
   const folder = dirname(path)
-  const doomed = basename(path).startsWith(ERASED)
+  const erasing = basename(path).startsWith(ERASED)
     ? path
     : join(folder, `${ERASED}${crypto.randomUUID().slice(0, 8)}-${basename(path)}`)
   try {
-    // Nobody may open by its name what is half overwritten.
-    if (doomed !== path) await rename(path, doomed)
+    // No process may open a partly overwritten file by its name.
+    if (erasing !== path) await rename(path, erasing)
     {
-      await using handle = await open(doomed, 'r+')
+      await using handle = await open(erasing, 'r+')
       await overwrite(handle)
     }
-    await unlink(doomed)
+    await unlink(erasing)
   } catch (error) {
     return unlessAbsent(undefined)(error)
   }
@@ -34,9 +34,9 @@ export async function eraseFile(path: string): Promise<void> {
 
 async function overwrite(handle: FileHandle): Promise<void> {
   const { size } = await handle.stat()
-  const zeros = Buffer.alloc(Math.min(PIECE, size))
+  const zeros = Buffer.alloc(Math.min(CHUNK_BYTES, size))
   for (let at = 0; at < size; ) {
-    const { bytesWritten } = await handle.write(zeros, 0, Math.min(PIECE, size - at), at)
+    const { bytesWritten } = await handle.write(zeros, 0, Math.min(CHUNK_BYTES, size - at), at)
     at += bytesWritten
   }
   await handle.sync()

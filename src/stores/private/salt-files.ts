@@ -1,5 +1,5 @@
 /**
- * Salts on this machine, a small file each: no database writes a second copy of them, and each goes when its time is over.
+ * Salts in small files on this machine, one each, so that no database keeps a second copy and each can be erased on its own.
  * Shared by the processes of the machine.
  */
 import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { flushFolder } from '../disk/flush-folder.ts'
 import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
 import { eraseFile } from './erase.ts'
 
-/** The last part belongs to a file that is being written. */
+/** The last group is the suffix of a file being written. */
 const NAME = /(?:^|-)salt-(\d{4}-\d{2}-\d{2})(?:-([a-z]+))?(?:\.[0-9a-f-]+)?$/
 
 const SALT = /^[0-9a-f]{64}$/
@@ -26,40 +26,40 @@ export function saltFiles(folder: string) {
 
   async function keep(key: string, salt: string): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    if ((await read(key)) === null) await make(pathOf(key), salt)
-    // Even if another process made the file: uploads are counted under this salt, and must not outlast it in a power cut.
+    if ((await read(key)) === null) await create(pathOf(key), salt)
+    // Even if another process created it: uploads are counted under this salt, and must not outlive it after a power cut.
     await flushFolder(folder)
     return (await read(key)) ?? keep(key, salt)
   }
 
-  async function make(path: string, salt: string): Promise<void> {
+  async function create(path: string, salt: string): Promise<void> {
     const draft = `${path}.${crypto.randomUUID()}`
     const handle = await open(draft, 'wx', 0o600)
     try {
       await handle.writeFile(salt)
       await handle.sync()
-      // If several come first, one makes the name.
+      // Of several concurrent processes, only one creates the link.
       await link(draft, path)
     } catch (error) {
       if (!isCode(error, 'EEXIST')) throw error
     } finally {
       await handle.close()
-      // Nothing was derived from the salt in this file: no need to erase its bytes.
+      // If another process won, nothing was derived from this salt: no need to erase its bytes.
       await unlink(draft)
     }
   }
 
   return {
-    /** `null`: there is none. */
+    /** `null` if there is none. */
     read: (key: string) => read(key).catch(ledgerFault),
 
-    /** Keeps `salt`, unless another is there: the one that is. On the disk when it resolves. */
+    /** Stores `salt` unless the key already has one. Resolves to the stored salt, once it is durable. */
     keep: (key: string, salt: string) => keep(key, salt).catch(ledgerFault),
 
-    async forget(isOver: (key: string) => boolean): Promise<void> {
+    async forget(isExpired: (key: string) => boolean): Promise<void> {
       for (const name of await readdir(folder).catch(unlessAbsent([]))) {
         const [, day, purpose] = NAME.exec(name) ?? []
-        if (day !== undefined && isOver(purpose === undefined ? day : `${day} ${purpose}`)) {
+        if (day !== undefined && isExpired(purpose === undefined ? day : `${day} ${purpose}`)) {
           await eraseFile(join(folder, name))
         }
       }
@@ -67,8 +67,8 @@ export function saltFiles(folder: string) {
   }
 }
 
-/** A disk that is full, or fails, is the ledger's own fault. */
+/** Translates a full or failing disk to an error of the ledger. */
 function ledgerFault(error: unknown): never {
-  if (isFull(error)) throw new LedgerFull('make room on the disk of DATA_DIR', { cause: error })
+  if (isFull(error)) throw new LedgerFull('free up space on the disk of DATA_DIR', { cause: error })
   throw error instanceof Error && 'code' in error ? new LedgerUnavailable({ cause: error }) : error
 }

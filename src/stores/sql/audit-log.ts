@@ -1,4 +1,4 @@
-/** The audit log: what the operator did, to what, when and why. */
+/** The audit log: the operator's acts, with subject, time and reason. */
 import type { Actor, AuditEntry, AuditedAct, Ledger } from '../ledger.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { ALWAYS, sql } from './statement.ts'
@@ -11,14 +11,14 @@ interface NewEntry {
   by?: Actor | undefined
 }
 
-/** Rows read at once when all are wanted. */
+/** Page size when reading the whole log. Unit: rows. */
 const PAGE_ROWS = 500
 
-/** The statement that records an act, for the transaction of the act itself: where the condition holds. */
-export function record({ act, subject, reason, at, by }: NewEntry, isSo = ALWAYS): Statement {
+/** Statement that logs an act if `condition` holds. Run it in the transaction of the act itself. */
+export function record({ act, subject, reason, at, by }: NewEntry, condition = ALWAYS): Statement {
   return sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
     select ${crypto.randomUUID()}, ${at.getTime()}, ${tick()}, ${act}, ${subject}, ${reason}, ${by?.who ?? ''},
-      ${by?.rule ?? ''} where ${isSo}`
+      ${by?.rule ?? ''} where ${condition}`
 }
 
 export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'everyAuditEntry'> {
@@ -52,7 +52,7 @@ export function auditLedger(database: SqlDatabase): Pick<Ledger, 'auditLog' | 'e
 
 let lastTick = 0
 
-/** A clock that never gives the same time twice. Unit: microseconds since the epoch. */
+/** Strictly increasing clock of this process. Unit: microseconds since the epoch. */
 export function tick(): number {
   lastTick = Math.max(lastTick + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
   return lastTick

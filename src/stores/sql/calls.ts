@@ -1,15 +1,15 @@
-/** Calls of a ledger: most take more than one step, and closing it in between would break them. */
+/** Tracks a ledger's calls in flight: most take several steps, and closing the ledger in between would break them. */
 import { LedgerUnavailable } from '../ledger.ts'
 
-export function createCalls() {
+export function createCallTracker() {
   const inFlight = new Set<Promise<unknown>>()
-  let isOver = false
+  let isClosed = false
 
-  const counted =
-    (method: (...given: unknown[]) => Promise<unknown>) =>
-    async (...given: unknown[]) => {
-      if (isOver) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
-      const call = method(...given)
+  const tracked =
+    (method: (...args: unknown[]) => Promise<unknown>) =>
+    async (...args: unknown[]) => {
+      if (isClosed) throw new LedgerUnavailable({ cause: new Error('the ledger is closed') })
+      const call = method(...args)
       inFlight.add(call)
       try {
         return await call
@@ -19,12 +19,12 @@ export function createCalls() {
     }
 
   return {
-    /** The same methods; they throw `LedgerUnavailable` once `end` was called. */
-    of: <Methods extends object>(methods: Methods) =>
-      Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, counted(method)])) as Methods,
-    /** Resolves when calls under way have ended. */
-    async end(): Promise<void> {
-      isOver = true
+    /** Wraps methods so that they are tracked, and throw `LedgerUnavailable` after `close`. */
+    wrap: <Methods extends object>(methods: Methods) =>
+      Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, tracked(method)])) as Methods,
+    /** Refuses new calls. Resolves when those in flight have ended. */
+    async close(): Promise<void> {
+      isClosed = true
       await Promise.allSettled(inFlight)
     },
   }

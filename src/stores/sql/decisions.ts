@@ -1,33 +1,38 @@
-/** What the operator decided and may still undo. */
+/** The operator's decisions that can still be undone. */
 import type { Decision, DecisionLedger } from '../decisions.ts'
 import { tick } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { holdRow, isHeld } from './holds.ts'
-import { isNotRemoved, moveEach } from './moves.ts'
+import { isNotRemoved, queueMoves } from './moves.ts'
 import { outboxOf, randomToken } from './outbox.ts'
 import { ALWAYS, type Part, sql } from './statement.ts'
-import { leaveOfDecisions } from './tombstones.ts'
+import { addTombstonesForDecisions } from './tombstones.ts'
 
 export function decisionsLedger(database: SqlDatabase): DecisionLedger {
-  const outbox = outboxOf(database, { table: 'decisions', key: 'id', isNeverEarly: true, found: toDecision })
+  const outbox = outboxOf(database, {
+    table: 'decisions',
+    key: 'id',
+    trustsDueTimes: true,
+    fromRow: toDecision,
+  })
 
-  /** Hides the images of decisions of which `isOne` holds, or shows them again. `entry`: reason, name and rule for the log. */
-  function move(act: 'hold' | 'release', at: number, isOne: Part, entry: Part): Statement[] {
+  /** Hides or shows the images of decisions that match `condition`. `entry`: reason, name and rule for the audit log. */
+  function move(act: 'hold' | 'release', at: number, condition: Part, entry: Part): Statement[] {
     const [wanted, state, decidedAt] =
       act === 'hold' ? (['held', 'held', at] as const) : (['visible', 'open', 0] as const)
     return [
-      moveEach(wanted, sql`decisions where ${isOne}`),
+      queueMoves(wanted, sql`decisions where ${condition}`),
       sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)
-        select ${crypto.randomUUID()} || id, ${at}, ${tick()}, ${act}, id, ${entry} from decisions where ${isOne}`,
+        select ${crypto.randomUUID()} || id, ${at}, ${tick()}, ${act}, id, ${entry} from decisions where ${condition}`,
       sql`update cases set state = ${state}, decided_at_ms = ${decidedAt} where state <> 'removed'
-        and id in (select id from decisions where ${isOne})`,
-      ...leaveOfDecisions(act, at, isOne),
+        and id in (select id from decisions where ${condition})`,
+      ...addTombstonesForDecisions(act, at, condition),
     ]
   }
 
   return {
     async addDecisions({ batch, act, block, reason, who, rule, at, dueAt }, images) {
-      // In one order: two that decide the same images must not wait for each other's rows.
+      // Sorted, so that concurrent decisions on the same images can't deadlock.
       const sorted = [...images].sort((a, b) => (a.id < b.id ? -1 : 1))
       const added = await database.write([
         ...sorted.map(
@@ -47,7 +52,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
         ),
         ...move('hold', at, sql`batch = ${batch} and was_visible = 1`, sql`reason, who, rule`),
       ])
-      return sorted.filter((_, at) => added[at]!.changes > 0).map(({ id }) => id)
+      return sorted.filter((_, index) => added[index]!.changes > 0).map(({ id }) => id)
     },
 
     async pendingDecisions(now, limit) {
@@ -60,7 +65,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
 
     async undoDecisions(batch, reason, at, who) {
       const claim = randomToken()
-      const [taken] = await database.write([
+      const [claimed] = await database.write([
         sql`update decisions set claim = ${claim} where batch = ${batch} and claim = 0
           and due_at_ms > ${at.getTime()} returning id`,
         ...move(
@@ -71,7 +76,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
         ),
         sql`delete from decisions where claim = ${claim}`,
       ])
-      return taken!.rows.map(({ id }) => id as string)
+      return claimed!.rows.map(({ id }) => id as string)
     },
 
     claimDecisions: outbox.claim,

@@ -1,4 +1,4 @@
-/** Images that expire: an outbox that several processes work off. */
+/** Expiring images: an outbox shared by several processes. */
 import type { ClaimedExpiry, ExpiryLedger } from '../expiries.ts'
 import type { Row, SqlDatabase } from './database.ts'
 import { outboxOf } from './outbox.ts'
@@ -7,7 +7,7 @@ import { rawSql, sql } from './statement.ts'
 const IS_EARLIER = rawSql('excluded.expires_at_ms < expiries.expires_at_ms')
 
 export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
-  const outbox = outboxOf(database, { table: 'expiries', key: 'id', isNeverEarly: true, found: toExpiry })
+  const outbox = outboxOf(database, { table: 'expiries', key: 'id', trustsDueTimes: true, fromRow: toExpiry })
 
   return {
     async recordExpiries(expiries) {
@@ -33,11 +33,11 @@ export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
     claimExpiries: outbox.claim,
 
     settleExpiries: (expiries) =>
-      outbox.changeHeld(expiries, (isHeld) => [sql`delete from expiries where ${isHeld}`]),
+      outbox.changeClaimed(expiries, (isClaimed) => [sql`delete from expiries where ${isClaimed}`]),
 
     deferExpiries: (expiries, retryAt) =>
-      outbox.changeHeld(expiries, (isHeld) => [
-        sql`update expiries set claim = 0, due_at_ms = ${retryAt} where ${isHeld}`,
+      outbox.changeClaimed(expiries, (isClaimed) => [
+        sql`update expiries set claim = 0, due_at_ms = ${retryAt} where ${isClaimed}`,
       ]),
   }
 }

@@ -1,41 +1,41 @@
-/** What the operator holds: the rows of `holds`, and the digests that uploads are compared with. */
+/** Held images: the rows of `holds`, and the digests that uploads are compared with. */
 import type { Digests, HoldLedger, WhyAbsent } from '../holds.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { ALWAYS, list, type Part, sql } from './statement.ts'
 
-/** Each is a parameter so many times in the statement that looks for it. */
-const TIMES_NAMED = 3
+/** Times that each digest is a parameter in the statement that looks for it. */
+const PARAMETERS_PER_DIGEST = 3
 
-/** No later act has ended the hold, with its move still pending. */
+/** No pending move of a later act ends the hold. */
 export const IS_NOT_ENDING = sql`not exists (select 1 from moves where moves.id = holds.id and wanted <> 'held')`
 
-/** The operator holds the image, or is about to. */
+/** The image is held, or about to be. */
 export function isHeld(id: string): Part {
   return sql`exists (select 1 from holds where id = ${id} and gone = 0 and ${IS_NOT_ENDING})`
 }
 
-/** `isSo`: only if this holds. */
+/** Inserts or updates the hold of an image, if `condition` holds. */
 export function holdRow(
   { id, at, rule, digests }: { id: string; at: number; rule: string; digests: Digests | null },
-  isSo = ALWAYS,
+  condition = ALWAYS,
 ): Statement {
   return sql`insert into holds (id, held_at_ms, rule, sha256, sent_sha256, gone)
-    select ${id}, ${at}, ${rule}, ${digests?.sha256 ?? ''}, ${digests?.sentSha256 ?? ''}, 0 where ${isSo}
+    select ${id}, ${at}, ${rule}, ${digests?.sha256 ?? ''}, ${digests?.sentSha256 ?? ''}, 0 where ${condition}
     on conflict (id) do update set rule = excluded.rule, gone = 0,
       sha256 = case when excluded.sha256 = '' then holds.sha256 else excluded.sha256 end,
       sent_sha256 = case when excluded.sha256 = '' then holds.sent_sha256 else excluded.sent_sha256 end`
 }
 
-/** The image is not there. What has digests is held on. */
-export function heldGone(id: string, isSo = ALWAYS): Statement[] {
+/** Records that a held image is gone. A hold with digests continues. */
+export function heldGone(id: string, condition = ALWAYS): Statement[] {
   return [
-    sql`update holds set gone = 1 where id = ${id} and sha256 <> '' and ${isSo}`,
-    sql`delete from holds where id = ${id} and sha256 = '' and ${isSo}`,
+    sql`update holds set gone = 1 where id = ${id} and sha256 <> '' and ${condition}`,
+    sql`delete from holds where id = ${id} and sha256 = '' and ${condition}`,
   ]
 }
 
 export function holdsLedger(database: SqlDatabase): HoldLedger {
-  const atOnce = Math.floor(database.dialect.maxParameters / TIMES_NAMED)
+  const batchSize = Math.floor(database.dialect.maxParameters / PARAMETERS_PER_DIGEST)
 
   return {
     async whyAbsent(id) {
@@ -51,10 +51,10 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
 
     async whyWithheld(sha256) {
       let isHeld = false
-      for (let at = 0; at < sha256.length; at += atOnce) {
-        const some = list(sha256.slice(at, at + atOnce))
-        const rows = await database.read(sql`select 1 as rank from blocks where sha256 in ${some}
-          union all select 2 as rank from holds where sha256 in ${some} or sent_sha256 in ${some}
+      for (let start = 0; start < sha256.length; start += batchSize) {
+        const batch = list(sha256.slice(start, start + batchSize))
+        const rows = await database.read(sql`select 1 as rank from blocks where sha256 in ${batch}
+          union all select 2 as rank from holds where sha256 in ${batch} or sent_sha256 in ${batch}
           order by rank limit 1`)
         if (rows[0]?.rank === 1) return 'blocked'
         isHeld ||= rows.length > 0

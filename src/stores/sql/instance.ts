@@ -1,19 +1,19 @@
-/** What all servers on one ledger share: facts, a clock, turns of what may not be asked often, settings, the operator's tokens. */
+/** State shared by all servers on one ledger: facts, a clock, rate limits, settings, admin tokens. */
 import { MAX_ASKED_MS } from '../../async.ts'
 import type { Ledger } from '../ledger.ts'
 import { record } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
 import { rawSql, sql } from './statement.ts'
 
-/** Written by each check, and no fact of the instance. */
-const CHECKED = '.checked'
+/** Row that each check writes. Not a fact of the instance. */
+const CHECK_ROW = '.checked'
 
 export function instanceLedger(database: SqlDatabase) {
   const { clock } = database.dialect
 
   async function facts(): Promise<Record<string, string>> {
     const rows = await database.read<{ name: string; value: string }>(
-      sql`select name, value from facts where name <> ${CHECKED}`,
+      sql`select name, value from facts where name <> ${CHECK_ROW}`,
     )
     return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
   }
@@ -21,10 +21,10 @@ export function instanceLedger(database: SqlDatabase) {
   return {
     facts,
 
-    async writeFacts(given, { replace }) {
+    async writeFacts(newFacts, { replace }) {
       const resolution = rawSql(replace ? 'update set value = excluded.value' : 'nothing')
-      // In one order: two servers that start at once must not wait for each other's rows.
-      const entries = Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))
+      // Sorted, so that servers starting concurrently can't deadlock.
+      const entries = Object.entries(newFacts).sort(([a], [b]) => (a < b ? -1 : 1))
       if (entries.length > 0) {
         await database.write(
           entries.map(
@@ -43,22 +43,22 @@ export function instanceLedger(database: SqlDatabase) {
     },
 
     async takeTurn(name, now, { intervalMs, burst }, turns = 1) {
-      // The generic cell rate algorithm (ITU-T I.371): one time says it all, the one at which a full burst is free.
-      const [all, ahead] = [turns * intervalMs, (burst - turns) * intervalMs]
-      // Written while a clock was ahead: no wait is that long.
-      const isFalse = sql`turns.full_at_ms > ${now + burst * intervalMs + MAX_ASKED_MS}`
+      // Generic cell rate algorithm (ITU-T I.371): the only state is the time at which the bucket is full again.
+      const [costMs, toleranceMs] = [turns * intervalMs, (burst - turns) * intervalMs]
+      // No wait is that long: written by a clock that was ahead.
+      const isImplausible = sql`turns.full_at_ms > ${now + burst * intervalMs + MAX_ASKED_MS}`
       const [taken] = await database.write([
-        sql`insert into turns (name, full_at_ms) values (${name}, ${now + all})
-          on conflict (name) do update set full_at_ms = ${all} +
-            case when turns.full_at_ms > ${now} and not (${isFalse}) then turns.full_at_ms else ${now} end
-          where turns.full_at_ms <= ${now + ahead} or ${isFalse}
+        sql`insert into turns (name, full_at_ms) values (${name}, ${now + costMs})
+          on conflict (name) do update set full_at_ms = ${costMs} +
+            case when turns.full_at_ms > ${now} and not (${isImplausible}) then turns.full_at_ms else ${now} end
+          where turns.full_at_ms <= ${now + toleranceMs} or ${isImplausible}
           returning full_at_ms`,
       ])
       if (taken!.rows.length > 0) return 0
       const [row] = await database.read<{ full_at_ms: number }>(
         sql`select full_at_ms from turns where name = ${name}`,
       )
-      return Math.max(1, (row?.full_at_ms ?? now) - ahead - now)
+      return Math.max(1, (row?.full_at_ms ?? now) - toleranceMs - now)
     },
 
     async holdTurns(name, until, { intervalMs, burst }) {
@@ -73,14 +73,14 @@ export function instanceLedger(database: SqlDatabase) {
     async check() {
       const now = `${Date.now()}`
       await database.write([
-        sql`insert into facts (name, value) values (${CHECKED}, ${now})
+        sql`insert into facts (name, value) values (${CHECK_ROW}, ${now})
           on conflict (name) do update set value = excluded.value`,
       ])
     },
   } satisfies Partial<Ledger>
 }
 
-/** Settings that the operator changed while servers run. */
+/** Settings that the operator changed at run time. */
 export function settingsLedger(database: SqlDatabase) {
   return {
     async settings() {
@@ -89,7 +89,7 @@ export function settingsLedger(database: SqlDatabase) {
     },
 
     async changeSettings(changes, reason, at, by) {
-      // In one order: two that change the same settings must not wait for each other's rows.
+      // Sorted, so that concurrent changes of the same settings can't deadlock.
       const names = Object.keys(changes).sort()
       if (names.length === 0) return
       await database.write(
@@ -108,7 +108,7 @@ export function settingsLedger(database: SqlDatabase) {
   } satisfies Partial<Ledger>
 }
 
-/** Who may use the admin server: tokens by their SHA-256, so that reading the ledger opens nothing. */
+/** Tokens for the admin server, stored as SHA-256: reading the ledger grants no access. */
 export function adminTokenLedger(database: SqlDatabase) {
   return {
     async putToken({ sha256, kind, who, expiresAt, endsAt }, now) {

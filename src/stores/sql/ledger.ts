@@ -1,8 +1,8 @@
-/** The ledger over any database that runs the shared SQL. */
+/** The ledger on any database that runs the shared SQL. */
 import { type Ledger, type LedgerCounts, LedgerUnavailable } from '../ledger.ts'
 import { alertsLedger } from './active-alerts.ts'
 import { auditLedger } from './audit-log.ts'
-import { createCalls } from './calls.ts'
+import { createCallTracker } from './calls.ts'
 import type { SqlDatabase } from './database.ts'
 import { decisionsLedger } from './decisions.ts'
 import { expiriesLedger } from './expiries.ts'
@@ -19,11 +19,11 @@ import { sql } from './statement.ts'
 import { deletionsLedger, tombstonesLedger } from './tombstones.ts'
 import { uploaderTagsLedger } from './uploader-tags.ts'
 
-/** `join`: what the technology knows of other servers. */
+/** `join`: specific to the technology, which may know of other servers. */
 export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
-  const calls = createCalls()
+  const calls = createCallTracker()
   const instance = instanceLedger(database)
-  // Not counted as calls: these generators run for as long as their reader takes.
+  // Not tracked as calls: these generators run for as long as their consumer takes.
   const { everyCase, ...reports } = reportsLedger(database, tables)
   const { everyAuditEntry, ...audit } = auditLedger(database)
   const methods = {
@@ -49,18 +49,18 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
 
     async check() {
       await instance.check()
-      // Uploads are counted there. Where it is a database of its own, it fails and recovers apart.
-      const usage = await tables.ifThere(dayOf(Date.now()))
+      // Upload counts may be in a separate database, which fails and recovers independently.
+      const usage = await tables.existingUsageOf(dayOf(Date.now()))
       if (usage !== null && usage !== database) await usage.write([])
     },
 
     async counts(): Promise<LedgerCounts> {
       const today = dayOf(Date.now())
       const used = await tables
-        .ifThere(today)
+        .existingUsageOf(today)
         .then((usage) => usage?.read(sql`select sum(used) as uploads from places where day = ${today}`))
         .catch((error) => {
-          // SQLite opens no file on a full disk. The rest is in one that is open.
+          // SQLite can't open a file on a full disk. The other totals are in a file that is already open.
           if (error instanceof LedgerUnavailable) return null
           throw error
         })
@@ -69,18 +69,18 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
         (select count(*) from blocks) as blocks,
         (select count(*) from purges) as "pendingPurges",
         (select count(*) from holds where gone = 0) as held`)
-      // A sum is null over no rows, and Postgres gives it as a numeric, in text.
+      // A sum over no rows is null, and Postgres returns it as numeric, in text.
       return { uploadsToday: used === null ? null : Number(used?.[0]?.uploads ?? 0), ...counts! }
     },
   } satisfies Partial<Ledger>
 
   return {
-    ...calls.of(methods),
+    ...calls.wrap(methods),
     everyCase,
     everyAuditEntry,
     join,
     async close() {
-      await calls.end()
+      await calls.close()
       await Promise.all([database.close(), tables.close()])
     },
   }

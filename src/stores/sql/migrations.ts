@@ -1,6 +1,6 @@
-/** Which migrations there are. What each does is in `schema.ts`, which a Worker never needs: it makes no tables. */
+/** Names of the migrations. Their SQL is in `schema.ts`, which a Worker doesn't load: it never creates tables. */
 
-/** In order. */
+/** In the order of application. */
 const MIGRATIONS = [
   '001-ledger',
   '002-instance',
@@ -27,7 +27,7 @@ export type MigrationName = (typeof MIGRATIONS)[number]
 
 export const LIST_MIGRATIONS = 'select name from migrations'
 
-/** Those that are left to run after `applied`. Throws if a newer Pinhole has written the ledger. */
+/** Migrations not yet applied. Throws if the ledger was written by a newer version of Pinhole. */
 export function missingMigrations(applied: readonly string[]): MigrationName[] {
   const unknown = applied.filter((name) => !MIGRATIONS.some((known) => known === name))
   if (unknown.length > 0) {

@@ -1,27 +1,27 @@
-/** What the operator is still to be told: an outbox with one row a kind, that several processes work off. */
+/** Notices for the operator: an outbox with one row per kind, shared by several processes. */
 import type { NoticeLedger, PendingNotice } from '../notices.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { outboxOf } from './outbox.ts'
 import { type Part, rawSql, sql } from './statement.ts'
 
-const ONCE_MORE = rawSql(`on conflict (kind) do update set
+const COUNT_EVENT = rawSql(`on conflict (kind) do update set
   count = notices.count + 1,
   since_ms = case when notices.count = 0 then excluded.since_ms else notices.since_ms end`)
 
-/** There are far fewer. */
+/** Well above the actual number of kinds. */
 const MAX_KINDS = 1000
 
 /**
- * Where the condition holds, an event of this kind happened. Its notice is due at `at`, or later if one of this kind was
- * delivered lately.
+ * Raises a notice if `condition` holds: counts an event of this kind. The notice is due at `at`, or later if one of this kind
+ * was delivered recently.
  */
-export function raiseIf(kind: string, at: number, isSo: Part): Statement {
+export function raiseIf(kind: string, at: number, condition: Part): Statement {
   return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
-    select ${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at} where ${isSo} ${ONCE_MORE}`
+    select ${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at} where ${condition} ${COUNT_EVENT}`
 }
 
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
-  const outbox = outboxOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0', found: toNotice })
+  const outbox = outboxOf(database, { table: 'notices', key: 'kind', isDue: 'count > 0', fromRow: toNotice })
 
   return {
     claimNotices: (now, leaseMs) => outbox.claim(MAX_KINDS, now, leaseMs),

@@ -1,34 +1,33 @@
-/** Work that several processes take from one table. Each of its rows has a `claim` and a `due_at_ms`. */
+/** Outbox: a queue table shared by several processes. Each row has a `claim` and a `due_at_ms`. */
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { list, type Part, rawSql, sql } from './statement.ts'
 
-/** Work is never put off for longer. A `due_at_ms` beyond that was written by a clock that was ahead. Unit: milliseconds. */
+/** Maximum deferral. A `due_at_ms` further away was written by a clock that was ahead. Unit: milliseconds. */
 export const MAX_WAIT_MS = 3 * 3_600_000
 
-interface OutboxOptions<Found> {
+interface OutboxOptions<Item> {
   table: string
   key: string
-  /** SQL of what else makes a row due. */
+  /** SQL: additional condition for a row to be due. */
   isDue?: string
-  /** SQL. Default: the one that is due longest. */
+  /** SQL. Default: longest due first. */
   order?: string
   /**
-   * Rows are never claimed before their `due_at_ms`. Those of other outboxes are, if it is beyond `MAX_WAIT_MS`; where the clock
-   * is behind, that is too early.
+   * Never claims a row before its `due_at_ms`. Other outboxes do if that is beyond `MAX_WAIT_MS`, which is too early when this
+   * machine's clock is behind.
    */
-  isNeverEarly?: boolean
-  /** The column with the time since when a row waits. */
+  trustsDueTimes?: boolean
+  /** Column with the time since when a row has been waiting. */
   since?: string
-  /** What a row says. */
-  found: (row: Row) => Found
+  fromRow: (row: Row) => Item
 }
 
-interface Held {
+interface Claimed {
   id: string
   claim: number
 }
 
-export function outboxOf<Found>(
+export function outboxOf<Item>(
   database: SqlDatabase,
   {
     table,
@@ -36,20 +35,20 @@ export function outboxOf<Found>(
     isDue = '1 = 1',
     order = 'due_at_ms',
     since = 'since_ms',
-    isNeverEarly = false,
-    found,
-  }: OutboxOptions<Found>,
+    trustsDueTimes = false,
+    fromRow,
+  }: OutboxOptions<Item>,
 ) {
   const [name, id, due] = [rawSql(table), rawSql(key), rawSql(isDue)]
-  // Without `skip locked` there is one writer at a time, or an update waits for another's and looks at the row once more:
-  // that is why the condition stands twice.
-  const rest = rawSql(`order by ${order}`)
-  const skipLocked = rawSql(database.dialect.skipsLocked ? 'for update skip locked' : '')
+  // Without `skip locked` there is a single writer, or an update waits for another one and re-evaluates its condition on the
+  // row. That is why the condition appears twice in `claim`.
+  const orderBy = rawSql(`order by ${order}`)
+  const skipLocked = rawSql(database.dialect.hasSkipLocked ? 'for update skip locked' : '')
   const isAhead = (now: number) => sql`due_at_ms > ${now + MAX_WAIT_MS}`
 
-  /** Whether `claim` finds a row. */
+  /** Whether `claim` would find a row. */
   async function isAnyDue(now: number): Promise<boolean> {
-    const ahead = isNeverEarly
+    const ahead = trustsDueTimes
       ? rawSql('')
       : sql`union all select 1 as due from ${name} where ${due} and ${isAhead(now)}`
     const rows = await database.read(
@@ -62,25 +61,25 @@ export function outboxOf<Found>(
     isAnyDue,
 
     /**
-     * Claims up to `limit` rows that are due at `now`: no two processes claim the same one. A claim lasts `leaseMs`, should
-     * its process die. Rows that were put off by a clock that was ahead are due as soon as the clock is right.
+     * Claims up to `limit` rows that are due at `now`. Claims are exclusive, and expire after `leaseMs` in case the process
+     * dies. Rows deferred by a clock that was ahead become due as soon as the clock is right.
      */
-    async claim(limit: number, now: number, leaseMs: number, claim = randomToken()): Promise<Found[]> {
-      // Mostly there is none, and a read writes nothing.
+    async claim(limit: number, now: number, leaseMs: number, claim = randomToken()): Promise<Item[]> {
+      // Usually there is none, and a read is cheaper than a write.
       if (!(await isAnyDue(now))) return []
-      // Materialized: a plan that runs the inner query twice would take more than the limit.
+      // Materialized: a plan that runs the inner query twice would claim more than the limit.
       const outcomes = await database.write([
-        ...(isNeverEarly ? [] : [sql`update ${name} set due_at_ms = ${now} where ${isAhead(now)}`]),
+        ...(trustsDueTimes ? [] : [sql`update ${name} set due_at_ms = ${now} where ${isAhead(now)}`]),
         sql`with due as materialized (
-            select ${id} from ${name} where ${due} and due_at_ms <= ${now} ${rest} limit ${Math.max(0, limit)} ${skipLocked}
+            select ${id} from ${name} where ${due} and due_at_ms <= ${now} ${orderBy} limit ${Math.max(0, limit)} ${skipLocked}
           )
           update ${name} set claim = ${claim}, due_at_ms = ${now + leaseMs}
           where ${id} in (select ${rawSql(`due.${key}`)} from due) and ${due} and due_at_ms <= ${now} returning *`,
       ])
-      return outcomes.at(-1)!.rows.map(found)
+      return outcomes.at(-1)!.rows.map(fromRow)
     },
 
-    /** How many rows wait, and since when the oldest. */
+    /** How many rows are pending, and since when the oldest. */
     async pending(): Promise<{ count: number; oldest: number | null }> {
       const [row] = await database.read<{ count: number; oldest: number | null }>(
         sql`select count(*) as count, min(${rawSql(since)}) as oldest from ${name} where ${due}`,
@@ -88,9 +87,9 @@ export function outboxOf<Found>(
       return { ...row! }
     },
 
-    /** `change`: of the rows that its condition names, those that are still under these claims. */
-    async changeHeld(rows: readonly Held[], change: (isHeld: Part) => Statement[]): Promise<void> {
-      const statements = heldBy(database, rows).flatMap(({ claim, ids }) =>
+    /** Runs statements on those of `rows` whose claims are still valid. `change` is given the condition that selects them. */
+    async changeClaimed(rows: readonly Claimed[], change: (isClaimed: Part) => Statement[]): Promise<void> {
+      const statements = batchesByClaim(database, rows).flatMap(({ claim, ids }) =>
         change(sql`claim = ${claim} and id in ${list(ids)}`),
       )
       if (statements.length > 0) await database.write(statements)
@@ -98,19 +97,22 @@ export function outboxOf<Found>(
   }
 }
 
-/** Ids under their claims, no more at a time than one statement takes beside a few other parameters. */
-function heldBy({ dialect }: SqlDatabase, rows: readonly Held[]): { claim: number; ids: string[] }[] {
+/** IDs grouped by claim, in batches that leave room for a few other parameters in a statement. */
+function batchesByClaim(
+  { dialect }: SqlDatabase,
+  rows: readonly Claimed[],
+): { claim: number; ids: string[] }[] {
   const size = dialect.maxParameters - 4
-  return [...Map.groupBy(rows, ({ claim }) => claim)].flatMap(([claim, held]) => {
-    const ids = held.map(({ id }) => id).sort()
-    return Array.from({ length: Math.ceil(ids.length / size) }, (_, nth) => ({
+  return [...Map.groupBy(rows, ({ claim }) => claim)].flatMap(([claim, claimed]) => {
+    const ids = claimed.map(({ id }) => id).sort()
+    return Array.from({ length: Math.ceil(ids.length / size) }, (_, index) => ({
       claim,
-      ids: ids.slice(nth * size, (nth + 1) * size),
+      ids: ids.slice(index * size, (index + 1) * size),
     }))
   })
 }
 
-/** 48 random bits: no two claims of one thing draw the same. Never 0, which stands for no claim. */
+/** 48 random bits: claims of the same row won't collide. Never 0, which means unclaimed. */
 export function randomToken(): number {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number]
   return (high % 2 ** 16) * 2 ** 32 + low + 1

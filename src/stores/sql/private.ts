@@ -1,24 +1,24 @@
 /**
- * Where the ledger keeps what is derived from addresses: apart from all that is copied or kept, and no longer than the day
- * that it is for (docs/decisions/037). One implementation a technology.
+ * Port: private tables, which hold data derived from addresses. Kept apart from everything that is backed up or retained, and
+ * erased after the day they are for (docs/decisions/037). One implementation per technology.
  */
 import { toHex } from '../../bytes.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 
 export interface PrivateTables {
-  /** Has `places`, `shares` and `report_budgets` of the day. Throws `RangeError` for one that is none. */
-  ofDay(day: string): Promise<SqlDatabase>
-  /** The same, or `null` if nothing was ever written of that day, or it is forgotten. */
-  ifThere(day: string): Promise<SqlDatabase | null>
-  /** Has `links` for uploads of that time. If it is the same as `ofDay`, one transaction can write both. */
+  /** Database with the day's `places`, `shares` and `report_budgets`. Throws `RangeError` for a malformed day. */
+  usageOf(day: string): Promise<SqlDatabase>
+  /** Like `usageOf`, but `null` if nothing was ever written for that day, or it was erased. */
+  existingUsageOf(day: string): Promise<SqlDatabase | null>
+  /** Database with `links` for uploads of that time. If it is the same as `usageOf`, one transaction can write both. */
   tagsAt(atMs: number): Promise<SqlDatabase>
-  /** All that have `links`. */
-  everyTags(): Promise<SqlDatabase[]>
-  /** 32 bytes in hex, made for the first that asks and the same for all. `key`: a day, or a day and a purpose. */
+  /** Every database with `links`. */
+  allTags(): Promise<SqlDatabase[]>
+  /** 32 bytes in hex, created on first use and the same for all processes. `key`: a day, or a day and a purpose. */
   salt(key: string): Promise<string>
-  /** Erases days before `day`, but for tags and their salts; and all of days after `last`. */
+  /** Erases days before `before`, except tags and their salts; and everything of days after `last`. */
   forgetDays(before: string, last: string): Promise<void>
-  /** Erases salts of tags of days before `saltDay`, and files or parts that hold only tags of uploads before `atMs`. */
+  /** Erases tag salts of days before `saltDay`, and files or partitions that hold only tags of uploads before `atMs`. */
   forgetTags(atMs: number, saltDay: string): Promise<void>
   close(): Promise<void>
 }
@@ -31,9 +31,9 @@ const SALT_BYTES = 32
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 
-/** Days are compared as text. Throws `RangeError`. */
+/** Validates a day: days are compared as text. Throws `RangeError`. */
 export function checkedDay(day: string): string {
-  if (!DAY_PATTERN.test(day)) throw new RangeError('a day is written YYYY-MM-DD')
+  if (!DAY_PATTERN.test(day)) throw new RangeError('a day must have the format YYYY-MM-DD')
   return day
 }
 
@@ -42,23 +42,23 @@ export function newSalt(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(SALT_BYTES)))
 }
 
-/** Whether `forgetDays` erases the salt of this key. Those of tags have a purpose. */
-export function isSaltOver(key: string, before: string, last: string): boolean {
+/** Whether `forgetDays` erases the salt with this key. Keys of tag salts have a purpose. */
+export function isSaltExpired(key: string, before: string, last: string): boolean {
   return (key < before && !key.includes(' ')) || key.slice(0, 10) > last
 }
 
-/** Whether `forgetTags` erases the salt of this key. */
-export function isTagSaltOver(key: string, saltDay: string): boolean {
+/** Whether `forgetTags` erases the salt with this key. */
+export function isTagSaltExpired(key: string, saltDay: string): boolean {
   return key.includes(' ') && key.slice(0, 10) < saltDay
 }
 
-/** Tables of a day, which are erased with it. `sql/schema.ts` says what is in them. */
+/** Tables of one day, erased with it. Documented in `sql/schema.ts`. */
 export const DAY_TABLES = ['places', 'shares', 'report_budgets'] as const
 
-/** Tables of uploader tags, which are kept for two days. */
+/** Tables of uploader tags, kept for two days. */
 export const TAG_TABLES = ['links'] as const
 
-/** No copy of a ledger has them. `uploads` is of a version before `links`. */
+/** Tables excluded from backups. `uploads` is the predecessor of `links`. */
 export const PRIVATE_TABLES: readonly string[] = [
   ...DAY_TABLES,
   ...TAG_TABLES,
@@ -67,20 +67,24 @@ export const PRIVATE_TABLES: readonly string[] = [
   'salt_marks',
 ]
 
-/** Whether it is one of these, or a part of one. */
+/** Whether a table is private, or a partition of a private table. */
 export function isPrivate(table: string): boolean {
   return PRIVATE_TABLES.includes(table.replace(/_(other|\d{8})$/, ''))
 }
 
-/** Runs a statement that deletes at most `rows`, in one transaction each time, until none is left: others write in between. */
-export async function deleteAll(database: SqlDatabase, statement: Statement, rows: number): Promise<void> {
+/** Runs a statement that deletes at most `batchRows` until no rows are left. One transaction per batch lets others write. */
+export async function deleteAll(
+  database: SqlDatabase,
+  statement: Statement,
+  batchRows: number,
+): Promise<void> {
   for (;;) {
     const [outcome] = await database.write([statement])
-    if (outcome!.changes < rows) return
+    if (outcome!.changes < batchRows) return
   }
 }
 
-/** UTC, of epoch milliseconds. */
+/** UTC day (YYYY-MM-DD) of a time in epoch milliseconds. */
 export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }

@@ -1,4 +1,4 @@
-/** What people report, and what was decided. */
+/** Reports from the public, and the operator's verdicts. */
 import {
   type Case,
   type CaseState,
@@ -13,86 +13,88 @@ import { raiseIf } from './notices.ts'
 import type { PrivateTables } from './private.ts'
 import { ALWAYS, list, type Part, rawSql, sql } from './statement.ts'
 
-/** Rows that are read at once where all are wanted. */
+/** Page size when reading all cases. Unit: rows. */
 const PAGE_ROWS = 500
 
-/** In place of a number, in the row that stands for all reports of a category that are only counted. */
+/** Prefix of `reporter` in the row shared by all reports of a category that are only counted. */
 const SHARED = 'shared '
 
-/** Decides the case of an image, if it has one. What was removed is decided for good. `sha256`: of what is kept. */
+/** Decides the case of an image, if it has one. A removal is final. `sha256`: of the kept bytes. */
 export function decide(
   id: string,
   state: CaseState,
   at: Date,
-  { sha256 = '', isSo = ALWAYS }: { sha256?: string; isSo?: Part } = {},
+  { sha256 = '', condition = ALWAYS }: { sha256?: string; condition?: Part } = {},
 ): Statement {
   const decidedAt = state === 'open' ? 0 : at.getTime()
   return sql`update cases set state = ${state}, decided_at_ms = ${decidedAt}, kept_sha256 = ${sha256}
-    where id = ${id} and state <> 'removed' and ${isSo}`
+    where id = ${id} and state <> 'removed' and ${condition}`
 }
 
-/** The image of a case, if it has one, is gone. */
+/** Records in an image's case, if it has one, that the image is gone. */
 export function markImageGone(id: string, at: Date): Statement {
   return sql`update cases set image_gone_at_ms = ${at.getTime()} where id = ${id} and image_gone_at_ms = 0`
 }
 
-/** As the index has it. */
+/** The same expression as in the index. */
 const RANK = rawSql('(case when image_gone_at_ms > 0 then 2 else crowded end)')
 
-/** Opens the case of an image or adds to it, where the condition holds. `ReportLedger.fileReport` says what names a case. */
-function addToCase(report: Report, number: string, isSo: Part): Statement {
+/** Opens the case of an image or adds to it, if `condition` holds. See `ReportLedger.fileReport` for how reports rank. */
+function addToCase(report: Report, number: string, condition: Part): Statement {
   const { id, category, severity, day, at, dueAt, sha256 = '' } = report
   const isRemoved = sql`exists (select 1 from removals where id = ${id})`
   const isHeldNow = isHeld(id)
   const isMoreTrusted = rawSql('excluded.crowded < cases.crowded')
   const isAsTrusted = rawSql('excluded.crowded = cases.crowded')
-  const names = sql`(${isMoreTrusted} or (${isAsTrusted} and excluded.severity < cases.severity))`
-  // What was kept is reopened only after a while, or if it is about other bytes.
-  const isOther = sql`(cases.kept_sha256 <> '' and ${sha256} <> '' and cases.kept_sha256 <> ${sha256})`
-  const reopens = sql`(cases.state = 'kept' and (cases.decided_at_ms < ${at - KEPT_MS} or ${isOther}))`
+  const outranks = sql`(${isMoreTrusted} or (${isAsTrusted} and excluded.severity < cases.severity))`
+  // A kept image's case is reopened only after a while, or if the report is about other bytes.
+  const hasOtherBytes = sql`(cases.kept_sha256 <> '' and ${sha256} <> '' and cases.kept_sha256 <> ${sha256})`
+  const reopens = sql`(cases.state = 'kept' and (cases.decided_at_ms < ${at - KEPT_MS} or ${hasOtherBytes}))`
   return sql`insert into cases (id, category, severity, state, reports, opened_at_ms, due_at_ms, decided_at_ms, month,
       crowded, named_by)
     select ${id}, ${category}, ${severity},
       case when ${isRemoved} then 'removed' when ${isHeldNow} then 'held' else 'open' end, 1, ${at}, ${dueAt},
       case when ${isRemoved} or ${isHeldNow} then cast(${at} as bigint) else 0 end, ${day.slice(0, 7)},
-      ${report.isCrowded ? 1 : 0}, ${number} where ${isSo}
+      ${report.isCrowded ? 1 : 0}, ${number} where ${condition}
     on conflict (id) do update set
       reports = cases.reports + 1,
-      category = case when ${names} then excluded.category else cases.category end,
-      severity = case when ${names} then excluded.severity else cases.severity end,
+      category = case when ${outranks} then excluded.category else cases.category end,
+      severity = case when ${outranks} then excluded.severity else cases.severity end,
       due_at_ms = case when ${isMoreTrusted} or cases.state = 'kept'
         or (${isAsTrusted} and excluded.due_at_ms < cases.due_at_ms) then excluded.due_at_ms else cases.due_at_ms end,
       crowded = case when ${isMoreTrusted} or ${reopens} then excluded.crowded else cases.crowded end,
-      named_by = case when ${names} or ${reopens} or cases.image_gone_at_ms > 0
+      named_by = case when ${outranks} or ${reopens} or cases.image_gone_at_ms > 0
         then excluded.named_by else cases.named_by end,
       image_gone_at_ms = 0,
       decided_at_ms = case when ${reopens} then 0 else cases.decided_at_ms end,
       state = case when ${reopens} then 'open' else cases.state end`
 }
 
-/** The report opened the case of an image, or made it more severe, and somebody should look at it. */
-function isNamedBy(number: string, id: string): Part {
+/** This report opened the case or made it more severe, and the case needs a decision. */
+function determinesCase(number: string, id: string): Part {
   return sql`exists (select 1 from cases
     where id = ${id} and named_by = ${number} and state = 'open' and crowded = 0)`
 }
 
-export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables, 'ofDay'>): ReportLedger {
+export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables, 'usageOf'>): ReportLedger {
   return {
     async spendReportBudgets(day, budgets) {
-      let room = ALWAYS
+      let hasBudget = ALWAYS
       const statements = budgets.map(({ bucket, limit }) => {
-        // One past the limit marks a budget as used up. In this order in every process: address, network, all.
-        const spend = sql`insert into report_budgets (day, bucket, used) select ${day}, ${bucket}, 1 where ${room}
+        // One past the limit marks a budget as exhausted. Every process uses the same order: address, network, all.
+        const spend = sql`insert into report_budgets (day, bucket, used) select ${day}, ${bucket}, 1 where ${hasBudget}
           on conflict (day, bucket) do update set used = report_budgets.used + 1
           where report_budgets.used <= ${limit} returning used`
-        room = sql`${room} and
+        hasBudget = sql`${hasBudget} and
           (select used from report_budgets where day = ${day} and bucket = ${bucket}) <= ${limit}`
         return spend
       })
-      const ofDay = await tables.ofDay(day)
-      const outcomes = await ofDay.write(statements)
-      const full = outcomes.findIndex(({ rows }, nth) => !(Number(rows[0]?.used) <= budgets[nth]!.limit))
-      return full < 0 ? budgets.length : full
+      const usage = await tables.usageOf(day)
+      const outcomes = await usage.write(statements)
+      const exhausted = outcomes.findIndex(
+        ({ rows }, index) => !(Number(rows[0]?.used) <= budgets[index]!.limit),
+      )
+      return exhausted < 0 ? budgets.length : exhausted
     },
 
     async fileReport(report, maxKept) {
@@ -111,7 +113,7 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
             ${sharedReceiptSha256}
           where not ${isFiled} and not ${isRepeat} on conflict do nothing`),
         addToCase(report, number, sql`not ${isRepeat}`),
-        ...(report.raises === null ? [] : [raiseIf(report.raises, at, isNamedBy(number, id))]),
+        ...(report.raises === null ? [] : [raiseIf(report.raises, at, determinesCase(number, id))]),
       ])
       if (filed!.changes > 0) return 'filed'
       return counted!.changes > 0 ? 'counted' : 'repeated'
@@ -203,7 +205,7 @@ function toCase(row: Row): Case {
   }
 }
 
-/** 0 stands for no decision: the columns of all databases are without nulls. */
+/** 0 means undecided: no column is nullable. */
 function decisionOf(row: Row): { state: CaseState; decidedAt: number | null } {
   return { state: row.state as CaseState, decidedAt: (row.decided_at_ms as number) || null }
 }

@@ -1,21 +1,21 @@
-/** Images that are to be scanned: an outbox that processes here and scanners elsewhere work off. */
+/** Images waiting to be scanned: an outbox shared by local processes and remote scanners. */
 import type { ClaimedScan, ScanLedger } from '../scans.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
-import { moveEach } from './moves.ts'
+import { queueMoves } from './moves.ts'
 import { outboxOf, randomToken } from './outbox.ts'
 import { ALWAYS, sql } from './statement.ts'
 
-/** The operator neither holds nor removed it. */
+/** The operator neither holds nor removed the image. */
 const UNDECIDED = sql`not exists (select 1 from holds where holds.id = scans.id)
   and not exists (select 1 from removals where removals.id = scans.id)`
 
-/** What the operator decided counts more than a scan. */
-function moveIf(id: string, to: 'held' | 'visible', isSo = ALWAYS): Statement {
-  return moveEach(to, sql`scans where id = ${id} and is_hidden = 1 and ${isSo} and ${UNDECIDED}`)
+/** Queues a move of a hidden image if `condition` holds. The operator's act takes precedence over a scan. */
+function moveIf(id: string, to: 'held' | 'visible', condition = ALWAYS): Statement {
+  return queueMoves(to, sql`scans where id = ${id} and is_hidden = 1 and ${condition} and ${UNDECIDED}`)
 }
 
 export function scansLedger(database: SqlDatabase): ScanLedger {
-  const outbox = outboxOf(database, { table: 'scans', key: 'id', found: toScan })
+  const outbox = outboxOf(database, { table: 'scans', key: 'id', fromRow: toScan })
 
   return {
     async recordScan({ id, at, isHidden }) {
@@ -38,9 +38,9 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
     },
 
     async endScan({ id, claim }, how) {
-      const shows = how === 'passed' ? [moveIf(id, 'visible', sql`claim = ${claim}`)] : []
+      const moves = how === 'passed' ? [moveIf(id, 'visible', sql`claim = ${claim}`)] : []
       const outcomes = await database.write([
-        ...shows,
+        ...moves,
         sql`delete from scans where id = ${id} and claim = ${claim}`,
       ])
       return outcomes.at(-1)!.changes > 0

@@ -1,22 +1,18 @@
-/**
- * How the ledger's tables came to be, in the SQL that SQLite and Postgres share. A migration that was released
- * is never edited; the next one is added at the end.
- */
+/** Migrations of the ledger, in the SQL that SQLite and Postgres share. Never edit a released migration; append a new one. */
 
 import { type MigrationName, missingMigrations } from './migrations.ts'
 
-/** One step of the ledger's tables. */
 interface Migration {
   readonly statements: readonly string[]
-  /** What Postgres alone runs, after `statements`. */
+  /** Only for Postgres, after `statements`. */
   readonly postgres?: readonly string[]
 }
 
 /**
- * A table becomes one of parts, one for each day, so that a day goes with its files. The rows that were there, and those of
- * days that have no part, are in `…_other`. Servers of the version before go on by the table's name.
+ * Partitions a table by day, so that dropping a day's partition deletes its files. Existing rows, and those of days without a
+ * partition, are in `…_other`. Servers of the previous version keep using the table's name.
  */
-const inDays = (table: string, key: string) => [
+const partitionByDay = (table: string, key: string) => [
   `alter table ${table} rename to ${table}_other`,
   `create table ${table} (like ${table}_other including defaults including constraints) partition by list (day)`,
   `alter table ${table} add primary key (day, ${key})`,
@@ -26,14 +22,14 @@ const inDays = (table: string, key: string) => [
 const MIGRATIONS: Record<MigrationName, Migration> = {
   '001-ledger': {
     statements: [
-      // Places taken by one bucket on one day. Days are YYYY-MM-DD, UTC.
+      // Uploads used by one bucket on one day. Days are YYYY-MM-DD, UTC.
       `create table places (
         day text not null,
         bucket text not null,
         used bigint not null check (used >= 0),
         primary key (day, bucket)
       )`,
-      // 32 bytes in hex: SQLite and Postgres name their binary types differently.
+      // 32 bytes in hex: the binary types of SQLite and Postgres have different names.
       `create table salts (
         day text not null primary key,
         salt text not null
@@ -46,7 +42,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
         id text not null primary key,
         removed_at_ms bigint not null
       )`,
-      // Numbers are random; microseconds order acts of the same millisecond.
+      // `number` is random; `recorded_us` orders acts of the same millisecond.
       `create table acts (
         number text not null primary key,
         at_ms bigint not null,
@@ -56,8 +52,8 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
         reason text not null
       )`,
       'create index acts_by_time on acts (at_ms, recorded_us)',
-      // One debt for each image. `claim`: the token of the last claim, 0 if there is none or the debt was renewed: an
-      // older claim settles nothing. `due_at_ms`: not to be claimed before; while claimed, the end of the lease.
+      // One pending purge per image. `claim`: token of the last claim, 0 if there is none or the purge was enqueued again: an
+      // older claim is stale. `due_at_ms`: not to be claimed before; while claimed, the end of the lease.
       `create table purges (
         id text not null primary key,
         claim bigint not null,
@@ -72,13 +68,13 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   '002-instance': {
     statements: [
       'create table facts (name text not null primary key, value text not null)',
-      // `full_at_ms`: when as many turns as ever are free again.
+      // Token buckets. `full_at_ms`: when the bucket is full again.
       'create table turns (name text not null primary key, full_at_ms bigint not null)',
     ],
   },
   '003-operator': {
     statements: [
-      // SQLite changes no check: the table is made anew. A server of the version before may write meanwhile: defaults.
+      // SQLite can't alter a check: the table is rebuilt. Defaults, as a server of the previous version may still write to it.
       `create table acts_2 (
         number text not null primary key,
         at_ms bigint not null,
@@ -98,8 +94,8 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
         id text not null primary key,
         held_at_ms bigint not null
       )`,
-      // What is to become of an image: `held`, `visible` or `removed`. `version`: of the act that wants it. `claim` and
-      // `due_at_ms` are as those of purges.
+      // Pending moves. `wanted`: `held`, `visible` or `removed`. `version`: of the act that queued the move. `claim` and
+      // `due_at_ms`: as in `purges`.
       `create table moves (
         id text not null primary key,
         wanted text not null,
@@ -123,7 +119,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '005-capacity': {
     statements: [
-      // Caps of the instance, and of networks. Days are YYYY-MM-DD, UTC.
+      // Used capacity of the instance and of networks. Days are YYYY-MM-DD, UTC.
       `create table shares (
         day text not null,
         name text not null,
@@ -131,8 +127,8 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
         primary key (day, name)
       )`,
       'create table caps_reached (day text not null, name text not null, primary key (day, name))',
-      // Which uploads came from one uploader, for two days. Tags are HMACs of the address under salts of 48 hours,
-      // `tag_a` of those that begin on even days.
+      // Links uploads by one uploader, for two days. Tags are HMACs of the address under salts valid for 48 hours, `tag_a`
+      // under salts that start on even days.
       `create table uploads (
         id text not null primary key,
         at_ms bigint not null,
@@ -146,8 +142,8 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '006-reports': {
     statements: [
-      // `reporter`: an HMAC under the day's salt, later the report's own number. `receipt_sha256`: of a secret that
-      // only the reporter has.
+      // `reporter`: an HMAC under the day's salt, later the report's own number. `receipt_sha256`: of a secret known only to
+      // the reporter.
       `create table reports (
         number text not null primary key,
         id text not null,
@@ -162,7 +158,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
       )`,
       'create index reports_by_reporter on reports (reporter)',
       'create index reports_by_day on reports (day)',
-      // All that was reported of one image. `decided_at_ms`: 0 while nothing is decided.
+      // All reports of one image. `decided_at_ms`: 0 while undecided.
       `create table cases (
         id text not null primary key,
         category text not null,
@@ -179,7 +175,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '007-deletions': {
     statements: [
-      // Images that their keys deleted: a backup from before must not bring them back.
+      // Images deleted with their keys: an older backup must not bring them back.
       'create table deletions (id text not null primary key, deleted_at_ms bigint not null)',
     ],
   },
@@ -196,8 +192,8 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '009-notices': {
     statements: [
-      // What the operator is to be told: a row a kind. `count`: what arose since the last was told. `claim` and
-      // `due_at_ms` as of purges; when all is told, what arises next is told from `due_at_ms` on.
+      // Notices for the operator, one row per kind. `count`: events since the last delivered notice. `claim` and `due_at_ms`:
+      // as in `purges`; while `count` is 0, the next notice is due no earlier than `due_at_ms`.
       `create table notices (
         kind text not null primary key,
         id text not null,
@@ -211,7 +207,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '010-decisions': {
     statements: [
-      // `was_visible`: it went out of sight with the decision. `claim` and `due_at_ms` as of purges.
+      // `was_visible`: 1 if the decision hid the image. `claim` and `due_at_ms`: as in `purges`.
       `create table decisions (
         id text not null primary key,
         batch text not null,
@@ -226,10 +222,10 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
         due_at_ms bigint not null
       )`,
       'create index decisions_by_batch on decisions (batch)',
-      // The rule that was broken: the public is told.
+      // The rule that was broken; shown to the public.
       "alter table removals add column rule text not null default ''",
       "alter table holds add column rule text not null default ''",
-      // `mark`: of the call that wrote the row.
+      // `mark`: identifies the call that wrote the row.
       "alter table caps_reached add column mark text not null default ''",
       // Active alerts that the operator has been notified of.
       'create table conditions (name text not null primary key, since_ms bigint not null, mark text not null)',
@@ -244,7 +240,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '012-links': {
     statements: [
-      // In place of `uploads`, which older servers go on writing to. An index by id or tag would cost each upload a page.
+      // Replaces `uploads`, which older servers still write to. An index on ID or tags would cost each upload a page write.
       `create table links (at_ms bigint not null, number bigint not null, id text not null, tag_a text not null,
         tag_b text not null)`,
       'create index links_by_time on links (at_ms)',
@@ -252,53 +248,53 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '013-digests': {
     statements: [
-      // What was decided of an image is decided of its bytes. Digests are lower-case hex; empty where an older server wrote the row.
-      // Digests of what is held, as stored and as sent. `gone`: 1 when the image is deleted and the case still open.
+      // Verdicts on an image apply to its bytes. Digests of held images, as stored and as sent, in lower-case hex; empty if an
+      // older server wrote the row. `gone`: 1 if the image was deleted while its case is still open.
       "alter table holds add column sha256 text not null default ''",
       "alter table holds add column sent_sha256 text not null default ''",
       'alter table holds add column gone bigint not null default 0',
       'create index holds_by_sha256 on holds (sha256)',
       'create index holds_by_sent_sha256 on holds (sent_sha256)',
-      // SHA-256 of the stored bytes that the operator decided to keep.
+      // SHA-256 of the stored bytes that the operator kept.
       "alter table cases add column kept_sha256 text not null default ''",
     ],
   },
   '014-report-budgets': {
     statements: [
-      // What each budget of reports has spent of a day. Buckets of addresses and networks are HMACs under the day's salt.
+      // Reports filed per budget and day. Buckets of addresses and networks are HMACs under the day's salt.
       `create table report_budgets (
         day text not null,
         bucket text not null,
         used bigint not null,
         primary key (day, bucket)
       )`,
-      // 1 while all that was said came from networks past their budget.
+      // 1 while all reports came from networks that exceeded their budget.
       'alter table cases add column crowded bigint not null default 0',
-      // When the image was found to be gone; 0 if it was not.
+      // When the image was found missing; 0 if it was not.
       'alter table cases add column image_gone_at_ms bigint not null default 0',
-      // The number of the report that opened the case or gave it its severity: it alone raises a notice.
+      // Number of the report that opened the case or gave it its severity: only that report raises a notice.
       "alter table cases add column named_by text not null default ''",
       `create index cases_by_rank on cases
         (state, (case when image_gone_at_ms > 0 then 2 else crowded end), severity, due_at_ms, id)`,
       'drop index cases_by_state',
-      // Budgets have their own table: reports hold nothing derived from an address any more.
+      // Budgets have their own table, so reports no longer need anything derived from an address.
       'update reports set reporter = number',
     ],
   },
   '015-private': {
-    // In SQLite they go to files of their own, which no statement makes: `stores/sqlite/take-out.ts`.
+    // SQLite keeps them in separate files, which no statement can create: `stores/sqlite/extract-private.ts`.
     statements: [],
     postgres: [
-      // Moves HMACs of addresses to tables of their own (docs/decisions/037).
-      // In no log, and in no base backup. A crash empties it: servers put back what they know.
+      // Moves HMACs of addresses to separate tables (docs/decisions/037).
+      // Unlogged: in no write-ahead log and no base backup. A crash empties the table; servers restore the salts they know.
       'alter table salts set unlogged',
       'alter table salts alter column salt set statistics 0',
-      // Digests of salts: whether a salt is the one that others use.
+      // Digests of salts, to check whether a salt is the one that other servers use.
       'create table salt_marks (day text not null primary key, mark text not null)',
       "insert into salt_marks select day, encode(sha256(convert_to(salt, 'UTF8')), 'hex') from salts",
-      ...inDays('places', 'bucket'),
-      ...inDays('shares', 'name'),
-      ...inDays('report_budgets', 'bucket'),
+      ...partitionByDay('places', 'bucket'),
+      ...partitionByDay('shares', 'name'),
+      ...partitionByDay('report_budgets', 'bucket'),
       'insert into links (at_ms, number, id, tag_a, tag_b) select at_ms, 0, id, tag_a, tag_b from uploads',
       'drop table uploads',
       'alter table links rename to links_other',
@@ -310,7 +306,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '016-tombstones': {
     statements: [
-      // Changes that are still to be written to the second place, since `since_ms`. `claim` and `due_at_ms` as of purges.
+      // Changes not yet written to the second location, pending since `since_ms`. `claim` and `due_at_ms`: as in `purges`.
       `create table tombstones (
         number text not null primary key,
         at_ms bigint not null,
@@ -335,7 +331,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
       'alter table conditions rename to active_alerts',
       'alter table door_tokens rename to admin_tokens',
     ],
-    // For servers of 0.1.0 that go on beside newer ones. SQLite migrates while it has none.
+    // For servers of 0.1.0 that keep running alongside newer ones. SQLite only migrates while no server is running.
     postgres: [
       'create view acts as select * from audit_log',
       'create view conditions as select * from active_alerts',
@@ -344,7 +340,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '018-expiries': {
     statements: [
-      // Images that expire. `claim` and `due_at_ms` as of purges; `due_at_ms` is first `expires_at_ms`.
+      // Expiring images. `claim` and `due_at_ms`: as in `purges`; `due_at_ms` is initially `expires_at_ms`.
       `create table expiries (
         id text not null primary key,
         expires_at_ms bigint not null,
@@ -356,7 +352,7 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
   '019-scans': {
     statements: [
-      // Images that are still to be scanned. `is_hidden`: 1 while nobody is shown it. `claim` and `due_at_ms` as of purges.
+      // Images waiting to be scanned. `is_hidden`: 1 while the image is not shown. `claim` and `due_at_ms`: as in `purges`.
       `create table scans (
         id text not null primary key,
         since_ms bigint not null,
@@ -370,18 +366,18 @@ const MIGRATIONS: Record<MigrationName, Migration> = {
   },
 }
 
-/** The statements of all migrations that make these tables, for a file that has no others. */
+/** Statements of all migrations that create or alter these tables, for a file that has no others. */
 export function statementsOf(tables: readonly string[]): string[] {
-  const makesOne = new RegExp(`^(create table|alter table|create index \\w+ on) (${tables.join('|')}) `)
+  const definesTable = new RegExp(`^(create table|alter table|create index \\w+ on) (${tables.join('|')}) `)
   return Object.values(MIGRATIONS).flatMap(({ statements }) =>
-    statements.filter((statement) => makesOne.test(statement)),
+    statements.filter((statement) => definesTable.test(statement)),
   )
 }
 
-/** Run under a lock that keeps other processes from migrating, in the transaction of the migrations themselves. */
+/** Run this in the same transaction as the migrations, under a lock that keeps other processes from migrating. */
 export const CREATE_MIGRATIONS = 'create table if not exists migrations (name text not null primary key)'
 
-/** What is left to run after the migrations named in `applied`. Throws if a newer Pinhole has written the ledger. */
+/** Migrations not yet applied. Throws if the ledger was written by a newer version of Pinhole. */
 export function pendingMigrations(
   applied: readonly string[],
   technology: 'sqlite' | 'postgres',

@@ -1,39 +1,39 @@
-/** SQL as SQLite and Postgres share it, with its values in place: they are sent beside it, never in it. */
+/** SQL templates for SQLite and Postgres. Values are always sent as parameters, never inside the SQL text. */
 import type { SqlValue, Statement } from './database.ts'
 
-/** A piece of a statement, with its values. */
+/** Fragment of a statement, with its values. */
 export type Part = Statement
 
-/** Values in parentheses, for `in`. There must be one at least. */
+/** Values in parentheses, for `in`. Must not be empty. */
 export function list(values: readonly SqlValue[]): Part {
   return { sql: `(${values.map(() => '?').join(', ')})`, parameters: values.map(checked) }
 }
 
-/** SQL that not all databases know. Only ever a constant of the source. */
+/** SQL text inserted as is. Pass only constants from source code. */
 export function rawSql(text: string): Part {
   return { sql: text, parameters: [] }
 }
 
-/** Texts of templates with nothing but values in them, which are the same each time. One for each place in the source. */
-const fixedTexts = new Map<TemplateStringsArray, string>()
+/** Cache of the SQL of templates without parts, which is always the same. One entry per template in the source. */
+const cachedTexts = new Map<TemplateStringsArray, string>()
 
-/** Each value becomes a `?`, a part what it says. Throws `TypeError` for a value that the databases do not take alike. */
+/** Values become `?`, parts are inlined. Throws `TypeError` for a value that the databases would handle differently. */
 export function sql(texts: TemplateStringsArray, ...values: (SqlValue | Part)[]): Statement {
   if (values.some((value) => typeof value === 'object')) return composed(texts, values)
-  let text = fixedTexts.get(texts)
+  let text = cachedTexts.get(texts)
   if (text === undefined) {
     text = texts.join('?')
-    fixedTexts.set(texts, text)
+    cachedTexts.set(texts, text)
   }
   return { sql: text, parameters: (values as SqlValue[]).map(checked) }
 }
 
-/** The condition that always holds. */
+/** A condition that is always true. */
 export const ALWAYS = sql`1 = 1`
 
 /**
- * Statements as one (PostgreSQL 18, 7.8.4): one round trip, not one for each and the transaction's. Each sees the tables as
- * they were, and what the ones it names return.
+ * Combines statements into one with CTEs (PostgreSQL 18, 7.8.4): a single round trip instead of several and a transaction's.
+ * All see the same snapshot of the tables, and the rows returned by the CTEs they reference.
  */
 export function joined(parts: Record<string, Statement>, last: Statement): Statement {
   const named = Object.entries(parts).map(([name, { sql }]) => `${name} as (${sql})`)
@@ -54,15 +54,12 @@ function composed(texts: TemplateStringsArray, values: (SqlValue | Part)[]): Sta
   return { sql: text, parameters }
 }
 
-/**
- * Postgres has no NUL in text and no fractions in integers, SQLite stores both. Refused for all, so that all behave
- * the same.
- */
+/** Postgres accepts neither NUL in text nor fractions in integers; SQLite stores both. Rejected here for all databases. */
 function checked(value: SqlValue): SqlValue {
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw new TypeError('the ledger takes no text with a NUL in it')
+    if (value.includes('\0')) throw new TypeError('text in the ledger must not contain NUL')
     return value
   }
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-  throw new TypeError(`the ledger takes text and whole numbers, not ${String(value)}`)
+  throw new TypeError(`values in the ledger must be text or safe integers, not ${String(value)}`)
 }

@@ -1,4 +1,4 @@
-/** Tombstones: an outbox that several processes work off, and the way back from what they wrote. */
+/** Tombstones: an outbox shared by several processes, and the replay of what they wrote. */
 import type { Ledger } from '../ledger.ts'
 import { LAST, PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
 import { tick } from './audit-log.ts'
@@ -8,79 +8,86 @@ import { outboxOf, randomToken } from './outbox.ts'
 import { decide, markImageGone } from './reports.ts'
 import { ALWAYS, joined, type Part, rawSql, sql } from './statement.ts'
 
-const IS_KEPT = sql`exists (select 1 from facts where name = ${PLACE})`
+const IS_ENABLED = sql`exists (select 1 from facts where name = ${PLACE})`
 
-/** Changes that one transaction makes. */
-const APPLIED_AT_ONCE = 500
+/** Tombstones applied per transaction. */
+const APPLY_BATCH_SIZE = 500
 
 type AppliedTombstone = Omit<Tombstone, 'digests'> & { digests?: Tombstone['digests'] | null }
 
-type Left = Pick<Tombstone, 'act' | 'subject'> & { rule?: string; isSo?: Part }
+type NewTombstone = Pick<Tombstone, 'act' | 'subject'> & { rule?: string; condition?: Part }
 
 const COLUMNS = rawSql(
   'number, at_ms, recorded_us, act, subject, rule, sha256, sent_sha256, since_ms, claim, due_at_ms',
 )
 
-/** Empty if the image is not held, or its digest is not known. */
+/** Empty if the image is not held, or its digest is unknown. */
 function heldDigest(column: 'sha256' | 'sent_sha256', id: Part): Part {
   return sql`coalesce((select h.${rawSql(column)} from holds h where h.id = ${id}), '')`
 }
 
-/** The time of the tombstones that come next is `at`, or just after the last one's: clocks differ, and are set back. */
-function nextAt(at: number): Statement {
-  return sql`insert into facts (name, value) select ${LAST}, ${String(at)} where ${IS_KEPT}
-    on conflict (name) do update set value = case when ${IS_BEFORE} then excluded.value
+/** Sets the time of the next tombstones: `at`, or just after the last one, as clocks differ and may be set back. */
+function advanceTime(at: number): Statement {
+  return sql`insert into facts (name, value) select ${LAST}, ${String(at)} where ${IS_ENABLED}
+    on conflict (name) do update set value = case when ${IS_LATER} then excluded.value
       else cast(cast(facts.value as bigint) + 1 as text) end`
 }
 
-const IS_BEFORE = sql`cast(facts.value as bigint) < cast(excluded.value as bigint)`
+const IS_LATER = sql`cast(facts.value as bigint) < cast(excluded.value as bigint)`
 
-const NEXT_AT = sql`(select cast(value as bigint) from facts where name = ${LAST})`
+const CURRENT_TIME = sql`(select cast(value as bigint) from facts where name = ${LAST})`
 
-function leaveAt({ act, subject, rule = '', isSo = ALWAYS }: Left, at: number, time: Part): Statement {
+function insertTombstone(
+  { act, subject, rule = '', condition = ALWAYS }: NewTombstone,
+  at: number,
+  time: Part,
+): Statement {
   return sql`insert into tombstones (${COLUMNS})
     select ${crypto.randomUUID()}, ${time}, ${tick()}, ${act}, ${subject}, ${rule},
       ${heldDigest('sha256', sql`${subject}`)}, ${heldDigest('sent_sha256', sql`${subject}`)}, ${at}, 0, 0
-    where ${IS_KEPT} and ${isSo}`
+    where ${IS_ENABLED} and ${condition}`
 }
 
 /**
- * Leaves tombstones, in the transaction of the change, and last there: two that wait for the same row hold no other that one
- * of them needs.
+ * Adds tombstones. Run these statements last in the transaction of the change: all transactions contend for one row, and
+ * locking it last prevents deadlocks.
  */
-export function leave(at: number, ...of: (Left & { act: Exclude<TombstoneAct, 'delete'> })[]): Statement[] {
-  return [nextAt(at), ...of.map((left) => leaveAt(left, at, NEXT_AT))]
+export function addTombstones(
+  at: number,
+  ...tombstones: (NewTombstone & { act: Exclude<TombstoneAct, 'delete'> })[]
+): Statement[] {
+  return [advanceTime(at), ...tombstones.map((tombstone) => insertTombstone(tombstone, at, CURRENT_TIME))]
 }
 
-/** A deletion outranks every other act, whatever its time: so deletions need not contend for the row of the last time. */
-function leaveDeletion(subject: string, at: number): Statement {
-  return leaveAt({ act: 'delete', subject }, at, sql`${at}`)
+/** A deletion outranks every other act, whatever its time, so deletions need not contend for the row with the last time. */
+function addDeletionTombstone(subject: string, at: number): Statement {
+  return insertTombstone({ act: 'delete', subject }, at, sql`${at}`)
 }
 
-/** The same as `leave`, for each decision of which `isOne` holds. */
-export function leaveOfDecisions(act: TombstoneAct, at: number, isOne: Part): Statement[] {
+/** Like `addTombstones`, for each decision that matches `condition`. */
+export function addTombstonesForDecisions(act: TombstoneAct, at: number, condition: Part): Statement[] {
   const id = sql`decisions.id`
   return [
-    nextAt(at),
+    advanceTime(at),
     sql`insert into tombstones (${COLUMNS})
-      select ${crypto.randomUUID()} || id, ${NEXT_AT}, ${tick()}, ${act}, id, rule,
+      select ${crypto.randomUUID()} || id, ${CURRENT_TIME}, ${tick()}, ${act}, id, rule,
         ${heldDigest('sha256', id)}, ${heldDigest('sent_sha256', id)}, ${at}, 0, 0 from decisions
-      where ${isOne} and ${IS_KEPT}`,
+      where ${condition} and ${IS_ENABLED}`,
   ]
 }
 
-/** One of each thing that is so now, with the time since when. */
-function leaveOfAll(isSo: Part, now: number): Statement[] {
-  const of = (act: TombstoneAct, table: string, id: string, at: string, rule: string, isMeant = ALWAYS) =>
+/** Adds tombstones of the whole current state, with original times, if `condition` holds. */
+function addTombstonesForState(condition: Part, now: number): Statement[] {
+  const rowsOf = (act: TombstoneAct, table: string, id: string, at: string, rule: string, filter = ALWAYS) =>
     sql`insert into tombstones (${COLUMNS})
       select ${crypto.randomUUID()} || ${rawSql(id)}, ${rawSql(at)}, 0, ${act}, ${rawSql(id)}, ${rawSql(rule)},
         ${heldDigest('sha256', sql`${rawSql(`${table}.${id}`)}`)}, ${heldDigest('sent_sha256', sql`${rawSql(`${table}.${id}`)}`)}, ${now}, 0, 0
-      from ${rawSql(table)} where ${isSo} and ${isMeant}`
+      from ${rawSql(table)} where ${condition} and ${filter}`
   return [
-    of('delete', 'deletions', 'id', 'deleted_at_ms', "''"),
-    of('remove', 'removals', 'id', 'removed_at_ms', 'rule'),
-    of('hold', 'holds', 'id', 'held_at_ms', 'rule', IS_NOT_ENDING),
-    of('block', 'blocks', 'sha256', 'blocked_at_ms', "''"),
+    rowsOf('delete', 'deletions', 'id', 'deleted_at_ms', "''"),
+    rowsOf('remove', 'removals', 'id', 'removed_at_ms', 'rule'),
+    rowsOf('hold', 'holds', 'id', 'held_at_ms', 'rule', IS_NOT_ENDING),
+    rowsOf('block', 'blocks', 'sha256', 'blocked_at_ms', "''"),
   ]
 }
 
@@ -89,7 +96,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     table: 'tombstones',
     key: 'number',
     order: 'due_at_ms, at_ms',
-    found: toTombstone,
+    fromRow: toTombstone,
   })
 
   return {
@@ -100,9 +107,9 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
         await database.write([sql`delete from facts where name = ${PLACE}`, sql`delete from tombstones`])
         return true
       }
-      const isOther = sql`not exists (select 1 from facts where name = ${PLACE} and value = ${place})`
+      const hasChanged = sql`not exists (select 1 from facts where name = ${PLACE} and value = ${place})`
       await database.write([
-        ...leaveOfAll(isOther, now),
+        ...addTombstonesForState(hasChanged, now),
         sql`insert into facts (name, value) values (${PLACE}, ${place})
           on conflict (name) do update set value = excluded.value`,
       ])
@@ -110,7 +117,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     },
 
     async repeatTombstones(now) {
-      await database.write(leaveOfAll(IS_KEPT, now))
+      await database.write(addTombstonesForState(IS_ENABLED, now))
     },
 
     async claimTombstones(limit, now, leaseMs) {
@@ -138,14 +145,14 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     pendingTombstones: outbox.pending,
 
     async applyTombstones(tombstones) {
-      for (let at = 0; at < tombstones.length; at += APPLIED_AT_ONCE) {
-        await database.write(tombstones.slice(at, at + APPLIED_AT_ONCE).flatMap(applied))
+      for (let start = 0; start < tombstones.length; start += APPLY_BATCH_SIZE) {
+        await database.write(tombstones.slice(start, start + APPLY_BATCH_SIZE).flatMap(applied))
       }
-      // Whatever is decided from now on comes after them.
+      // Later acts must have later times.
       const last = tombstones.reduce((last, { at, act }) => (act === 'delete' ? last : Math.max(last, at)), 0)
       await database.write([
         sql`insert into facts (name, value) values (${LAST}, ${String(last)})
-          on conflict (name) do update set value = excluded.value where ${IS_BEFORE}`,
+          on conflict (name) do update set value = excluded.value where ${IS_LATER}`,
       ])
     },
 
@@ -157,18 +164,18 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
   }
 }
 
-/** What must not come back, whatever a backup holds. */
+/** Deleted and removed images, which no restored backup may bring back. */
 export function deletionsLedger(database: SqlDatabase) {
-  const order = rawSql(database.dialect.byCodeUnits)
+  const order = rawSql(database.dialect.codeUnitCollation)
 
   return {
     async recordDeletion(id, at) {
       const gone = sql`insert into deletions (id, deleted_at_ms) values (${id}, ${at.getTime()})
         on conflict (id) do nothing`
-      const left = leaveDeletion(id, at.getTime())
+      const tombstone = addDeletionTombstone(id, at.getTime())
       const marked = markImageGone(id, at)
-      const isOne = database.dialect.changesInQueries
-      await database.write(isOne ? [joined({ gone, marked }, left)] : [gone, marked, left])
+      const usesCtes = database.dialect.hasModifyingCtes
+      await database.write(usesCtes ? [joined({ gone, marked }, tombstone)] : [gone, marked, tombstone])
     },
 
     async goneIds(after, limit) {
@@ -187,9 +194,9 @@ export function deletionsLedger(database: SqlDatabase) {
 }
 
 function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): Statement[] {
-  const isHeldNoMore = sql`delete from holds where id = ${subject}`
-  // What the older ledger still had to do with the image.
-  const overruled = [
+  const endHold = sql`delete from holds where id = ${subject}`
+  // Work that the older ledger still had pending for the image.
+  const cancelPending = [
     sql`delete from moves where id = ${subject}`,
     sql`delete from decisions where id = ${subject}`,
   ]
@@ -197,7 +204,7 @@ function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): 
     case 'delete':
       return [
         sql`insert into deletions (id, deleted_at_ms) values (${subject}, ${at}) on conflict (id) do nothing`,
-        // It was held: its bytes are withheld on.
+        // The image was held: uploads of its bytes stay refused.
         ...(digests === null ? [] : [holdRow({ id: subject, at, rule, digests })]),
         ...heldGone(subject),
       ]
@@ -205,8 +212,8 @@ function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): 
       return [
         sql`insert into removals (id, removed_at_ms, rule) values (${subject}, ${at}, ${rule})
           on conflict (id) do nothing`,
-        isHeldNoMore,
-        ...overruled,
+        endHold,
+        ...cancelPending,
         decide(subject, 'removed', new Date(at)),
       ]
     case 'hold':
@@ -216,11 +223,11 @@ function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): 
           sql`not exists (select 1 from removals where id = ${subject})
             and not exists (select 1 from deletions where id = ${subject})`,
         ),
-        ...overruled,
+        ...cancelPending,
         decide(subject, 'held', new Date(at)),
       ]
     case 'release':
-      return [isHeldNoMore, ...overruled, decide(subject, 'open', new Date(at))]
+      return [endHold, ...cancelPending, decide(subject, 'open', new Date(at))]
     case 'block':
       return [
         sql`insert into blocks (sha256, blocked_at_ms) values (${subject}, ${at})

@@ -1,30 +1,28 @@
-/** Tags of uploads, kept for two days. The table is called `links`. */
+/** Uploader tags, kept for two days. The table is called `links`. */
 import { NETWORK_TAG_LENGTH, TAG_LENGTH, type UploaderTagLedger } from '../uploader-tags.ts'
 import type { SqlDatabase } from './database.ts'
 import { deleteAll, type PrivateTables } from './private.ts'
 import { list, sql } from './statement.ts'
 
-/** Rows that are looked through at once: others wait for a page, not for a million rows. */
+/** Rows scanned per query, so that others wait for a page rather than a million rows. */
 const PAGE_ROWS = 10_000
 
-/** Rows of one transaction. */
-const FORGOTTEN_AT_ONCE = 500
+/** Rows deleted per transaction. */
+const DELETE_BATCH_ROWS = 500
 
-interface Tagged {
+interface UploadRow {
   id: string
   at_ms: number
 }
 
-/** From `from` on, and before `to`. Epoch milliseconds. */
+/** From `from` (inclusive) to `to` (exclusive). Epoch milliseconds. */
 interface Page {
   database: SqlDatabase
   from: number
   to: number
 }
 
-export function uploaderTagsLedger(
-  tables: Pick<PrivateTables, 'everyTags' | 'forgetTags'>,
-): UploaderTagLedger {
+export function uploaderTagsLedger(tables: Pick<PrivateTables, 'allTags' | 'forgetTags'>): UploaderTagLedger {
   async function timeOf(database: SqlDatabase, from: number, offset: number): Promise<number | null> {
     const [row] = await database.read<{ at_ms: number }>(
       sql`select at_ms from links where at_ms >= ${from} order by at_ms limit 1 offset ${offset}`,
@@ -32,9 +30,9 @@ export function uploaderTagsLedger(
     return row?.at_ms ?? null
   }
 
-  /** All rows. They are few in two days, and looked through when an operator asks: no upload pays for an index. */
+  /** Pages over all rows. A full scan, on the operator's request only: an index would slow down every upload. */
   async function* pages(): AsyncGenerator<Page> {
-    for (const database of await tables.everyTags()) {
+    for (const database of await tables.allTags()) {
       let from = await timeOf(database, Number.MIN_SAFE_INTEGER, 0)
       while (from !== null) {
         const next = await timeOf(database, from, PAGE_ROWS)
@@ -42,7 +40,7 @@ export function uploaderTagsLedger(
         const to: number = next === null ? Number.MAX_SAFE_INTEGER : Math.max(next, from + 1)
         yield { database, from, to }
         from = next === null ? null : to
-        // SQLite answers in the same turn of the event loop.
+        // Yields: SQLite answers synchronously.
         await new Promise((resolve) => setTimeout(resolve, 0))
       }
     }
@@ -62,14 +60,14 @@ export function uploaderTagsLedger(
     return { a: [...a], b: [...b] }
   }
 
-  /** Ids of uploads of which a tag begins as one of this upload, by their times. */
+  /** Times of uploads with a tag that has the first `length` characters in common with one of this upload's, by ID. */
   async function related(id: string, length: number): Promise<Map<string, number>> {
     const times = new Map<string, number>()
     const tags = await tagsOf(id)
-    const [a, b] = [tags.a, tags.b].map((each) => [...new Set(each.map((tag) => tag.slice(0, length)))])
+    const [a, b] = [tags.a, tags.b].map((column) => [...new Set(column.map((tag) => tag.slice(0, length)))])
     if (a!.length === 0) return times
     for await (const { database, from, to } of pages()) {
-      const rows = await database.read<Tagged>(
+      const rows = await database.read<UploadRow>(
         sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to} and id <> ${id}
           and (substr(tag_a, 1, ${length}) in ${list(a!)} or substr(tag_b, 1, ${length}) in ${list(b!)}) order by at_ms`,
       )
@@ -84,8 +82,8 @@ export function uploaderTagsLedger(
 
     async uploadedBetween(from, to, limit) {
       const times = new Map<string, number>()
-      for (const database of await tables.everyTags()) {
-        const rows = await database.read<Tagged>(
+      for (const database of await tables.allTags()) {
+        const rows = await database.read<UploadRow>(
           sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to} order by at_ms desc limit ${limit}`,
         )
         for (const { id, at_ms } of rows) times.set(id, at_ms)
@@ -96,17 +94,17 @@ export function uploaderTagsLedger(
     async forgetTagsBefore(atMs, saltDay) {
       const before = Math.floor(atMs)
       await tables.forgetTags(before, saltDay)
-      const some = sql`delete from links where at_ms < ${before} and at_ms <= coalesce(
-        (select at_ms from links order by at_ms limit 1 offset ${FORGOTTEN_AT_ONCE - 1}), ${before})`
-      for (const database of await tables.everyTags()) {
-        await deleteAll(database, some, FORGOTTEN_AT_ONCE)
+      const deleteBatch = sql`delete from links where at_ms < ${before} and at_ms <= coalesce(
+        (select at_ms from links order by at_ms limit 1 offset ${DELETE_BATCH_ROWS - 1}), ${before})`
+      for (const database of await tables.allTags()) {
+        await deleteAll(database, deleteBatch, DELETE_BATCH_ROWS)
         await database.wipe()
       }
     },
   }
 }
 
-/** Ids by their times. */
+/** IDs by time, newest first. */
 function newestOf(times: ReadonlyMap<string, number>, limit: number): string[] {
   const newest = [...times].sort(([, one], [, other]) => other - one)
   return newest.slice(0, Math.max(0, limit)).map(([id]) => id)

@@ -1,15 +1,15 @@
-/** SQLite as Node brings it (`node:sqlite`): what its interface leaves to whoever uses it, and what its errors mean to the ledger. */
+/** Helpers for `node:sqlite`: pragmas, transactions, and the translation of SQLite's errors to the ledger's. */
 import type { DatabaseSync as Connection, SQLInputValue } from 'node:sqlite'
 import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
 
 export type { Connection }
 
-/** The first value that a pragma answers. `undefined` if it answers none. */
+/** First value returned by a pragma. `undefined` if it returns none. */
 export function pragma(connection: Connection, text: string): unknown {
   return Object.values(connection.prepare(`pragma ${text}`).get() ?? {})[0]
 }
 
-/** Runs `work` in a transaction: all or nothing. `kind`: `immediate` takes the lock of writers at once. */
+/** Runs `work` in a transaction. `immediate` acquires the write lock at the beginning. */
 export function inTransaction(
   connection: Connection,
   kind: 'deferred' | 'immediate',
@@ -24,15 +24,14 @@ export function inTransaction(
   }
 }
 
-/** Rows of a query. */
 export function rowsOf<Row>(connection: Connection, sql: string, ...parameters: SQLInputValue[]): Row[] {
   return connection.prepare(sql).all(...parameters) as Row[]
 }
 
-/** Tells a kind of error by SQLite's extended result code. */
-type Kind = (code: number) => boolean
+/** Classifies an error by SQLite's extended result code. */
+type ErrorClass = (code: number) => boolean
 
-// https://www.sqlite.org/rescode.html: the low byte is the kind, the rest says more.
+// https://www.sqlite.org/rescode.html: the low byte is the primary result code, the rest is detail.
 const RESULT = {
   BUSY: 5,
   LOCKED: 6,
@@ -49,30 +48,31 @@ const IOERR_DIR_FSYNC = 1290
 
 const isOneOf = (code: number, ...results: number[]) => results.includes(code & 0xff)
 
-/** Trouble with the file, the disk or other processes, not with the statement. */
-export const UNAVAILABLE: Kind = (code) => isOneOf(code, ...Object.values(RESULT))
-export const BUSY: Kind = (code) => isOneOf(code, RESULT.BUSY, RESULT.PROTOCOL)
-export const FULL: Kind = (code) => isOneOf(code, RESULT.FULL)
-/** What SQLite flushes itself, around a checkpoint. A failed write it undoes. */
-export const FLUSH: Kind = (code) => code === IOERR_FSYNC || code === IOERR_DIR_FSYNC
+/** A problem with the file, the disk or another process, not with the statement. */
+export const UNAVAILABLE: ErrorClass = (code) => isOneOf(code, ...Object.values(RESULT))
+export const BUSY: ErrorClass = (code) => isOneOf(code, RESULT.BUSY, RESULT.PROTOCOL)
+export const FULL: ErrorClass = (code) => isOneOf(code, RESULT.FULL)
+/** A failure of SQLite's own flushes, around a checkpoint. SQLite rolls back failed writes itself. */
+export const FLUSH: ErrorClass = (code) => code === IOERR_FSYNC || code === IOERR_DIR_FSYNC
 
-export const REMEDY = 'make room on the disk of DATA_DIR'
+export const REMEDY = 'free up space on the disk of DATA_DIR'
 
-export function passing<T>(run: () => T): T {
+/** Runs `run`, and translates errors of SQLite and the system to the ledger's. */
+export function translatingErrors<T>(run: () => T): T {
   try {
     return run()
   } catch (error) {
-    return rethrow(error)
+    return throwTranslated(error)
   }
 }
 
-export function rethrow(error: unknown): never {
+export function throwTranslated(error: unknown): never {
   if (hasCode(error, FULL)) throw new LedgerFull(REMEDY, { cause: error })
-  // A folder that can't be made or a file that can't be opened comes as an error of the system.
+  // A folder that can't be created or a file that can't be opened throws a system error.
   const isUnavailable = hasCode(error, UNAVAILABLE) || (error instanceof Error && 'syscall' in error)
   throw isUnavailable ? new LedgerUnavailable({ cause: error }) : error
 }
 
-export function hasCode(error: unknown, kind: Kind): boolean {
-  return error instanceof Error && 'errcode' in error && kind(Number(error.errcode))
+export function hasCode(error: unknown, errorClass: ErrorClass): boolean {
+  return error instanceof Error && 'errcode' in error && errorClass(Number(error.errcode))
 }

@@ -5,77 +5,91 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { oncePerTick, sleep } from '../../async.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { type Outcome, type SqlDatabase, type Statement, sqliteDialect } from '../sql/database.ts'
-import { BUSY, type Connection, FLUSH, hasCode, passing, pragma, rethrow } from './connection.ts'
+import {
+  BUSY,
+  type Connection,
+  FLUSH,
+  hasCode,
+  pragma,
+  throwTranslated,
+  translatingErrors,
+} from './connection.ts'
 import { groupCommit } from './group-commit.ts'
 
 export interface SqliteFile extends SqlDatabase {
-  /** What broke it for good, if anything did. */
+  /** The error that made this connection permanently unusable, if any. */
   failure(): Error | null
-  /** Throws `LedgerUnavailable` if the file was removed or replaced under us. */
+  /** Throws `LedgerUnavailable` if the file was removed or replaced while open. */
   assertSameFile(): void
-  isThere(): boolean
-  /** `false` if another process reads or writes just now. */
-  emptyLog(): boolean
+  isSameFile(): boolean
+  /** `false` if another process is reading or writing. */
+  truncateLog(): boolean
 }
 
 export interface FileOptions {
-  /** Makes what tables it lacks. Under no lock, and within no transaction. */
+  /** Creates missing tables. Called without a lock or transaction. */
   setUp: (connection: Connection) => void
-  /** Whether a change is on the disk when it resolves. Others outlive the process alone. */
+  /** Flush each change before it resolves. Otherwise changes survive a crash of the process, but not a power cut. */
   isFlushed: boolean
 }
 
 interface Prepared {
   query: StatementSync
-  /** Whether it returns rows. */
-  isReader: boolean
+  returnsRows: boolean
 }
 
-/** Before it, two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
-const OLDEST_SOUND_SQLITE = [3, 51, 3]
+/** In older versions two processes could corrupt the file (https://www.sqlite.org/wal.html, "The WAL-Reset Bug"). */
+const MIN_SQLITE_VERSION = [3, 51, 3]
 
-const OPEN_PAUSE_MS = 20
+const OPEN_RETRY_MS = 20
 
-const READ_PAUSE_MS = 2
+const READ_RETRY_MS = 2
 
-/** Other processes read and write in moments. If none of these finds a gap, the log is cut the next time. */
+/** Other processes read and write only briefly. If no attempt finds a gap, the log is truncated at the next wipe. */
 const WIPE_ATTEMPTS = 20
-const WIPE_PAUSE_MS = 10
+const WIPE_RETRY_MS = 10
 
-/** Statements that are kept prepared. The ledger has some forty; lists of changing length make more. */
+/** Maximum number of cached prepared statements. The ledger has about forty, and more with lists of varying length. */
 const MAX_PREPARED = 200
 
-/** Waits for processes that open or change the file just now. `mends`: whether what failed may work now. */
-export async function openWaiting<T>(open: () => T, timeoutMs: number, mends = () => false): Promise<T> {
+/**
+ * Retries while other processes are opening or changing the file. `recover`: called after a failure; `true` if another attempt
+ * may succeed.
+ */
+export async function openWithRetries<T>(
+  open: () => T,
+  timeoutMs: number,
+  recover = () => false,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     try {
       return open()
     } catch (error) {
-      if (mends()) continue
-      // When several open a new file at once, SQLite lets one change to a log, and the others do not wait for it.
+      if (recover()) continue
+      // When several processes open a new file, SQLite lets one switch to WAL mode, and the others don't wait for it.
       if (!hasCode((error as Error).cause, BUSY) || performance.now() > deadline) throw error
-      await sleep(OPEN_PAUSE_MS)
+      await sleep(OPEN_RETRY_MS)
     }
   }
 }
 
-/** After a failure of the disk. Throws as long as it fails. */
-export function openAgain(file: string, timeoutMs: number, options: FileOptions): SqliteFile {
+/** Reopens the file after a disk failure. Throws while the disk is still failing. */
+export function reopenDatabase(file: string, timeoutMs: number, options: FileOptions): SqliteFile {
   if (!existsSync(file)) {
-    throw new LedgerUnavailable({ cause: new Error(`${file} was removed; restart after putting it back`) })
+    throw new LedgerUnavailable({ cause: new Error(`${file} was removed; restore it, then restart`) })
   }
   const database = openDatabase(file, timeoutMs, options)
   try {
-    if (database.emptyLog()) return database
-    throw new LedgerUnavailable({ cause: new Error('another process reads the log that failed') })
+    if (database.truncateLog()) return database
+    throw new LedgerUnavailable({ cause: new Error('another process is reading the failed log') })
   } catch (error) {
     database.close().catch(() => {})
     throw error
   }
 }
 
-/** Opens the file, or makes it. */
+/** Opens the file, or creates it. */
 export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed }: FileOptions): SqliteFile {
   let log = -1
   const connection = connect(file, timeoutMs, (opened) => {
@@ -91,26 +105,25 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
   })
   let closing: Promise<void> | undefined
   let failure: Error | null = null
-  const isThere = oncePerTick(() => identityOf(file) === identity)
+  const isSameFile = oncePerTick(() => identityOf(file) === identity)
 
-  /** A file that was removed or replaced under us would take changes and lose them with the last process. */
+  /** A file that was removed or replaced would accept changes, and lose them when the last process closes it. */
   function assertSameFile(): void {
-    if (!isThere()) {
+    if (!isSameFile()) {
       throw new LedgerUnavailable({
-        cause: new Error(`${file} was removed or replaced; restart after putting it back`),
+        cause: new Error(`${file} was removed or replaced; restore it, then restart`),
       })
     }
   }
 
   /**
-   * Puts on the disk what was committed before the call: SQLite's own flush would block the event loop. In WAL mode a
-   * transaction is durable when the frames up to its commit are on the disk (https://www.sqlite.org/walformat.html,
-   * "Recovery"), whoever puts them there. The log stays the same file as long as one connection is. SQLite locks the database
-   * and its shared memory, never the log, so closing its descriptor drops no lock (https://www.sqlite.org/lockingv3.html,
-   * "POSIX advisory locks").
+   * Flushes commits made before the call: SQLite's own flush would block the event loop. In WAL mode a transaction is durable
+   * once the frames up to its commit are on disk (https://www.sqlite.org/walformat.html, "Recovery"), no matter who flushed
+   * them. The log stays the same file while any connection is open. SQLite locks the database and its shared memory, never the
+   * log, so closing its descriptor drops no lock (https://www.sqlite.org/lockingv3.html, "POSIX advisory locks").
    */
   async function flushLog(): Promise<void> {
-    // A flush that failed once has lost what it could not write: a second one that succeeds proves nothing.
+    // A failed flush may have lost the data it could not write: a later success proves nothing.
     if (failure !== null) throw failure
     await new Promise<void>((resolve, reject) => {
       fdatasync(log, (error) => {
@@ -121,9 +134,9 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
     })
   }
 
-  function remember(error: unknown): never {
+  function recordFailure(error: unknown): never {
     if (hasCode(error, FLUSH)) failure ??= error as Error
-    return rethrow(error)
+    return throwTranslated(error)
   }
 
   function assertOpen(): void {
@@ -131,55 +144,55 @@ export function openDatabase(file: string, timeoutMs: number, { setUp, isFlushed
   }
 
   function run({ sql, parameters }: Statement): Outcome {
-    const { query, isReader } = prepare(sql)
-    if (!isReader) return { rows: [], changes: Number(query.run(...parameters).changes) }
+    const { query, returnsRows } = prepare(sql)
+    if (!returnsRows) return { rows: [], changes: Number(query.run(...parameters).changes) }
     const rows = query.all(...parameters) as Outcome['rows']
     return { rows, changes: rows.length }
   }
 
   function prepare(sql: string): Prepared {
-    let known = prepared.get(sql)
-    if (!known) {
+    let statement = prepared.get(sql)
+    if (!statement) {
       if (prepared.size >= MAX_PREPARED) prepared.clear()
       const query = connection.prepare(sql)
-      known = { query, isReader: query.columns().length > 0 }
-      prepared.set(sql, known)
+      statement = { query, returnsRows: query.columns().length > 0 }
+      prepared.set(sql, statement)
     }
-    return known
+    return statement
   }
 
   return {
     dialect: sqliteDialect,
     failure: () => failure,
-    emptyLog: () => passing(() => cutLog(connection)),
+    truncateLog: () => translatingErrors(() => truncateLog(connection)),
     assertSameFile,
-    isThere,
+    isSameFile,
 
     async read(statement) {
       assertOpen()
       assertSameFile()
-      // Readers wait for nobody, but for one who opens or mends the log.
+      // Readers only have to wait for a process that is opening or recovering the log.
       const deadline = performance.now() + timeoutMs
       for (;;) {
         try {
           return run(statement).rows as never
         } catch (error) {
-          if (!hasCode(error, BUSY) || performance.now() > deadline) return remember(error)
-          await sleep(READ_PAUSE_MS)
+          if (!hasCode(error, BUSY) || performance.now() > deadline) return recordFailure(error)
+          await sleep(READ_RETRY_MS)
         }
       }
     },
 
     async write(statements, isLazy) {
       assertOpen()
-      return commits.submit(() => statements.map(run), isLazy).catch(remember)
+      return commits.submit(() => statements.map(run), isLazy).catch(recordFailure)
     },
 
     async wipe() {
-      // What was deleted stays in the log until it is cut.
+      // Deleted rows stay in the log until it is truncated.
       for (let attempt = 0; attempt < WIPE_ATTEMPTS && !closing; attempt++) {
-        if (passing(() => cutLog(connection))) return
-        await sleep(WIPE_PAUSE_MS)
+        if (translatingErrors(() => truncateLog(connection))) return
+        await sleep(WIPE_RETRY_MS)
       }
     },
 
@@ -198,19 +211,19 @@ export function connect(
   timeoutMs: number,
   setUp: (connection: Connection) => void,
 ): Connection {
-  return passing(() => {
+  return translatingErrors(() => {
     mkdirSync(dirname(file), { recursive: true })
-    // SQLite gives its log the same mode. With the salt, addresses can be tested against the buckets.
+    // SQLite gives its log the same mode. Private, because with the salt, addresses can be tested against the buckets.
     closeSync(openSync(file, 'a', 0o600))
     const connection = new DatabaseSync(file, { timeout: timeoutMs })
     try {
-      assertSound(connection)
+      assertVersion(connection)
       configure(connection, timeoutMs)
       setUp(connection)
-      // From here on a lock of another process is waited for beside the event loop: SQLite would sleep.
+      // From here on, callers retry asynchronously on a locked database: SQLite's own wait would block the event loop.
       connection.exec('pragma busy_timeout = 0')
-      // SQLite allocates 64 KiB for each statement journal that may spill to a temporary file, 1 KiB for one in memory.
-      // After the migrations, whose sorts may need more than memory.
+      // SQLite allocates 64 KiB for each statement journal that may spill to a temporary file, but 1 KiB for one in memory.
+      // Set after the migrations, whose sorts may not fit in memory.
       connection.exec('pragma temp_store = memory')
       return connection
     } catch (error) {
@@ -220,16 +233,15 @@ export function connect(
   })
 }
 
-function assertSound(connection: Connection): void {
+function assertVersion(connection: Connection): void {
   const { version } = connection.prepare('select sqlite_version() as version').get() as { version: string }
-  const order = version.localeCompare(OLDEST_SOUND_SQLITE.join('.'), 'en', { numeric: true })
-  if (order < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SOUND_SQLITE.join('.')} is needed`)
+  const order = version.localeCompare(MIN_SQLITE_VERSION.join('.'), 'en', { numeric: true })
+  if (order < 0) throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE_VERSION.join('.')} is needed`)
 }
 
 /**
- * Every connection, explicitly. `synchronous=normal` flushes nothing at a commit, but everything around a checkpoint
- * (https://www.sqlite.org/pragma.html#pragma_synchronous): the flush of a commit is `flushLog`'s, which does not
- * hold up the event loop.
+ * Sets every pragma explicitly. `synchronous=normal` flushes around a checkpoint, but not at a commit
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous): `flushLog` does that without blocking the event loop.
  */
 function configure(connection: Connection, timeoutMs: number): void {
   const settings = [
@@ -241,16 +253,16 @@ function configure(connection: Connection, timeoutMs: number): void {
     ['cache_size', -16_000, -16_000],
   ] as const
   for (const [name, value] of settings) connection.exec(`pragma ${name} = ${value}`)
-  // Some take effect at the first access only.
+  // Some take effect only at the first access.
   connection.prepare('select count(*) from sqlite_schema').get()
   for (const [name, , expected] of settings) {
     const actual = pragma(connection, name)
-    if (actual !== expected) throw new Error(`SQLite keeps ${name} at ${actual}, not ${expected}`)
+    if (actual !== expected) throw new Error(`SQLite refused to set ${name} to ${expected}: it is ${actual}`)
   }
 }
 
-/** `false` if another process reads or writes just now. */
-export function cutLog(connection: Connection): boolean {
+/** `false` if another process is reading or writing. */
+export function truncateLog(connection: Connection): boolean {
   return pragma(connection, 'wal_checkpoint(truncate)') === 0
 }
 

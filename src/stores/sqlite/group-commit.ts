@@ -1,16 +1,16 @@
 /**
- * One flush for many writers, off the event loop. Changes that arrive while a flush runs share the next transaction
- * and its flush. Each is still whole on its own, with its own outcome.
+ * Group commit: one asynchronous flush for many writers. Changes that arrive during a flush share the next transaction and its
+ * flush. Each change is still atomic, with its own outcome.
  */
 import { BUSY, type Connection, hasCode } from './connection.ts'
 
-/** Most changes in one transaction: keeps the loop and other processes from waiting for long. */
+/** Maximum changes per transaction: limits how long the event loop and other processes wait. */
 const MAX_GROUP = 1000
 
-/** How long to wait before asking for the lock again. */
+/** Delay before retrying to acquire the write lock. */
 const RETRY_MS = 2
 
-interface Waiting {
+interface QueuedChange {
   change(): unknown
   isLazy: boolean
   resolve(value: unknown): void
@@ -20,13 +20,13 @@ interface Waiting {
 export interface GroupCommitOptions {
   /** How long to wait for a lock that another process holds. */
   busyTimeoutMs: number
-  /** Throws if no change must be made now. Asked once for each transaction. */
+  /** Throws if changes can't be made now. Called once per transaction. */
   assertUsable: () => void
-  /** Puts what was committed on the disk. */
+  /** Flushes what was committed. */
   flushLog: () => Promise<void>
 }
 
-/** `connection` must not wait for locks itself: it would in a sleep of its own, and the event loop with it. */
+/** `connection` must not wait for locks itself, as that would block the event loop. */
 export function groupCommit(connection: Connection, options: GroupCommitOptions) {
   const { busyTimeoutMs, assertUsable, flushLog } = options
   const begin = connection.prepare('begin immediate')
@@ -35,7 +35,7 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
   const release = connection.prepare('release change')
   const undo = connection.prepare('rollback to change')
 
-  let queue: Waiting[] = []
+  let queue: QueuedChange[] = []
   let scheduled = false
   let flushing: Promise<void> | undefined
   let busySince: number | undefined
@@ -49,7 +49,7 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
       begin.run()
     } catch (error) {
       busySince ??= performance.now()
-      // Every other error of SQLite reaches those whose change it undid.
+      // Other SQLite errors are passed to the callers whose changes were undone.
       if (hasCode(error, BUSY) && performance.now() - busySince < busyTimeoutMs) {
         queue = [...group, ...queue]
         scheduled = true
@@ -57,33 +57,33 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
         return
       }
       busySince = undefined
-      refuse(group, error)
+      rejectAll(group, error)
       return
     }
     busySince = undefined
     try {
-      const answers = group.map(attempt)
+      const settlers = group.map(attempt)
       commit.run()
       const isFlushed = group.some(({ isLazy }) => !isLazy)
       flushing = (isFlushed ? flushLog() : Promise.resolve()).then(
-        () => finish(answers),
-        (error) => refuse(group, error),
+        () => finish(settlers),
+        (error) => rejectAll(group, error),
       )
     } catch (error) {
       if (connection.isTransaction) connection.exec('rollback')
-      refuse(group, error)
+      rejectAll(group, error)
     }
   }
 
-  /** The answer to give once the transaction is on the disk. Throws if the whole transaction is lost. */
-  function attempt({ change, resolve, reject }: Waiting): () => void {
+  /** Returns a function that settles the change's promise, to be called after the flush. Throws if the transaction is lost. */
+  function attempt({ change, resolve, reject }: QueuedChange): () => void {
     savepoint.run()
     try {
       const value = change()
       release.run()
       return () => resolve(value)
     } catch (error) {
-      // A full disk, among others, makes SQLite roll back everything (https://www.sqlite.org/lang_transaction.html).
+      // Some errors, such as a full disk, make SQLite roll back everything (https://www.sqlite.org/lang_transaction.html).
       if (!connection.isTransaction) throw error
       undo.run()
       release.run()
@@ -91,13 +91,13 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
     }
   }
 
-  function refuse(group: Waiting[], error: unknown): void {
+  function rejectAll(group: QueuedChange[], error: unknown): void {
     finish(group.map(({ reject }) => reject.bind(null, error)))
   }
 
-  function finish(answers: (() => void)[]): void {
+  function finish(settlers: (() => void)[]): void {
     flushing = undefined
-    for (const answer of answers) answer()
+    for (const settle of settlers) settle()
     if (queue.length > 0) schedule()
     else {
       for (const resolve of drains) resolve()
@@ -113,16 +113,16 @@ export function groupCommit(connection: Connection, options: GroupCommitOptions)
 
   return {
     /**
-     * Runs `change`, which is synchronous, in a transaction that others may share. Resolves when it is on the disk; with
+     * Runs `change`, which is synchronous, in a transaction that other changes may share. Resolves when it is flushed; with
      * `isLazy` when it is committed: a power cut before the next flush undoes it.
      */
     submit: <T>(change: () => T, isLazy = false) =>
       new Promise<T>((resolve, reject) => {
-        queue.push({ change, isLazy, resolve: resolve as Waiting['resolve'], reject })
+        queue.push({ change, isLazy, resolve: resolve as QueuedChange['resolve'], reject })
         schedule()
       }),
 
-    /** Resolves when nothing waits any more. */
+    /** Resolves when nothing is queued or in flight. */
     drain: () =>
       new Promise<void>((resolve) => {
         if (queue.length === 0 && flushing === undefined) resolve()

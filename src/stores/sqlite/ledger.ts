@@ -1,4 +1,4 @@
-/** Adapter: the ledger in SQLite, shared by the processes of one machine. What is private is in files beside it. */
+/** Adapter: the ledger in SQLite, shared by the processes of one machine. Private tables are in separate files next to it. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Ledger } from '../ledger.ts'
@@ -6,52 +6,52 @@ import { sqlLedger } from '../sql/ledger.ts'
 import { LIST_MIGRATIONS } from '../sql/migrations.ts'
 import { CREATE_MIGRATIONS, pendingMigrations } from '../sql/schema.ts'
 import { type Connection, inTransaction, rowsOf } from './connection.ts'
+import { extractPrivate, isClean } from './extract-private.ts'
 import { sqlitePrivate } from './private.ts'
-import { openReopening } from './reopening.ts'
+import { openReopenable } from './reopening.ts'
 import { isDiskFull, openReserve, withReserve } from './reserve.ts'
-import { serversOn } from './servers.ts'
-import { isClean, takeOutPrivate } from './take-out.ts'
+import { openServerLock } from './servers.ts'
 
 export interface SqliteLedgerOptions {
-  /** Made if it is not there, with its folder. On a disk of this machine: others share no locks. */
+  /** Created if missing, along with its folder. Must be on a local disk: network file systems don't share locks. */
   file: string
   /** How long to wait for another process. */
   timeoutMs?: number
-  /** Refuses to make it. */
+  /** Throws if the file does not exist. */
   mustExist?: boolean
 }
 
 const DEFAULT_TIMEOUT_MS = 5000
 
-/** Beside the ledger's file. */
+/** Folder of private files, next to the ledger's file. */
 const PRIVATE = 'private'
 
-/** Opens the file, or makes it, and brings its tables up to date. Throws `LedgerUnavailable`. */
+/** Opens or creates the file, and migrates it. Throws `LedgerUnavailable`. */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, mustExist = false } = options
   const file = resolve(options.file)
   if (mustExist && !existsSync(file)) throw new Error(`there is no ledger at ${file}`)
   const folder = join(dirname(file), PRIVATE)
-  const servers = serversOn(`${file}-servers`, timeoutMs)
+  const serverLock = openServerLock(`${file}-servers`, timeoutMs)
   let isReady = false
   const setUp = (connection: Connection) => {
     isReady = isClean(connection)
     if (isReady) migrate(connection)
   }
   const reserve = openReserve(file)
-  // A log that can't be made: the disk has no room or no inode left.
-  const makesRoom = () => isDiskFull(dirname(file)) && reserve.release()
-  const database = await openReopening(file, timeoutMs, { setUp, isFlushed: true }, makesRoom)
+  // The log can't be created when the disk has no space or no inodes left.
+  const freeSpace = () => isDiskFull(dirname(file)) && reserve.release()
+  const database = await openReopenable(file, timeoutMs, { setUp, isFlushed: true }, freeSpace)
   try {
-    // A file of an older version, or a new one.
-    if (!isReady) await takeOutPrivate(file, folder, timeoutMs, servers, migrate)
+    // A new file, or one of an older version.
+    if (!isReady) await extractPrivate(file, folder, timeoutMs, serverLock, migrate)
   } catch (error) {
     await database.close()
     throw error
   }
   const tables = sqlitePrivate(folder, timeoutMs, database.assertSameFile)
-  const ledger = sqlLedger(database, tables, servers.join)
-  return withReserve({ ...ledger, close: () => ledger.close().finally(servers.leave) }, reserve)
+  const ledger = sqlLedger(database, tables, serverLock.join)
+  return withReserve({ ...ledger, close: () => ledger.close().finally(serverLock.leave) }, reserve)
 }
 
 function migrate(connection: Connection): void {

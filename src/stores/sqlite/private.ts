@@ -1,6 +1,6 @@
 /**
- * Adapter: private tables and salts in files of their own, each for one day. When its day is over a file is overwritten and
- * removed, with its log: nothing of it is left in free pages of a database that stays.
+ * Adapter: private tables and salts in separate files, one per day. A file and its log are overwritten and removed after their
+ * day, so that no data remains in the free pages of a long-lived database.
  */
 import { existsSync, mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -14,29 +14,29 @@ import {
   DAY_MS,
   DAY_TABLES,
   dayOf,
-  isSaltOver,
-  isTagSaltOver,
+  isSaltExpired,
+  isTagSaltExpired,
   newSalt,
   type PrivateTables,
   TAG_TABLES,
 } from '../sql/private.ts'
 import { statementsOf } from '../sql/schema.ts'
-import { type Connection, inTransaction, rethrow } from './connection.ts'
+import { type Connection, inTransaction, throwTranslated } from './connection.ts'
 import type { FileOptions } from './database.ts'
-import { openReopening, type Reopening } from './reopening.ts'
+import { openReopenable, type ReopenableFile } from './reopening.ts'
 
 type Kind = 'usage' | 'links'
 
 const NAME = /(?:^|-)(usage|links)-(\d{4}-\d{2}-\d{2})\.sqlite(?:-wal|-shm|-journal)?$/
 
-/** `assertUsable`: throws `LedgerUnavailable` while the ledger that this belongs to can't be used. */
+/** `assertUsable`: throws `LedgerUnavailable` while the ledger itself can't be used. */
 export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: () => void): PrivateTables {
   const salts = saltFiles(folder)
-  const files = new Map<string, Promise<Reopening>>()
+  const files = new Map<string, Promise<ReopenableFile>>()
 
   const pathOf = (kind: Kind, day: string) => join(folder, `${kind}-${checkedDay(day)}.sqlite`)
 
-  async function fileOf(kind: Kind, day: string): Promise<Reopening> {
+  async function fileOf(kind: Kind, day: string): Promise<ReopenableFile> {
     const path = pathOf(kind, day)
     for (;;) {
       const opening = files.get(path) ?? openFile(path, kind)
@@ -45,20 +45,20 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
         if (files.get(path) === opening) files.delete(path)
         throw error
       })
-      if (file.isThere()) return file
+      if (file.isSameFile()) return file
       // Another process erased it.
       if (files.get(path) === opening) files.delete(path)
       file.close().catch(() => {})
     }
   }
 
-  async function openFile(path: string, kind: Kind): Promise<Reopening> {
+  async function openFile(path: string, kind: Kind): Promise<ReopenableFile> {
     const options = kind === 'usage' ? USAGE : TAGS
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const file = await openReopening(path, timeoutMs, options)
+    const file = await openReopenable(path, timeoutMs, options)
     try {
-      // A power cut must not take the name from a file whose changes were acknowledged.
-      for (const each of [folder, dirname(folder)]) await flushFolder(each)
+      // A power cut must not lose the directory entry of a file whose changes were acknowledged.
+      for (const path of [folder, dirname(folder)]) await flushFolder(path)
       return file
     } catch (error) {
       await file.close()
@@ -66,8 +66,8 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
     }
   }
 
-  /** By name, with what is half erased. */
-  async function names(): Promise<{ name: string; kind: Kind; day: string }[]> {
+  /** Files in the folder, including those whose erasure was interrupted. */
+  async function listFiles(): Promise<{ name: string; kind: Kind; day: string }[]> {
     const all = await readdir(folder).catch(unlessAbsent([]))
     return all.flatMap((name) => {
       const [, kind, day] = NAME.exec(name) ?? []
@@ -75,59 +75,61 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
     })
   }
 
-  async function erase(isOver: (kind: Kind, day: string) => boolean): Promise<void> {
-    for (const { name, kind, day } of await names()) {
-      if (!isOver(kind, day)) continue
+  async function erase(isExpired: (kind: Kind, day: string) => boolean): Promise<void> {
+    for (const { name, kind, day } of await listFiles()) {
+      if (!isExpired(kind, day)) continue
       const path = pathOf(kind, day)
-      const known = files.get(path)
+      const open = files.get(path)
       files.delete(path)
-      // What it writes when it closes would be the last that is written.
-      await known?.then((file) => file.close()).catch(() => {})
+      // Closes it first: closing may write to the file.
+      await open?.then((file) => file.close()).catch(() => {})
       await eraseFile(join(folder, name))
     }
   }
 
-  /** All that an error of the system or of SQLite means to the ledger. */
-  async function passing<T>(run: () => Promise<T>): Promise<T> {
+  /** Translates errors of SQLite and the system to the ledger's. */
+  async function translatingErrors<T>(run: () => Promise<T>): Promise<T> {
     assertUsable()
-    return run().catch(rethrow)
+    return run().catch(throwTranslated)
   }
 
-  const database = (kind: Kind, day: string) => passing(() => fileOf(kind, day))
+  const database = (kind: Kind, day: string) => translatingErrors(() => fileOf(kind, day))
 
   return {
-    ofDay: async (day) => database('usage', checkedDay(day)),
+    usageOf: async (day) => database('usage', checkedDay(day)),
 
-    async ifThere(day) {
+    async existingUsageOf(day) {
       const path = pathOf('usage', day)
-      return passing(async () => {
-        const known = await files.get(path)?.catch(() => null)
-        if (known?.isThere()) return known
+      return translatingErrors(async () => {
+        const open = await files.get(path)?.catch(() => null)
+        if (open?.isSameFile()) return open
         return existsSync(path) ? fileOf('usage', day) : null
       })
     },
 
     tagsAt: (atMs) => database('links', dayOf(atMs)),
 
-    everyTags: () =>
-      passing(async () => {
-        const there = (await names()).filter(({ name, kind, day }) => name === `${kind}-${day}.sqlite`)
-        const days = there.filter(({ kind }) => kind === 'links').map(({ day }) => day)
+    allTags: () =>
+      translatingErrors(async () => {
+        const databases = (await listFiles()).filter(
+          ({ name, kind, day }) => name === `${kind}-${day}.sqlite`,
+        )
+        const days = databases.filter(({ kind }) => kind === 'links').map(({ day }) => day)
         return Promise.all(days.sort().map((day) => fileOf('links', day)))
       }),
 
-    salt: (key) => passing(() => salts.keep(key, newSalt())),
+    salt: (key) => translatingErrors(() => salts.keep(key, newSalt())),
 
     forgetDays: (before, last) =>
-      passing(async () => {
-        // The salt first: without it the rest says nothing.
-        await salts.forget((key) => isSaltOver(key, before, last))
+      translatingErrors(async () => {
+        // Salts first: without them the HMACs are meaningless.
+        await salts.forget((key) => isSaltExpired(key, before, last))
         await erase((kind, day) => (kind === 'usage' && day < before) || day > last)
       }),
 
     forgetTags: (atMs, saltDay) =>
-      passing(async () => {
-        await salts.forget((key) => isTagSaltOver(key, saltDay))
+      translatingErrors(async () => {
+        await salts.forget((key) => isTagSaltExpired(key, saltDay))
         await erase((kind, day) => kind === 'links' && Date.parse(day) + DAY_MS <= atMs)
       }),
 
@@ -138,13 +140,13 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
   }
 }
 
-const USAGE: FileOptions = { setUp: makesTables(DAY_TABLES), isFlushed: true }
+const USAGE: FileOptions = { setUp: tableCreator(DAY_TABLES), isFlushed: true }
 
-/** Not flushed: tags that a power cut takes cost the operator a trace, a flush would cost every upload. */
-const TAGS: FileOptions = { setUp: makesTables(TAG_TABLES), isFlushed: false }
+/** Not flushed: losing tags in a power cut costs the operator some traceability, a flush would slow down every upload. */
+const TAGS: FileOptions = { setUp: tableCreator(TAG_TABLES), isFlushed: false }
 
-/** Makes all of these tables in a file that has none of them. */
-export function makesTables(tables: readonly string[]): (connection: Connection) => void {
+/** Returns a function that creates all of these tables in a file that has none of them. */
+export function tableCreator(tables: readonly string[]): (connection: Connection) => void {
   const statements = statementsOf(tables)
   return (connection) =>
     inTransaction(connection, 'immediate', () => {

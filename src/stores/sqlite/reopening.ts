@@ -1,38 +1,44 @@
 /**
- * A database that is opened anew after its disk failed. A log whose flush failed is never written again: what it lost
- * would take with it whatever comes after. Opening copies it into the file, flushes that, and begins another.
+ * A database that reopens itself after a disk failure. A log whose flush failed is never written to again: anything after the
+ * lost data would be lost as well. Reopening checkpoints the log into the file, flushes the file and starts a new log.
  */
 import { LedgerUnavailable } from '../ledger.ts'
-import { type FileOptions, openAgain, openDatabase, openWaiting, type SqliteFile } from './database.ts'
+import {
+  type FileOptions,
+  openDatabase,
+  openWithRetries,
+  reopenDatabase,
+  type SqliteFile,
+} from './database.ts'
 
-export type Reopening = Omit<SqliteFile, 'failure' | 'emptyLog'>
+export type ReopenableFile = Omit<SqliteFile, 'failure' | 'truncateLog'>
 
-/** A disk that is gone is not asked with every request. */
-const PAUSE_MS = 1000
+/** Minimum delay between attempts to reopen: not every request should access a failed disk. */
+const RETRY_MS = 1000
 
-/** Opens the file, or makes it. `mends`: as of `openWaiting`. */
-export async function openReopening(
+/** Opens or creates the file. `recover`: see `openWithRetries`. */
+export async function openReopenable(
   file: string,
   timeoutMs: number,
   options: FileOptions,
-  mends?: () => boolean,
-): Promise<Reopening> {
-  let current = await openWaiting(() => openDatabase(file, timeoutMs, options), timeoutMs, mends)
-  let triedAt = -Infinity
+  recover?: () => boolean,
+): Promise<ReopenableFile> {
+  let current = await openWithRetries(() => openDatabase(file, timeoutMs, options), timeoutMs, recover)
+  let attemptedAt = -Infinity
   let isClosed = false
 
   function usable(): SqliteFile {
     const failure = current.failure()
     if (failure === null || isClosed) return current
-    if (performance.now() - triedAt < PAUSE_MS) throw new LedgerUnavailable({ cause: failure })
-    triedAt = performance.now()
-    const next = openAgain(file, timeoutMs, options)
+    if (performance.now() - attemptedAt < RETRY_MS) throw new LedgerUnavailable({ cause: failure })
+    attemptedAt = performance.now()
+    const next = reopenDatabase(file, timeoutMs, options)
     current.close().catch(() => {})
     current = next
     return next
   }
 
-  /** Reading goes on. */
+  /** Reads keep working after a failed flush. */
   function readable(): SqliteFile {
     try {
       return usable()
@@ -47,7 +53,7 @@ export async function openReopening(
     write: async (statements, isLazy) => usable().write(statements, isLazy),
     wipe: async () => usable().wipe(),
     assertSameFile: () => current.assertSameFile(),
-    isThere: () => current.isThere(),
+    isSameFile: () => current.isSameFile(),
     close() {
       isClosed = true
       return current.close()

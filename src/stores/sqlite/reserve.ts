@@ -1,6 +1,6 @@
 /**
- * Room on the disk that is kept for what the operator and owners of images do. Files take it up until the disk is full;
- * then they are removed one by one, and uploads are refused until there is room to make them again.
+ * Disk space reserved for acts of the operator and of image owners. Reserve files occupy it; when the disk is full they are
+ * removed one by one, and uploads are refused until there is space to recreate them.
  */
 import { randomFillSync } from 'node:crypto'
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -11,34 +11,34 @@ import { REMEDY } from './connection.ts'
 export type Reserve = ReturnType<typeof openReserve>
 
 /**
- * Released one at a time: whatever fills the disk goes on, and takes what is given and not used. They hold inodes too:
- * SQLite needs two for its log when nobody has it open.
+ * Released one at a time: whatever fills the disk continues, and takes released space that is not used immediately. The files
+ * also reserve inodes: SQLite needs two for its log when no process has it open.
  */
 const FILES = 8
 const FILE_BYTES = 1024 * 1024
 
-/** The reserve is made only where this much stays free beside it: else it would come and go. */
-const MIN_BESIDE_BYTES = FILES * FILE_BYTES
+/** Free space required in addition to the reserve when creating it: prevents flapping. */
+const MIN_FREE_BYTES = FILES * FILE_BYTES
 
-/** SQLite opens a log of 32 KiB beside the file, and writes to it a page at a time. */
+/** SQLite creates 32 KiB of shared memory next to the file, and writes the log page by page. */
 const NEARLY_FULL_BYTES = 256 * 1024
 
-/** How long an existence check is believed. Every upload asks. */
+/** How long the result of an existence check is cached. Every upload checks. */
 const CHECK_MS = 1000
 
-/** `file`: of the ledger. The reserve lies beside it. */
+/** `file`: the ledger's. The reserve files are next to it. */
 export function openReserve(file: string) {
   const files = Array.from({ length: FILES }, (_, number) => `${file}-reserve-${number}`)
-  let isKept = false
+  let isComplete = false
   let checkedAt = -Infinity
 
-  function make(): boolean {
+  function createMissing(): boolean {
     const missing = files.filter((path) => !existsSync(path))
     const { bavail, bsize } = statfsSync(dirname(file))
-    if (bavail * bsize < missing.length * FILE_BYTES + MIN_BESIDE_BYTES) return false
+    if (bavail * bsize < missing.length * FILE_BYTES + MIN_FREE_BYTES) return false
     for (const path of missing) {
       try {
-        // Random, so that a file system that compresses gives it room all the same.
+        // Random bytes, so that they occupy their full size on a compressing file system.
         writeFileSync(path, randomFillSync(new Uint8Array(FILE_BYTES)), { mode: 0o600 })
       } catch {
         rmSync(path, { force: true })
@@ -49,22 +49,22 @@ export function openReserve(file: string) {
   }
 
   return {
-    /** Gives a piece of the room to the ledger. `false` if nothing is left. */
+    /** Frees part of the reserve for the ledger. `false` if nothing is left. */
     release(): boolean {
-      const piece = files.findLast((path) => existsSync(path))
-      if (piece === undefined) return false
-      rmSync(piece, { force: true })
-      isKept = false
+      const last = files.findLast((path) => existsSync(path))
+      if (last === undefined) return false
+      rmSync(last, { force: true })
+      isComplete = false
       checkedAt = performance.now()
       return true
     },
-    /** Makes what is missing if there is room. `false` if the reserve is not whole. */
-    keep(): boolean {
-      if (performance.now() - checkedAt < CHECK_MS) return isKept
+    /** Creates missing files if there is space. `false` if the reserve is incomplete. */
+    ensure(): boolean {
+      if (performance.now() - checkedAt < CHECK_MS) return isComplete
       checkedAt = performance.now()
-      // The last one is released first.
-      isKept = existsSync(files.at(-1)!) || make()
-      return isKept
+      // The last file is the first to be released.
+      isComplete = existsSync(files.at(-1)!) || createMissing()
+      return isComplete
     },
   }
 }
@@ -78,7 +78,7 @@ export function isDiskFull(folder: string): boolean {
   }
 }
 
-/** They may use the reserve: the operator's acts and what they lead to, deletions, and logins at the operator's pages. */
+/** Methods that may use the reserve: the operator's acts and their consequences, deletions, and admin logins. */
 const ENTITLED = [
   'recordRemoval',
   'recordHold',
@@ -109,7 +109,7 @@ const ENTITLED = [
   'deferPurges',
 ] as const satisfies readonly (keyof Ledger)[]
 
-/** A ledger whose operator can act on a full disk. Uploads are refused (`LedgerFull`) while the reserve is not there. */
+/** Lets the operator act on a full disk. Refuses uploads (`LedgerFull`) while the reserve is incomplete. */
 export function withReserve(ledger: Ledger, reserve: Reserve): Ledger {
   const entitled = ENTITLED.map((name) => {
     const write = ledger[name] as (...args: unknown[]) => Promise<unknown>
@@ -125,7 +125,7 @@ export function withReserve(ledger: Ledger, reserve: Reserve): Ledger {
     ...ledger,
     ...Object.fromEntries(entitled),
     async reserveUpload(...args) {
-      if (!reserve.keep()) throw new LedgerFull(REMEDY)
+      if (!reserve.ensure()) throw new LedgerFull(REMEDY)
       return ledger.reserveUpload(...args)
     },
   }

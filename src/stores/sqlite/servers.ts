@@ -1,23 +1,23 @@
 /**
- * Whether other servers are on a ledger of this machine. Each holds a shared lock on a file beside it for as long as it
- * runs; the kernel takes it back from one that is killed.
+ * Server lock: tells whether other servers on this machine use a ledger. Each holds a shared lock on a file next to the ledger
+ * while it runs; the kernel releases the lock of a killed process.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { sleep } from '../../async.ts'
-import { BUSY, type Connection, hasCode, passing } from './connection.ts'
+import { BUSY, type Connection, hasCode, translatingErrors } from './connection.ts'
 
-export type Servers = ReturnType<typeof serversOn>
+export type ServerLock = ReturnType<typeof openServerLock>
 
-const PAUSE_MS = 10
+const RETRY_MS = 10
 
-/** `file`: made if it is not there, and never written. `timeoutMs`: how long to wait for one that joins just now. */
-export function serversOn(file: string, timeoutMs: number) {
+/** `file`: created if missing, never written to. `timeoutMs`: how long to wait for a server that is just starting. */
+export function openServerLock(file: string, timeoutMs: number) {
   let connection: Connection | undefined
 
-  /** SQLite's own locks: the one kind that its library takes for us (https://www.sqlite.org/lockingv3.html). */
-  function locks(sql: string): boolean {
-    return passing(() => {
+  /** Uses SQLite's file locks (https://www.sqlite.org/lockingv3.html), as Node has no API for locks. `false` if taken. */
+  function tryLock(sql: string): boolean {
+    return translatingErrors(() => {
       try {
         connection!.exec(sql)
         return true
@@ -29,12 +29,12 @@ export function serversOn(file: string, timeoutMs: number) {
     })
   }
 
-  /** Runs `work` while nobody can join. `false`, and nothing ran, if a server is there. */
+  /** Runs `work` while no server can join. `false`, without running it, if a server is running. */
   async function whileAlone(work: () => Promise<void>): Promise<boolean> {
-    // To close a file gives back all locks that this process has on it.
-    if (!existsSync(file)) passing(() => closeSync(openSync(file, 'a', 0o600)))
-    connection ??= passing(() => new DatabaseSync(file, { timeout: 0 }))
-    if (!locks('begin exclusive')) return false
+    // Only if it is missing: closing a file releases all locks that this process has on it.
+    if (!existsSync(file)) translatingErrors(() => closeSync(openSync(file, 'a', 0o600)))
+    connection ??= translatingErrors(() => new DatabaseSync(file, { timeout: 0 }))
+    if (!tryLock('begin exclusive')) return false
     try {
       await work()
     } finally {
@@ -46,13 +46,14 @@ export function serversOn(file: string, timeoutMs: number) {
   return {
     whileAlone,
 
-    /** Runs `ifFirst` before, while nobody else can join, if no server is there. */
+    /** Acquires the shared lock. Runs `ifFirst` beforehand, while no other server can join, if none is running. */
     async join(ifFirst: () => Promise<void>): Promise<void> {
       await whileAlone(ifFirst)
       const deadline = performance.now() + timeoutMs
-      while (!locks('begin; select count(*) from sqlite_schema')) {
-        if (performance.now() > deadline) throw new Error(`${file} is locked by another server that starts`)
-        await sleep(PAUSE_MS)
+      while (!tryLock('begin; select count(*) from sqlite_schema')) {
+        if (performance.now() > deadline)
+          throw new Error(`${file} is locked by another server that is starting`)
+        await sleep(RETRY_MS)
       }
     },
 

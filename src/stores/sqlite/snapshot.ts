@@ -1,12 +1,9 @@
-/** A copy of a ledger that servers go on writing to. */
+/** Snapshot of a ledger in SQLite while servers keep writing to it. */
 import { rm } from 'node:fs/promises'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pragma } from './connection.ts'
 
-/**
- * Writes `target` as it was at one moment: copying the file would lose what is in its log
- * (https://www.sqlite.org/backup.html).
- */
+/** Writes a consistent copy to `target`: copying the file would miss its log (https://www.sqlite.org/backup.html). */
 export async function snapshotSqlite(file: string, target: string): Promise<void> {
   const connection = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
   try {
@@ -19,7 +16,7 @@ export async function snapshotSqlite(file: string, target: string): Promise<void
   }
   const copy = new DatabaseSync(target)
   try {
-    // One file, without a log beside it.
+    // A single file, without a separate log.
     copy.exec('pragma journal_mode = delete')
     const found = pragma(copy, 'integrity_check')
     if (found !== 'ok') throw new Error(`the ledger is damaged: ${found}`)

@@ -8,7 +8,8 @@ const AT = new Date('2026-07-31T12:00:00Z')
 const PAUSE = { reason: 'twice in a week', who: 'pinhole', raises: 'uploads.paused' }
 const THEN = { raises: 'cap.reached', pause: PAUSE }
 
-async function told(ledger: Ledger): Promise<string[]> {
+/** Claims and settles all pending notices. */
+async function takeNotices(ledger: Ledger): Promise<string[]> {
   const claimed = await ledger.claimNotices(AT.getTime() + 60_000, 1)
   for (const notice of claimed) await ledger.settleNotice(notice, AT.getTime(), AT.getTime())
   return claimed.map(({ kind, count }) => `${kind} ${count}`).sort()
@@ -18,13 +19,13 @@ export function alertCases({ on, onHooks }: Harness): void {
   const reach = (ledger: Ledger, name: string, day = DAY, since = '2026-07-24') =>
     ledger.recordReached(name, day, since, AT, THEN)
 
-  on('tells a cap that was reached, once a day and cap, and pauses for the second', async (ledger) => {
+  on('raises a notice once per cap and day, and pauses uploads for the second cap', async (ledger) => {
     assert.equal(await reach(ledger, 'x'), 'reached')
     assert.equal(await reach(ledger, 'x'), null)
-    assert.deepEqual(await told(ledger), ['cap.reached 1'])
+    assert.deepEqual(await takeNotices(ledger), ['cap.reached 1'])
     assert.deepEqual(await ledger.settings(), {})
     assert.equal(await reach(ledger, 'y'), 'paused')
-    assert.deepEqual(await told(ledger), ['uploads.paused 1'])
+    assert.deepEqual(await takeNotices(ledger), ['uploads.paused 1'])
     assert.deepEqual(await ledger.settings(), { uploads: 'paused' })
     const [act, ...others] = await ledger.auditLog(10)
     assert.deepEqual(
@@ -34,7 +35,7 @@ export function alertCases({ on, onHooks }: Harness): void {
     assert.deepEqual(others, [])
   })
 
-  on('begins anew after a pause, and forgets what was reached long ago', async (ledger) => {
+  on('starts over after a pause, and ignores caps reached long ago', async (ledger) => {
     assert.equal(await reach(ledger, 'x'), 'reached')
     assert.equal(await reach(ledger, 'x', '2026-08-08', '2026-08-01'), 'reached', 'the first is too old')
     assert.equal(await reach(ledger, 'x', '2026-08-09', '2026-08-02'), 'paused')
@@ -42,42 +43,44 @@ export function alertCases({ on, onHooks }: Harness): void {
     assert.equal(await reach(ledger, 'y', '2026-08-09', '2026-08-02'), 'reached')
   })
 
-  on('does not pause what is paused', async (ledger) => {
+  on('does not pause uploads that are already paused', async (ledger) => {
     await ledger.changeSettings({ uploads: 'paused' }, 'moving', AT)
     await reach(ledger, 'x')
     assert.equal(await reach(ledger, 'y'), 'reached')
     await ledger.raiseAlert('a', AT, { raises: null, pause: PAUSE })
-    assert.deepEqual(await told(ledger), ['cap.reached 1'])
+    assert.deepEqual(await takeNotices(ledger), ['cap.reached 1'])
     assert.equal((await ledger.auditLog(10)).length, 1)
   })
 
-  on('is reached once, however many processes find it out at once', async (ledger, { another }) => {
+  on('records a cap once when several processes reach it concurrently', async (ledger, { another }) => {
     const handles = [ledger, await another(), await another()]
-    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, nth) => reach(handles[nth % 3]!, 'x')))
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => reach(handles[index % 3]!, 'x')),
+    )
     assert.deepEqual(
       outcomes.filter((outcome) => outcome !== null),
       ['reached'],
     )
-    assert.deepEqual(await told(ledger), ['cap.reached 1'])
+    assert.deepEqual(await takeNotices(ledger), ['cap.reached 1'])
   })
 
-  on('pauses for two caps that are reached at the same time', async (ledger, { another }) => {
+  on('pauses uploads when two caps are reached concurrently', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     for (let round = 0; round < 10; round++) {
-      const outcomes = await Promise.all(['x', 'y'].map((name, nth) => reach(handles[nth]!, name)))
+      const outcomes = await Promise.all(['x', 'y'].map((name, index) => reach(handles[index]!, name)))
       assert.deepEqual(outcomes.sort(), ['paused', 'reached'])
       await ledger.changeSettings({ uploads: null }, 'looked at', AT)
     }
   })
 
-  on('begins a condition once, with its notice, until it ends', async (ledger, { another }) => {
+  on('raises an alert and its notice once, until the alert is resolved', async (ledger, { another }) => {
     const handles = [ledger, await another()]
-    const begin = (handle: Ledger) => handle.raiseAlert('disk a', AT, { raises: 'disk.high', pause: null })
-    const begun = await Promise.all(Array.from({ length: 8 }, (_, nth) => begin(handles[nth % 2]!)))
-    assert.equal(begun.filter(Boolean).length, 1)
-    assert.deepEqual(await told(ledger), ['disk.high 1'])
+    const raise = (handle: Ledger) => handle.raiseAlert('disk a', AT, { raises: 'disk.high', pause: null })
+    const raised = await Promise.all(Array.from({ length: 8 }, (_, index) => raise(handles[index % 2]!)))
+    assert.equal(raised.filter(Boolean).length, 1)
+    assert.deepEqual(await takeNotices(ledger), ['disk.high 1'])
     await ledger.raiseAlert('quiet', AT, { raises: null, pause: null })
-    assert.deepEqual(await told(ledger), [])
+    assert.deepEqual(await takeNotices(ledger), [])
     const since = AT.getTime()
     assert.deepEqual(await handles[1]!.activeAlerts(), [
       { name: 'disk a', since },
@@ -85,40 +88,42 @@ export function alertCases({ on, onHooks }: Harness): void {
     ])
     await ledger.resolveAlerts(['disk a', 'no such'])
     assert.deepEqual(await ledger.activeAlerts(), [{ name: 'quiet', since }])
-    assert.equal(await begin(ledger), true)
+    assert.equal(await raise(ledger), true)
   })
 
-  on('pauses with the condition that asks for it', async (ledger) => {
+  on('pauses uploads along with the alert', async (ledger) => {
     await ledger.raiseAlert('unanswered', AT, { raises: null, pause: PAUSE })
     assert.deepEqual(await ledger.settings(), { uploads: 'paused' })
     await ledger.changeSettings({ uploads: null }, 'seen', AT)
     await ledger.raiseAlert('unanswered', AT, { raises: null, pause: PAUSE })
-    assert.deepEqual(await ledger.settings(), {}, 'not again for the same')
-    assert.deepEqual(await told(ledger), ['uploads.paused 1'])
+    assert.deepEqual(await ledger.settings(), {}, 'not again for the same alert')
+    assert.deepEqual(await takeNotices(ledger), ['uploads.paused 1'])
   })
 
   onHooks(
     ['process'],
-    'has told what it wrote down, whenever the process is killed',
+    'records each alert along with its notice, whenever the process is killed',
     async (ledger, { process }) => {
       for (let round = 0; round < 3; round++) {
         const child = await process()
-        const calls = Array.from({ length: 200 }, (_, nth) => `disk ${round}.${nth}`)
+        const calls = Array.from({ length: 200 }, (_, index) => `disk ${round}.${index}`)
         void child
           .call(calls.map((name) => ['raiseAlert', name, AT, { raises: 'disk.high', pause: null }]))
           .catch(() => {})
         while ((await ledger.activeAlerts()).length === 0)
           await new Promise((resolve) => setTimeout(resolve, 1))
         await child.kill()
-        // A database may be busy with the last words of a dead process: what it holds a lock on is told later.
-        let heard = 0
-        let begun: string[] = []
-        await until('as many are told as began', async () => {
-          for (const notice of await told(ledger)) heard += Number(/^disk\.high (\d+)$/.exec(notice)![1])
-          begun = (await ledger.activeAlerts()).map(({ name }) => name)
-          return heard > 0 && heard === begun.length
+        // The database may still be processing statements of the dead process: rows they lock become visible later.
+        let noticed = 0
+        let raised: string[] = []
+        await until('there are as many events as alerts', async () => {
+          for (const notice of await takeNotices(ledger)) {
+            noticed += Number(/^disk\.high (\d+)$/.exec(notice)![1])
+          }
+          raised = (await ledger.activeAlerts()).map(({ name }) => name)
+          return noticed > 0 && noticed === raised.length
         })
-        await ledger.resolveAlerts(begun)
+        await ledger.resolveAlerts(raised)
       }
     },
   )

@@ -5,15 +5,15 @@ import type { Harness } from './harness.ts'
 
 const DAY = '2026-07-31'
 const AT = Date.parse('2026-07-31T12:00:00Z')
-const id = (nth: number) => `${nth}`.padStart(11, '0')
-const tagged = (nth: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith => ({
-  tags: { id: id(nth), atMs, number: ++serial, tagA, tagB },
+const id = (index: number) => `${index}`.padStart(11, '0')
+const tagged = (index: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith => ({
+  tags: { id: id(index), atMs, number: ++serial, tagA, tagB },
 })
 let serial = 0
 const networkOf = (limit: number, bucket = 'net'): ReservedWith => ({ network: { bucket, limit } })
 
 export function capacityCases({ on, onHooks }: Harness): void {
-  on('gives shares up to the limit, all of an amount or nothing', async (ledger) => {
+  on('grants capacity up to the limit, the whole amount or nothing', async (ledger) => {
     assert.equal(await ledger.takeCapacity('x', DAY, 11, 10), false)
     assert.equal(await ledger.takeCapacity('x', DAY, 7, 10), true)
     assert.equal(await ledger.takeCapacity('x', DAY, 4, 10), false)
@@ -29,16 +29,16 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedCapacity('y', DAY), 10)
   })
 
-  // How challenges are used once, and passes as often as they are good for.
+  // Challenges are single-use, and passes have a limited number of uses.
   on(
-    'gives a share of one to one of all who ask at once, and forgets it with its day',
+    'grants a capacity of one to exactly one concurrent caller, and forgets it after its day',
     async (ledger, { another }) => {
       const handles = [ledger, await another(), await another()]
       const takes = await Promise.all(
-        Array.from({ length: 30 }, (_, nth) => handles[nth % 3]!.takeCapacity('challenge a', DAY, 1, 1)),
+        Array.from({ length: 30 }, (_, index) => handles[index % 3]!.takeCapacity('challenge a', DAY, 1, 1)),
       )
       assert.equal(takes.filter(Boolean).length, 1)
-      // A day that is yet to come, as of a pass that expires tomorrow.
+      // A future day, as for a pass that expires tomorrow.
       assert.equal(await ledger.takeCapacity('pass a', '2026-08-01', 1, 100), true)
       await ledger.forgetDaysBefore('2026-07-31', '2026-08-01')
       assert.equal(await handles[1]!.takeCapacity('challenge a', DAY, 1, 1), false)
@@ -49,19 +49,23 @@ export function capacityCases({ on, onHooks }: Harness): void {
     },
   )
 
-  onHooks(['process'], 'remembers the share that a killed process took', async (ledger, { process }) => {
-    const dying = await process()
-    await dying.call([['takeCapacity', 'challenge a', DAY, 1, 1]])
-    await dying.kill()
-    assert.equal(await ledger.takeCapacity('challenge a', DAY, 1, 1), false)
-  })
+  onHooks(
+    ['process'],
+    'remembers capacity taken by a process that was killed',
+    async (ledger, { process }) => {
+      const child = await process()
+      await child.call([['takeCapacity', 'challenge a', DAY, 1, 1]])
+      await child.kill()
+      assert.equal(await ledger.takeCapacity('challenge a', DAY, 1, 1), false)
+    },
+  )
 
-  on('counts uploads of a network beside those of an address', async (ledger) => {
+  on('counts uploads per network as well as per address', async (ledger) => {
     assert.equal(await reserve(ledger, 'a', networkOf(3)), 1)
     assert.equal(await reserve(ledger, 'a', networkOf(3)), 2)
     assert.equal(await reserve(ledger, 'b', networkOf(3)), 1)
     assert.equal(await reserve(ledger, 'b', networkOf(3)), 'network-full')
-    assert.equal(await ledger.usedUploads('b', DAY), 1, 'what the network refuses costs the address nothing')
+    assert.equal(await ledger.usedUploads('b', DAY), 1, 'a refusal by the network costs the address nothing')
     assert.equal(await reserve(ledger, 'b', networkOf(3, 'other')), 2)
     assert.equal(await reserve(ledger, 'b', {}), 3)
     await ledger.releaseUpload('a', DAY, undefined, networkOf(3))
@@ -69,22 +73,22 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.equal(await reserve(ledger, 'c', networkOf(3)), 1)
   })
 
-  on('counts nothing for the network if the address has none left', async (ledger) => {
+  on('counts nothing for the network when the quota of the address is used up', async (ledger) => {
     assert.equal(await reserve(ledger, 'a', networkOf(5), 1), 1)
-    for (let nth = 0; nth < 9; nth++) assert.equal(await reserve(ledger, 'a', networkOf(5), 1), null)
+    for (let index = 0; index < 9; index++) assert.equal(await reserve(ledger, 'a', networkOf(5), 1), null)
     for (const bucket of ['b', 'c', 'd', 'e']) assert.equal(await reserve(ledger, bucket, networkOf(5), 1), 1)
     assert.equal(await reserve(ledger, 'f', networkOf(5), 1), 'network-full')
   })
 
-  on('is exact for a network, however many reserve and release at once', async (ledger, { another }) => {
+  on('counts exactly per network under concurrent reservations and releases', async (ledger, { another }) => {
     const handles = [ledger, await another(), await another()]
     const answers = await Promise.all(
-      Array.from({ length: 60 }, async (_, nth) => {
-        const handle = handles[nth % 3]!
-        const more = { ...networkOf(20), ...tagged(nth) }
-        const reserved = await reserve(handle, `b${nth % 7}`, more)
-        if (typeof reserved === 'number' && nth % 5 === 0) {
-          await handle.releaseUpload(`b${nth % 7}`, DAY, undefined, more)
+      Array.from({ length: 60 }, async (_, index) => {
+        const handle = handles[index % 3]!
+        const extras = { ...networkOf(20), ...tagged(index) }
+        const reserved = await reserve(handle, `b${index % 7}`, extras)
+        if (typeof reserved === 'number' && index % 5 === 0) {
+          await handle.releaseUpload(`b${index % 7}`, DAY, undefined, extras)
           return null
         }
         return reserved
@@ -97,7 +101,7 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.equal(kept + left, 20)
   })
 
-  on('knows the uploads of one uploader by either tag', async (ledger, { another }) => {
+  on('finds uploads by the same uploader by either tag', async (ledger, { another }) => {
     const other = await another()
     await reserve(ledger, 'x', tagged(1, 'a1', 'b1', AT))
     await reserve(ledger, 'x', tagged(2, 'a1', 'b2', AT + 1))
@@ -109,7 +113,7 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await other.sameUploader(id(9), 10), [])
   })
 
-  on('knows the uploads of one network by the beginning of either tag', async (ledger, { another }) => {
+  on('finds uploads from the same network by the prefix of either tag', async (ledger, { another }) => {
     const other = await another()
     const tag = (network: string, address: string) => network.padEnd(NETWORK_TAG_LENGTH, '0') + address
     const uploads: [string, string][] = [
@@ -119,22 +123,25 @@ export function capacityCases({ on, onHooks }: Harness): void {
       [tag('n2', 'x'), tag('m2', 'x')],
       [tag('m1', 'x'), tag('n1', 'x')],
     ]
-    for (const [at, [a, b]] of uploads.entries()) await reserve(ledger, 'x', tagged(at + 1, a, b, AT + at))
+    for (const [index, [a, b]] of uploads.entries()) {
+      await reserve(ledger, 'x', tagged(index + 1, a, b, AT + index))
+    }
     assert.deepEqual(await other.sameNetwork(id(1), 10), [id(3), id(2)])
     assert.deepEqual(await other.sameNetwork(id(1), 1), [id(3)])
     assert.deepEqual(await other.sameUploader(id(1), 10), [])
     assert.deepEqual(await other.sameNetwork(id(9), 10), [])
   })
 
-  on('knows what was uploaded from one moment to another, the newest first', async (ledger, { another }) => {
-    for (const nth of [1, 2, 3, 4]) await reserve(ledger, 'x', tagged(nth, `a${nth}`, `b${nth}`, AT + nth))
+  on('lists uploads in a time range, newest first', async (ledger, { another }) => {
+    for (const index of [1, 2, 3, 4])
+      await reserve(ledger, 'x', tagged(index, `a${index}`, `b${index}`, AT + index))
     const other = await another()
     assert.deepEqual(await other.uploadedBetween(AT + 2, AT + 4, 10), [id(3), id(2)])
     assert.deepEqual(await other.uploadedBetween(AT, AT + 9, 2), [id(4), id(3)])
     assert.deepEqual(await other.uploadedBetween(AT + 5, AT + 9, 10), [])
   })
 
-  on('links nothing that was not reserved, or was given back', async (ledger) => {
+  on('does not link uploads that were refused or released', async (ledger) => {
     await reserve(ledger, 'x', tagged(1), 1)
     assert.equal(await reserve(ledger, 'x', tagged(2), 1), null)
     const third = { ...tagged(3), ...networkOf(1) }
@@ -145,7 +152,7 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
   })
 
-  on('keeps the tags of an image that is sent again at the same moment', async (ledger) => {
+  on('keeps the tags of an image when a concurrent repeat of its upload is released', async (ledger) => {
     await reserve(ledger, 'x', tagged(1))
     await reserve(ledger, 'x', tagged(2))
     const again = tagged(1)
@@ -158,13 +165,13 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.deepEqual(new Set(await ledger.sameUploader(id(1), 10)), new Set([id(2), id(3)]))
   })
 
-  on('takes an admin token once, and forgets it when it expired', async (ledger, { another }) => {
+  on('accepts an admin token once, and not after it expires', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     const token = { sha256: 'a', kind: 'login', who: 'ann', expiresAt: 100, endsAt: 100 } as const
     await ledger.putToken(token, 0)
-    assert.equal(await ledger.takeToken('a', 'session', 50), null, 'of another kind')
+    assert.equal(await ledger.takeToken('a', 'session', 50), null, 'of a different kind')
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.takeToken('a', 'login', 50)),
+      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.takeToken('a', 'login', 50)),
     )
     assert.deepEqual(
       answers.filter((who) => who !== null),
@@ -173,16 +180,16 @@ export function capacityCases({ on, onHooks }: Harness): void {
     await ledger.putToken({ ...token, sha256: 'b', kind: 'session', endsAt: 250 }, 0)
     assert.equal(await ledger.renewToken('b', 'session', 50, 200), 'ann')
     assert.equal(await ledger.renewToken('b', 'session', 150, 300), 'ann')
-    assert.equal(await ledger.renewToken('b', 'session', 250, 400), null, 'it ends')
+    assert.equal(await ledger.renewToken('b', 'session', 250, 400), null, 'past endsAt')
     await ledger.putToken({ ...token, sha256: 'c' }, 0)
-    assert.equal(await ledger.takeToken('c', 'login', 100), null, 'it expired')
+    assert.equal(await ledger.takeToken('c', 'login', 100), null, 'expired')
   })
 
-  on('forgets links and their salts', async (ledger, { another }) => {
+  on('forgets tags and their salts', async (ledger, { another }) => {
     const salt = await ledger.daySalt(DAY, 'links')
-    assert.notDeepEqual(salt, await ledger.daySalt(DAY), 'a salt of its own')
+    assert.notDeepEqual(salt, await ledger.daySalt(DAY), 'a separate salt')
     assert.deepEqual(await (await another()).daySalt(DAY, 'links'), salt)
-    for (const nth of [1, 2, 3]) await reserve(ledger, 'x', tagged(nth, 'a', 'b', AT + nth))
+    for (const index of [1, 2, 3]) await reserve(ledger, 'x', tagged(index, 'a', 'b', AT + index))
     await ledger.forgetTagsBefore(AT + 3, DAY)
     assert.deepEqual(await ledger.sameUploader(id(1), 10), [])
     await reserve(ledger, 'x', tagged(4))
@@ -197,8 +204,8 @@ export function capacityCases({ on, onHooks }: Harness): void {
 function reserve(
   ledger: Ledger,
   bucket: string,
-  more: ReservedWith,
+  extras: ReservedWith,
   limit = 100,
 ): Promise<number | 'network-full' | null> {
-  return ledger.reserveUpload(bucket, DAY, limit, undefined, more)
+  return ledger.reserveUpload(bucket, DAY, limit, undefined, extras)
 }

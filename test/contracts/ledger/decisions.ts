@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { DecidedAct, NewDecision } from '../../../src/stores/decisions.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
-import { KEPT, report } from './new-report.ts'
+import { MAX_KEPT, report } from './new-report.ts'
 
 const AT = Date.parse('2026-07-31T12:00:00Z')
 const DUE = AT + 10_000
@@ -19,14 +19,14 @@ const decision = (batch: string, act: DecidedAct): NewDecision => ({
   dueAt: DUE,
 })
 
-const reported = (ledger: Ledger, id: string) => ledger.fileReport(report({ id }), KEPT)
+const reported = (ledger: Ledger, id: string) => ledger.fileReport(report({ id }), MAX_KEPT)
 
 const stateOf = async (ledger: Ledger, id: string) => (await ledger.caseOf(id))?.state
 const actsOf = async (ledger: Ledger) =>
   (await ledger.auditLog(20)).map(({ act, subject }) => `${act} ${subject}`).sort()
 
 export function decisionsCases({ on }: Harness): void {
-  on('holds at once what is to be removed, and what was to be seen alone', async (ledger, { another }) => {
+  on('holds visible images immediately when their removal is decided', async (ledger, { another }) => {
     await reported(ledger, ONE)
     const images = [
       { id: ONE, isVisible: true },
@@ -63,14 +63,14 @@ export function decisionsCases({ on }: Harness): void {
         dueAt: DUE,
       })),
     )
-    assert.deepEqual(await other.pendingDecisions(DUE, 10), [], 'it is too late')
+    assert.deepEqual(await other.pendingDecisions(DUE, 10), [], 'too late to undo')
   })
 
-  on('takes one decision at a time on an image', async (ledger, { another }) => {
+  on('accepts one decision at a time per image', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     const added = await Promise.all(
-      Array.from({ length: 8 }, (_, nth) =>
-        handles[nth % 2]!.addDecisions(decision(`b${nth}`, 'hold'), [
+      Array.from({ length: 8 }, (_, index) =>
+        handles[index % 2]!.addDecisions(decision(`b${index}`, 'hold'), [
           { id: TWO, isVisible: true },
           { id: ONE, isVisible: true },
         ]),
@@ -80,12 +80,12 @@ export function decisionsCases({ on }: Harness): void {
     assert.equal((await ledger.auditLog(20)).length, 2)
   })
 
-  on('takes a batch back, and what was held before stays held', async (ledger) => {
+  on('undoes a batch, but images held before stay held', async (ledger) => {
     await reported(ledger, ONE)
     await ledger.recordHold(TWO, 'before', new Date(AT))
     await ledger.addDecisions(decision('b', 'remove'), [
       { id: ONE, isVisible: true },
-      // The hold is not carried out yet.
+      // The hold has not been carried out yet.
       { id: TWO, isVisible: true },
     ])
     assert.deepEqual(await ledger.undoDecisions('other', 'x', new Date(AT), 'ann'), [])
@@ -93,7 +93,7 @@ export function decisionsCases({ on }: Harness): void {
       (await ledger.undoDecisions('b', 'x', new Date(DUE - 1), 'ann')).sort(),
       [ONE, TWO].sort(),
     )
-    assert.deepEqual(await ledger.undoDecisions('b', 'x', new Date(AT), 'ann'), [], 'a second time')
+    assert.deepEqual(await ledger.undoDecisions('b', 'x', new Date(AT), 'ann'), [], 'a second undo')
     assert.equal(await stateOf(ledger, ONE), 'open')
     assert.deepEqual((await ledger.claimMoves(10, AT, 1000)).map(({ id, to }) => `${id} ${to}`).sort(), [
       `${ONE} visible`,
@@ -103,7 +103,7 @@ export function decisionsCases({ on }: Harness): void {
     assert.deepEqual(await ledger.claimDecisions(10, DUE, 1000), [])
   })
 
-  on('holds again what is about to be released', async (ledger) => {
+  on('holds an image again while its release is pending', async (ledger) => {
     const at = new Date(AT)
     await ledger.recordHold(ONE, 'x', at)
     await ledger.recordRelease(ONE, 'y', at)
@@ -115,16 +115,16 @@ export function decisionsCases({ on }: Harness): void {
     assert.equal((await ledger.claimMoves(10, AT, 1000))[0]?.to, 'visible')
   })
 
-  on('is undone or carried out, never both', async (ledger, { another }) => {
+  on('lets a decision be undone or carried out, never both', async (ledger, { another }) => {
     const other = await another()
-    for (let round = 0; round < 20; round++) {
-      await ledger.addDecisions(decision(`b${round}`, 'keep'), [{ id: ONE, isVisible: true }])
+    for (let attempt = 0; attempt < 20; attempt++) {
+      await ledger.addDecisions(decision(`b${attempt}`, 'keep'), [{ id: ONE, isVisible: true }])
       const [undone, claimed] = await Promise.all([
-        ledger.undoDecisions(`b${round}`, 'x', new Date(DUE - 1), 'ann'),
+        ledger.undoDecisions(`b${attempt}`, 'x', new Date(DUE - 1), 'ann'),
         other.claimDecisions(10, DUE, 1000),
       ])
       assert.equal(undone.length + claimed.length, 1)
-      assert.deepEqual(await ledger.pendingDecisions(AT, 10), [], 'nor is it shown as one that may be undone')
+      assert.deepEqual(await ledger.pendingDecisions(AT, 10), [], 'no longer listed as pending')
       for (const each of claimed) await ledger.finishDecision(each)
     }
     await ledger.addDecisions(decision('late', 'keep'), [{ id: ONE, isVisible: true }])
@@ -132,19 +132,19 @@ export function decisionsCases({ on }: Harness): void {
     assert.deepEqual(
       await ledger.undoDecisions('late', 'x', new Date(AT), 'ann'),
       [],
-      'it is being carried out',
+      'already being carried out',
     )
     assert.deepEqual(await ledger.pendingDecisions(AT, 10), [])
     await ledger.finishDecision(claimed!)
   })
 
-  on('ends with a later act on the image', async (ledger) => {
+  on('cancels a decision when a later act on the image is recorded', async (ledger) => {
     const at = new Date(AT)
     const later: [DecidedAct, () => Promise<unknown>, boolean][] = [
       ['keep', () => ledger.recordKeep(ONE, 'x', at), true],
       ['keep', () => ledger.recordHold(ONE, 'x', at), true],
       ['remove', () => ledger.recordRelease(ONE, 'x', at), true],
-      // The first half of keeping what is held.
+      // The first half of keeping a held image.
       ['keep', () => ledger.recordRelease(ONE, 'x', at), false],
       ['keep', () => ledger.recordRemoval(ONE, 'x', at), true],
     ]
@@ -155,12 +155,12 @@ export function decisionsCases({ on }: Harness): void {
     }
   })
 
-  on('removes what was decided, or does what came later, never both', async (ledger, { another }) => {
+  on('carries out the decided removal or the concurrent act, never both', async (ledger, { another }) => {
     const other = await another()
     const digest = 'a'.repeat(64)
-    for (let round = 0; round < 20; round++) {
-      const id = `${round}`.padStart(11, 'A')
-      await ledger.addDecisions(decision(`b${round}`, 'remove'), [{ id, isVisible: true }])
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const id = `${attempt}`.padStart(11, 'A')
+      await ledger.addDecisions(decision(`b${attempt}`, 'remove'), [{ id, isVisible: true }])
       const [claimed] = await other.claimDecisions(10, DUE, 1000)
       const [at, by, blocked] = [new Date(DUE), { who: 'ann' }, [digest]]
       const outcomes = await Promise.all([
@@ -178,7 +178,7 @@ export function decisionsCases({ on }: Harness): void {
     }
   })
 
-  on('leaves out of the queue what is about to be kept', async (ledger) => {
+  on('omits cases with a pending decision to keep from the queue', async (ledger) => {
     await reported(ledger, ONE)
     await reported(ledger, TWO)
     await ledger.addDecisions(decision('b', 'keep'), [{ id: ONE, isVisible: true }])

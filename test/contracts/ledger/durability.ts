@@ -20,7 +20,7 @@ const DECISION: NewDecision = {
 }
 
 export function durabilityCases({ on, onHooks, open }: Harness): void {
-  on('has everything after it was closed and opened', async (ledger, { another }) => {
+  on('keeps everything when closed and reopened', async (ledger, { another }) => {
     await ledger.reserveUpload('a', DAY, 10)
     const salt = await ledger.daySalt(DAY)
     await ledger.block([DIGEST], 'spam', AT)
@@ -38,34 +38,34 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     assert.deepEqual(await reopened.pendingPurges(), { count: 1, oldest: 1000 })
   })
 
-  on('ends the calls under way before it closes', async (ledger, { another }) => {
+  on('finishes calls in flight before closing', async (ledger, { another }) => {
     const calls = Array.from({ length: 50 }, () => ledger.reserveUpload('a', DAY, 100))
     const closing = ledger.close()
     assert.deepEqual(
       (await Promise.all(calls)).sort((a, b) => Number(a) - Number(b)),
-      Array.from({ length: 50 }, (_, nth) => nth + 1),
+      Array.from({ length: 50 }, (_, index) => index + 1),
     )
     await closing
     assert.equal(await (await another()).usedUploads('a', DAY), 50)
   })
 
-  on('can be closed twice, and not used afterwards', async (ledger) => {
+  on('can be closed twice, and throws when used afterwards', async (ledger) => {
     await Promise.all([ledger.close(), ledger.close()])
     await ledger.close()
     for (const call of everyCall(ledger)) await assert.rejects(call(), LedgerUnavailable)
   })
 
-  onHooks(['process'], 'has what was acknowledged before a kill -9', async (ledger, { process }) => {
+  onHooks(['process'], 'keeps acknowledged changes after a kill -9', async (ledger, { process }) => {
     const child = await process()
-    await child.call(Array.from({ length: 200 }, (_, nth) => ['reserveUpload', `b${nth % 7}`, DAY, 1000]))
+    await child.call(Array.from({ length: 200 }, (_, index) => ['reserveUpload', `b${index % 7}`, DAY, 1000]))
     await child.call([['block', [DIGEST], 'spam', AT]])
     await child.kill()
     assert.equal(await usedIn(ledger, 7), 200)
     assert.equal(await ledger.whyWithheld([DIGEST]), 'blocked')
   })
 
-  onHooks(['process'], 'is whole after a kill -9 in the midst', async (ledger, { process }) => {
-    const digests = Array.from({ length: 50 }, (_, nth) => nth.toString(16).padStart(64, '0'))
+  onHooks(['process'], 'stays consistent after a kill -9 during writes', async (ledger, { process }) => {
+    const digests = Array.from({ length: 50 }, (_, index) => index.toString(16).padStart(64, '0'))
     for (let round = 0; round < 3; round++) {
       const child = await process()
       let acknowledged = 0
@@ -84,12 +84,12 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
       const used = await ledger.usedUploads(bucket, DAY)
       assert.ok(used === acknowledged || used === acknowledged + 1, `${used} of ${acknowledged}`)
       const acts = (await ledger.auditLog(1_000_000)).filter(({ reason }) => reason === bucket)
-      assert.equal(acts.length % digests.length, 0, 'no block is recorded by half')
+      assert.equal(acts.length % digests.length, 0, 'no call is recorded partially')
     }
     await ledger.check()
   })
 
-  test('can be opened by many at once, new as it is', async () => {
+  test('can be created by many processes concurrently', async () => {
     const under = await open({ isNew: true })
     const ends: (() => Promise<void>)[] = []
     try {
@@ -107,7 +107,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
   })
 }
 
-/** One call of every method that answers. */
+/** One call of each method that returns a promise. */
 export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
   return [
     () => ledger.reserveUpload('a', DAY, 10),
@@ -182,6 +182,6 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
 
 async function usedIn(ledger: Ledger, buckets: number): Promise<number> {
   let used = 0
-  for (let nth = 0; nth < buckets; nth++) used += await ledger.usedUploads(`b${nth}`, DAY)
+  for (let index = 0; index < buckets; index++) used += await ledger.usedUploads(`b${index}`, DAY)
   return used
 }

@@ -9,7 +9,7 @@ const LEASE_MS = 30_000
 const idsOf = (expiries: ClaimedExpiry[]) => expiries.map(({ id }) => id).sort()
 
 export function expiriesCases({ on }: Harness): void {
-  on('hands out what is due, the earliest first, once', async (ledger, { another }) => {
+  on('hands out each expired image once, earliest first', async (ledger, { another }) => {
     const other = await another()
     await ledger.recordExpiries([
       { id: 'C', expiresAt: NOW + 1 },
@@ -25,7 +25,7 @@ export function expiriesCases({ on }: Harness): void {
     assert.equal(await ledger.nextExpiry(), NOW + 1)
   })
 
-  on('lets the earlier of two times count', async (ledger) => {
+  on('keeps the earlier of two expiry times', async (ledger) => {
     await ledger.recordExpiries([{ id: 'A', expiresAt: NOW }])
     await ledger.recordExpiries([{ id: 'A', expiresAt: NOW + DAY_MS }])
     assert.equal(await ledger.nextExpiry(), NOW)
@@ -33,18 +33,15 @@ export function expiriesCases({ on }: Harness): void {
     assert.equal(await ledger.nextExpiry(), NOW - DAY_MS)
   })
 
-  on(
-    'forgets nothing of an image that is sent again while an earlier upload of it is given up',
-    async (ledger) => {
-      await ledger.recordExpiries([{ id: 'A', expiresAt: NOW }])
-      const lost = await ledger.claimExpiries(1, NOW, LEASE_MS)
-      await ledger.recordExpiries([{ id: 'A', expiresAt: NOW + DAY_MS }])
-      await ledger.settleExpiries(lost)
-      assert.deepEqual(idsOf(await ledger.claimExpiries(1, NOW + LEASE_MS, LEASE_MS)), ['A'])
-    },
-  )
+  on('ignores a stale claim when an image is recorded again', async (ledger) => {
+    await ledger.recordExpiries([{ id: 'A', expiresAt: NOW }])
+    const stale = await ledger.claimExpiries(1, NOW, LEASE_MS)
+    await ledger.recordExpiries([{ id: 'A', expiresAt: NOW + DAY_MS }])
+    await ledger.settleExpiries(stale)
+    assert.deepEqual(idsOf(await ledger.claimExpiries(1, NOW + LEASE_MS, LEASE_MS)), ['A'])
+  })
 
-  on('keeps its time when it is put off, and comes next when its lease ends', async (ledger) => {
+  on('keeps the expiry time of a deferred image, and is due again when the lease ends', async (ledger) => {
     await ledger.recordExpiries([{ id: 'A', expiresAt: NOW }])
     const first = await ledger.claimExpiries(1, NOW, LEASE_MS)
     assert.equal(await ledger.nextExpiry(), NOW + LEASE_MS)

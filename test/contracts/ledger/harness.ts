@@ -1,26 +1,26 @@
-/** What the contract needs from an adapter's test, and how each case is run. */
+/** Harness of the ledger contract: what an adapter's test provides, and how cases are run. */
 import { type TestContext, test } from 'node:test'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { LedgerProcess } from '../../support/processes/ledger-process.ts'
 
-/** A ledger that is empty at first, and the ways to reach it. */
+/** An initially empty ledger, and the ways to access it. */
 export interface LedgerUnderTest {
-  /** Opens a handle. The case closes it. */
+  /** Opens a handle, which the caller closes. */
   open(): Promise<Ledger>
-  /** Starts a process with a handle of its own. */
+  /** Starts a process with its own handle. */
   process?(): Promise<LedgerProcess>
-  /** Makes the ledger unreachable, also for handles that are open. Resolves to what makes it reachable again. */
+  /** Makes the ledger unreachable, even for open handles. Resolves to a function that makes it reachable again. */
   interrupt?(): Promise<() => Promise<void>>
   /**
-   * Puts on the disk what is yet to be, and resolves to what looks for texts, and bytes that they are the hex of, in all
-   * files but those that this ledger is known to leave to its server.
+   * Flushes pending writes. Resolves to a function that searches all files for texts, and for the bytes that they encode in
+   * hex, except files that the ledger is known to leave to its server.
    */
   raw?(): Promise<(texts: string[]) => Promise<{ file: string; text: string }[]>>
-  /** Removes all that was made. */
+  /** Removes everything created. */
   destroy(): Promise<void>
 }
 
-/** `isNew`: no case has used it before, not even one that emptied it. */
+/** `isNew`: never used by another case, not even by one that emptied it. */
 export type OpenLedger = (options?: { isNew: boolean }) => Promise<LedgerUnderTest>
 
 type Hook = 'process' | 'interrupt' | 'raw'
@@ -32,9 +32,9 @@ export interface Subject {
 }
 
 export interface Harness {
-  /** A case with an empty ledger. */
+  /** Registers a case that runs on an empty ledger. */
   on(name: string, run: (ledger: Ledger, subject: Subject) => Promise<void>): void
-  /** The same for a case that needs more than handles. */
+  /** Registers a case that needs more than handles. Skipped for adapters without these hooks. */
   onHooks<H extends Hook>(
     hooks: H[],
     name: string,

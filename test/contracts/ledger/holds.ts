@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import type { NewDecision } from '../../../src/stores/decisions.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
-import { KEPT, report } from './new-report.ts'
+import { MAX_KEPT, report } from './new-report.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
 const ID = 'AbCdEfGhIjK'
-const digest = (nth: number) => nth.toString(16).padStart(64, '0')
+const digest = (number: number) => number.toString(16).padStart(64, '0')
 const DIGESTS = { sha256: digest(1), sentSha256: digest(2) }
 const BY = { who: 'ann' }
 
 export function holdsCases({ on }: Harness): void {
-  on('withholds both digests of what is held, until it is visible again', async (ledger, { another }) => {
+  on('withholds both digests of a held image until it is visible again', async (ledger, { another }) => {
     const other = await another()
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
     for (const each of [[digest(1)], [digest(2)], [digest(3), digest(2)]]) {
@@ -22,15 +22,15 @@ export function holdsCases({ on }: Harness): void {
     await finish(ledger, true)
     assert.equal(await other.whyWithheld([digest(1)]), 'held')
     await ledger.recordRelease(ID, 'harmless', AT)
-    assert.equal(await other.whyWithheld([digest(1)]), 'held', 'until it is back')
+    assert.equal(await other.whyWithheld([digest(1)]), 'held', 'until the move is done')
     await finish(ledger, true)
     assert.equal(await other.whyWithheld([digest(1), digest(2)]), null)
     assert.equal(await other.holdOf(ID), null)
   })
 
-  on('finds a held digest among any number, and says first that one is blocked', async (ledger) => {
+  on('finds a held digest among any number of digests; blocked takes precedence', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
-    const many = Array.from({ length: 40_000 }, (_, nth) => digest(nth + 100))
+    const many = Array.from({ length: 40_000 }, (_, number) => digest(number + 100))
     assert.equal(await ledger.whyWithheld([...many, digest(2)]), 'held')
     await ledger.block([digest(1)], 'spam', AT)
     assert.equal(await ledger.whyWithheld([digest(2), digest(1)]), 'blocked')
@@ -39,7 +39,7 @@ export function holdsCases({ on }: Harness): void {
     assert.equal(await ledger.whyWithheld([digest(1)]), 'held')
   })
 
-  on('withholds the bytes of a held image that is gone, until the operator decides', async (ledger) => {
+  on('withholds the bytes of a deleted held image until the operator decides', async (ledger) => {
     const decisions: Record<string, () => Promise<unknown>> = {
       release: async () => {
         await ledger.recordRelease(ID, 'x', AT)
@@ -56,7 +56,7 @@ export function holdsCases({ on }: Harness): void {
       await finish(ledger, true)
       await ledger.recordHeldGone(ID)
       assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: true })
-      assert.equal(await ledger.whyAbsent(ID), null, 'an image that is gone is not held')
+      assert.equal(await ledger.whyAbsent(ID), null, 'a deleted image is not reported as held')
       assert.equal(await ledger.whyWithheld([digest(2)]), 'held')
       assert.deepEqual(await ledger.heldIds(10), [ID])
       assert.equal((await ledger.counts()).held, 0)
@@ -66,8 +66,8 @@ export function holdsCases({ on }: Harness): void {
     }
   })
 
-  on('keeps nothing that is held', async (ledger) => {
-    await ledger.fileReport(report({ id: ID }), KEPT)
+  on('refuses to keep a held image', async (ledger) => {
+    await ledger.fileReport(report({ id: ID }), MAX_KEPT)
     await ledger.recordHold(ID, 'a report', AT)
     assert.equal(await ledger.recordKeep(ID, 'x', AT), false)
     assert.equal((await ledger.caseOf(ID))?.state, 'held')
@@ -80,21 +80,21 @@ export function holdsCases({ on }: Harness): void {
     assert.equal((await ledger.caseOf(ID))?.state, 'kept')
   })
 
-  on('opens the case of an image that is reported while it is released', async (ledger) => {
+  on('opens a case when an image is reported while its release is pending', async (ledger) => {
     await ledger.recordHold(ID, 'x', AT)
     await ledger.recordRelease(ID, 'y', AT)
-    await ledger.fileReport(report({ id: ID }), KEPT)
+    await ledger.fileReport(report({ id: ID }), MAX_KEPT)
     assert.equal((await ledger.caseOf(ID))?.state, 'open')
   })
 
-  on('withholds the bytes of an image that went before it could be held', async (ledger) => {
+  on('withholds the bytes of an image deleted before it could be held', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
     await finish(ledger, false)
     assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: true })
     assert.equal(await ledger.whyWithheld([digest(1)]), 'held')
   })
 
-  on('withholds what a decision hides, until it is undone', async (ledger) => {
+  on('withholds the bytes of an image hidden by a decision until the decision is undone', async (ledger) => {
     const decision: NewDecision = {
       batch: 'b',
       act: 'remove',
@@ -111,19 +111,19 @@ export function holdsCases({ on }: Harness): void {
       { id: other, isVisible: false, digests: both },
     ])
     assert.equal(await ledger.whyWithheld([digest(1)]), 'held')
-    assert.equal(await ledger.whyWithheld([digest(7)]), null, 'it was not to be seen')
+    assert.equal(await ledger.whyWithheld([digest(7)]), null, 'the image was not visible')
     await ledger.undoDecisions('b', 'x', AT, 'ann')
     await finish(ledger, true)
     assert.equal(await ledger.whyWithheld([digest(1)]), null)
   })
 
-  on('learns the digests of what was held without them, and keeps those it has', async (ledger) => {
+  on('records missing digests of held images, and keeps known ones', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
     assert.deepEqual(await ledger.holdOf(ID), { digests: null, isGone: false })
     assert.deepEqual(await ledger.heldWithoutDigests(10), [ID])
     const others = ['CCCCCCCCCCC', 'DDDDDDDDDDD']
     for (const id of others) await ledger.recordHold(id, 'damaged', AT)
-    assert.deepEqual(await ledger.heldWithoutDigests(10, ID), [...others, ID], 'goes round')
+    assert.deepEqual(await ledger.heldWithoutDigests(10, ID), [...others, ID], 'wraps around')
     assert.deepEqual(await ledger.heldWithoutDigests(2, 'CCCCCCCCCCC'), ['DDDDDDDDDDD', ID])
     for (const id of others) await ledger.recordHeldGone(id)
     await ledger.recordHeldDigests(ID, DIGESTS)
@@ -134,9 +134,9 @@ export function holdsCases({ on }: Harness): void {
     assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: false })
   })
 
-  on('ends a decision to keep when other bytes are reported', async (ledger) => {
-    const file = (about: { sha256?: string } = {}) =>
-      ledger.fileReport(report({ id: ID, at: AT.getTime(), ...about }), KEPT)
+  on('reopens a kept case when other bytes are reported', async (ledger) => {
+    const file = (overrides: { sha256?: string } = {}) =>
+      ledger.fileReport(report({ id: ID, at: AT.getTime(), ...overrides }), MAX_KEPT)
     const stateOf = async () => (await ledger.caseOf(ID))?.state
     await file()
     await ledger.recordKeep(ID, 'harmless', AT, BY, digest(1))
@@ -148,7 +148,7 @@ export function holdsCases({ on }: Harness): void {
     assert.equal((await ledger.caseOf(ID))?.decidedAt, null)
     await ledger.recordKeep(ID, 'harmless', AT)
     await file({ sha256: digest(2) })
-    assert.equal(await stateOf(), 'kept', 'nobody knows what was decided of')
+    assert.equal(await stateOf(), 'kept', 'the digest of the kept bytes is unknown')
   })
 }
 

@@ -6,7 +6,7 @@ const RATE = { intervalMs: 1000, burst: 3 }
 const NOW = 1_790_000_000_000
 
 export function instanceCases({ on }: Harness): void {
-  on('writes facts once, or anew if it is told to', async (ledger, { another }) => {
+  on('writes facts once, or replaces them if asked to', async (ledger, { another }) => {
     assert.deepEqual(await ledger.facts(), {})
     assert.deepEqual(await ledger.writeFacts({ a: '1', b: '2' }, { replace: false }), { a: '1', b: '2' })
     const other = await another()
@@ -17,106 +17,110 @@ export function instanceCases({ on }: Harness): void {
     })
     assert.deepEqual(await other.writeFacts({ b: '3' }, { replace: true }), { a: '1', b: '3', c: '4' })
     await ledger.check()
-    assert.deepEqual(await ledger.facts(), { a: '1', b: '3', c: '4' }, 'a check is no fact')
+    assert.deepEqual(await ledger.facts(), { a: '1', b: '3', c: '4' }, 'a check adds no fact')
   })
 
-  on('agrees on one fact of all who write it at once', async (_, { another }) => {
+  on('lets one of several concurrent writers set a fact', async (_, { another }) => {
     const handles = await Promise.all([another(), another(), another()])
     const seen = await Promise.all(
-      handles.map((handle, nth) => handle.writeFacts({ who: `${nth}`, one: 'x' }, { replace: false })),
+      handles.map((handle, index) => handle.writeFacts({ who: `${index}`, one: 'x' }, { replace: false })),
     )
     assert.equal(new Set(seen.map(({ who }) => who)).size, 1)
   })
 
   on(
-    'runs what the first of its servers is to do for one alone, or for none if it can not tell',
+    'runs `ifFirst` only while no other server has joined, or never if the ledger can’t tell',
     async (ledger, { another }) => {
       const ran: string[] = []
       await ledger.join(async () => void ran.push('first'))
       const canTell = ran.length > 0
-      // A handle that did not join is a command's.
+      // Commands use a handle without joining.
       await (await another()).writeFacts({ a: '1' }, { replace: false })
       const twin = await another()
       await twin.join(async () => void ran.push('twin'))
       await ledger.close()
       const third = await another()
       await third.join(async () => void ran.push('third'))
-      assert.deepEqual(ran, canTell ? ['first'] : [], 'the twin was there all the time')
+      assert.deepEqual(ran, canTell ? ['first'] : [], 'the twin was running all the time')
       await Promise.all([twin.close(), third.close()])
       await (await another()).join(async () => void ran.push('after all others'))
       assert.deepEqual(ran, canTell ? ['first', 'after all others'] : [])
     },
   )
 
-  on('agrees on one set of facts of servers that join at once', async (_, { another }) => {
+  on('agrees on one set of facts when servers join concurrently', async (_, { another }) => {
     const handles = await Promise.all([another(), another(), another(), another()])
     const seen = await Promise.all(
-      handles.map(async (handle, nth) => {
+      handles.map(async (handle, index) => {
         await handle.join(async () => {
-          await handle.writeFacts({ who: `${nth}` }, { replace: true })
+          await handle.writeFacts({ who: `${index}` }, { replace: true })
         })
-        return handle.writeFacts({ who: `${nth}` }, { replace: false })
+        return handle.writeFacts({ who: `${index}` }, { replace: false })
       }),
     )
     assert.equal(new Set(seen.map(({ who }) => who)).size, 1)
-    assert.equal((await handles[0]!.facts()).who, seen[0]!.who, 'and nobody changed it afterwards')
+    assert.equal((await handles[0]!.facts()).who, seen[0]!.who, 'not changed afterwards')
   })
 
-  on('tells the time of the clock that all share, or that it has none', async (ledger) => {
+  on('returns the time of the shared clock, or null without one', async (ledger) => {
     const before = Date.now()
     const time = await ledger.time()
     // The database of the tests runs on this machine.
     assert.ok(time === null || (time >= before - 1000 && time <= Date.now() + 1000), `${time}`)
   })
 
-  on('gives a burst of turns, then one an interval', async (ledger, { another }) => {
+  on('allows a burst of tokens, then one per interval', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     const taken = await Promise.all(
-      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.takeTurn('x', NOW, RATE)),
+      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.takeTurn('x', NOW, RATE)),
     )
     assert.equal(taken.filter((wait) => wait === 0).length, 3)
     for (const wait of taken.filter((each) => each > 0)) assert.equal(wait, 1000)
-    assert.equal(await ledger.takeTurn('y', NOW, RATE), 0, 'another name has turns of its own')
+    assert.equal(await ledger.takeTurn('y', NOW, RATE), 0, 'each name has its own bucket')
     assert.equal(await ledger.takeTurn('x', NOW + 400, RATE), 600)
     assert.equal(await ledger.takeTurn('x', NOW + 1000, RATE), 0)
     assert.equal(await ledger.takeTurn('x', NOW + 1000, RATE), 1000)
     const later = NOW + 60_000
     for (const expected of [0, 0, 0, 1000]) {
-      assert.equal(await ledger.takeTurn('x', later, RATE), expected, 'a pause saves no more than a burst')
+      assert.equal(
+        await ledger.takeTurn('x', later, RATE),
+        expected,
+        'a pause accumulates no more than a burst',
+      )
     }
   })
 
-  on('gives several turns at once, or none of them', async (ledger) => {
+  on('takes several tokens at once, or none', async (ledger) => {
     assert.equal(await ledger.takeTurn('x', NOW, RATE, 2), 0)
     assert.equal(await ledger.takeTurn('x', NOW, RATE, 2), 1000)
-    assert.equal(await ledger.takeTurn('x', NOW, RATE), 0, 'the one that is left')
+    assert.equal(await ledger.takeTurn('x', NOW, RATE), 0, 'the remaining token')
     assert.equal(await ledger.takeTurn('x', NOW + 2000, RATE, 2), 0)
     assert.equal(await ledger.takeTurn('x', NOW + 2000, RATE), 1000)
   })
 
-  on('gives no turn before the time it was told', async (ledger) => {
+  on('blocks a bucket until the given time', async (ledger) => {
     await ledger.holdTurns('x', NOW + 30_000, RATE)
     await ledger.holdTurns('x', NOW + 5000, RATE)
     assert.equal(await ledger.takeTurn('x', NOW, RATE), 30_000)
     assert.equal(await ledger.takeTurn('x', NOW + 30_000, RATE), 0)
   })
 
-  on('gives turns again when a clock that was a day ahead is put right', async (ledger) => {
+  on('recovers when a clock that was a day ahead is corrected', async (ledger) => {
     const ahead = NOW + 86_400_000
-    for (let nth = 0; nth < 3; nth++) assert.equal(await ledger.takeTurn('x', ahead, RATE), 0)
+    for (let index = 0; index < 3; index++) assert.equal(await ledger.takeTurn('x', ahead, RATE), 0)
     await ledger.holdTurns('y', ahead + 30_000, RATE)
     for (const name of ['x', 'y']) {
       for (const expected of [0, 0, 0, 1000]) assert.equal(await ledger.takeTurn(name, NOW, RATE), expected)
     }
     await ledger.holdTurns('x', NOW + 3_600_000, RATE)
-    assert.equal(await ledger.takeTurn('x', NOW, RATE), 3_600_000, 'as long as a provider may ask for')
+    assert.equal(await ledger.takeTurn('x', NOW, RATE), 3_600_000, 'the maximum that a provider may ask for')
   })
 
-  on('knows what must not come back, removed or deleted', async (ledger) => {
+  on('lists removed and deleted images in pages', async (ledger) => {
     const at = new Date(NOW)
     const ids = fakeIds(25)
-    for (const [nth, id] of ids.entries()) {
-      if (nth % 2) await ledger.recordDeletion(id, at)
+    for (const [index, id] of ids.entries()) {
+      if (index % 2) await ledger.recordDeletion(id, at)
       else await ledger.recordRemoval(id, 'terms', at)
     }
     await ledger.recordDeletion(ids[0]!, at)

@@ -11,30 +11,30 @@ const START = 1_790_000_000_000
 type Step =
   | { step: 'reserve'; bucket: string; limit: number }
   | { step: 'release'; bucket: string }
-  | { step: 'owe'; id: string; fillMs: number }
+  | { step: 'enqueue'; id: string; fillMs: number }
   | { step: 'claim'; limit: number; leaseMs: number }
   | { step: 'settle' | 'defer'; claim: number }
   | { step: 'wait'; ms: number }
 
-/** What a debt is, in the port's own words. */
-interface Debt {
+/** A pending purge, as the port describes it. */
+interface PendingPurge {
   since: number
   dueAt: number
   fillEndsAt: number
   attempts: number
-  /** The claim that holds it, by number. */
-  heldBy: number | null
+  /** Index of the valid claim. */
+  claimedBy: number | null
 }
 
 interface Model {
   now: number
   used: Map<string, number>
-  debts: Map<string, Debt>
-  /** What each claim was given. */
+  pending: Map<string, PendingPurge>
+  /** Purges returned by each claim. */
   claims: Purge[][]
 }
 
-// Few, so that random steps meet.
+// Few values, so that random steps interact.
 const bucket = fc.constantFrom('a', 'b')
 const id = fc.constantFrom('A', 'B', 'C', 'D')
 const ms = fc.integer({ min: 0, max: 40 })
@@ -42,7 +42,7 @@ const ms = fc.integer({ min: 0, max: 40 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ step: fc.constant('reserve' as const), bucket, limit: fc.nat(4) }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('release' as const), bucket }) },
-  { weight: 4, arbitrary: fc.record({ step: fc.constant('owe' as const), id, fillMs: ms }) },
+  { weight: 4, arbitrary: fc.record({ step: fc.constant('enqueue' as const), id, fillMs: ms }) },
   { weight: 4, arbitrary: fc.record({ step: fc.constant('claim' as const), limit: fc.nat(4), leaseMs: ms }) },
   {
     weight: 3,
@@ -52,16 +52,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 export function modelCases({ open }: Harness, runs: number): void {
-  test('behaves like its description, whatever the sequence', async () => {
+  test('matches the model for random sequences of steps', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
         const under = await open()
         const handles = [await under.open(), await under.open()]
         try {
-          const model: Model = { now: START, used: new Map(), debts: new Map(), claims: [] }
-          for (const [nth, each] of steps.entries()) {
-            await take(each, handles[nth % 2]!, model)
-            const since = [...model.debts.values()].map((debt) => debt.since)
+          const model: Model = { now: START, used: new Map(), pending: new Map(), claims: [] }
+          for (const [index, each] of steps.entries()) {
+            await run(each, handles[index % 2]!, model)
+            const since = [...model.pending.values()].map((purge) => purge.since)
             assert.deepEqual(await handles[0]!.pendingPurges(), {
               count: since.length,
               oldest: since.length > 0 ? Math.min(...since) : null,
@@ -78,7 +78,7 @@ export function modelCases({ open }: Harness, runs: number): void {
   })
 }
 
-async function take(each: Step, ledger: Ledger, model: Model): Promise<void> {
+async function run(each: Step, ledger: Ledger, model: Model): Promise<void> {
   switch (each.step) {
     case 'wait':
       model.now += each.ms
@@ -94,16 +94,16 @@ async function take(each: Step, ledger: Ledger, model: Model): Promise<void> {
       await ledger.releaseUpload(each.bucket, DAY)
       model.used.set(each.bucket, Math.max(0, (model.used.get(each.bucket) ?? 0) - 1))
       return
-    case 'owe': {
+    case 'enqueue': {
       const fillEndsAt = model.now + each.fillMs
       await ledger.enqueuePurge(each.id, fillEndsAt, model.now)
-      const debt = model.debts.get(each.id)
-      model.debts.set(each.id, {
-        since: debt?.since ?? model.now,
+      const purge = model.pending.get(each.id)
+      model.pending.set(each.id, {
+        since: purge?.since ?? model.now,
         dueAt: model.now,
-        fillEndsAt: Math.max(fillEndsAt, debt?.fillEndsAt ?? 0),
-        attempts: debt?.attempts ?? 0,
-        heldBy: null,
+        fillEndsAt: Math.max(fillEndsAt, purge?.fillEndsAt ?? 0),
+        attempts: purge?.attempts ?? 0,
+        claimedBy: null,
       })
       return
     }
@@ -116,41 +116,41 @@ async function take(each: Step, ledger: Ledger, model: Model): Promise<void> {
 }
 
 async function claim(limit: number, leaseMs: number, ledger: Ledger, model: Model): Promise<void> {
-  const given = await ledger.claimPurges(limit, model.now, leaseMs)
-  const due = [...model.debts].filter(([, debt]) => debt.dueAt <= model.now)
-  assert.equal(given.length, Math.min(limit, due.length))
-  const times = due.map(([, debt]) => debt.dueAt).sort((a, b) => a - b)
+  const claimed = await ledger.claimPurges(limit, model.now, leaseMs)
+  const due = [...model.pending.values()].filter((purge) => purge.dueAt <= model.now)
+  assert.equal(claimed.length, Math.min(limit, due.length))
+  const times = due.map((purge) => purge.dueAt).sort((a, b) => a - b)
   assert.deepEqual(
-    given.map((purge) => model.debts.get(purge.id)!.dueAt).sort((a, b) => a - b),
+    claimed.map((purge) => model.pending.get(purge.id)!.dueAt).sort((a, b) => a - b),
     times.slice(0, limit),
-    'the longest due, each once',
+    'longest due first, without duplicates',
   )
-  assert.equal(new Set(given.map((purge) => purge.id)).size, given.length)
-  for (const { id: claimed, attempts, fillEndsAt } of given) {
-    const debt = model.debts.get(claimed)!
-    assert.deepEqual({ attempts, fillEndsAt }, { attempts: debt.attempts, fillEndsAt: debt.fillEndsAt })
-    debt.dueAt = model.now + leaseMs
-    debt.heldBy = model.claims.length
+  assert.equal(new Set(claimed.map((purge) => purge.id)).size, claimed.length)
+  for (const { id, attempts, fillEndsAt } of claimed) {
+    const purge = model.pending.get(id)!
+    assert.deepEqual({ attempts, fillEndsAt }, { attempts: purge.attempts, fillEndsAt: purge.fillEndsAt })
+    purge.dueAt = model.now + leaseMs
+    purge.claimedBy = model.claims.length
   }
-  model.claims.push(given)
+  model.claims.push(claimed)
 }
 
-async function report(how: 'settle' | 'defer', nth: number, ledger: Ledger, model: Model): Promise<void> {
-  const purges = model.claims[nth]
+async function report(how: 'settle' | 'defer', claim: number, ledger: Ledger, model: Model): Promise<void> {
+  const purges = model.claims[claim]
   if (purges === undefined) return
   const retryAt = model.now + 7
   await (how === 'settle' ? ledger.settlePurges(purges, model.now) : ledger.deferPurges(purges, retryAt))
-  for (const purge of purges) {
-    const debt = model.debts.get(purge.id)
-    if (debt === undefined || debt.heldBy !== nth) continue
-    debt.heldBy = null
+  for (const { id } of purges) {
+    const purge = model.pending.get(id)
+    if (purge === undefined || purge.claimedBy !== claim) continue
+    purge.claimedBy = null
     if (how === 'defer') {
-      debt.dueAt = retryAt
-      debt.attempts += 1
-    } else if (debt.fillEndsAt <= model.now) {
-      model.debts.delete(purge.id)
+      purge.dueAt = retryAt
+      purge.attempts += 1
+    } else if (purge.fillEndsAt <= model.now) {
+      model.pending.delete(id)
     } else {
-      debt.dueAt = debt.fillEndsAt
+      purge.dueAt = purge.fillEndsAt
     }
   }
 }

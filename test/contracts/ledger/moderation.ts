@@ -3,7 +3,7 @@ import { allOf, type Harness } from './harness.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
 const later = (ms: number) => new Date(AT.getTime() + ms)
-const digest = (nth: number) => nth.toString(16).padStart(64, '0')
+const digest = (index: number) => index.toString(16).padStart(64, '0')
 
 export function moderationCases({ on }: Harness): void {
   on('blocks and unblocks a digest', async (ledger, { another }) => {
@@ -17,20 +17,20 @@ export function moderationCases({ on }: Harness): void {
     assert.equal(await ledger.unblock(digest(1), 'again', AT), false)
   })
 
-  on('finds one blocked digest among any number', async (ledger) => {
+  on('finds a blocked digest among any number of digests', async (ledger) => {
     await ledger.block([digest(7), digest(8)], 'spam', AT)
     assert.equal(await ledger.whyWithheld([]), null)
     assert.equal(await ledger.whyWithheld([digest(1), digest(7)]), 'blocked')
     assert.equal(await ledger.whyWithheld([digest(8), digest(1)]), 'blocked')
     assert.equal(await ledger.whyWithheld([digest(1), digest(2)]), null)
     assert.equal(await ledger.whyWithheld([digest(1), digest(2), digest(8)]), 'blocked')
-    const many = Array.from({ length: 70_000 }, (_, nth) => digest(nth + 100))
+    const many = Array.from({ length: 70_000 }, (_, index) => digest(index + 100))
     assert.equal(await ledger.whyWithheld(many), null)
     assert.equal(await ledger.whyWithheld([...many, digest(8)]), 'blocked')
   })
 
-  on('blocks a thousand digests as one, and twice without harm', async (ledger) => {
-    const thousand = Array.from({ length: 1000 }, (_, nth) => digest(nth))
+  on('blocks a thousand digests in one call; blocking again is harmless', async (ledger) => {
+    const thousand = Array.from({ length: 1000 }, (_, index) => digest(index))
     await ledger.block([...thousand, digest(5)], 'a list', AT)
     await ledger.block([digest(5)], 'again', later(1))
     assert.equal((await ledger.counts()).blocks, 1000)
@@ -40,10 +40,10 @@ export function moderationCases({ on }: Harness): void {
     assert.equal((await ledger.auditLog(2000)).length, 1001)
   })
 
-  on('goes through every act, the oldest first, however many', async (ledger) => {
+  on('iterates over the whole audit log, oldest first', async (ledger) => {
     assert.deepEqual(await allOf(ledger.everyAuditEntry()), [])
     await ledger.block([digest(5000)], 'later', later(1))
-    const many = Array.from({ length: 1200 }, (_, nth) => digest(nth))
+    const many = Array.from({ length: 1200 }, (_, index) => digest(index))
     await ledger.block(many, 'a list', AT)
     const acts = await allOf(ledger.everyAuditEntry())
     assert.deepEqual(
@@ -53,28 +53,28 @@ export function moderationCases({ on }: Harness): void {
     assert.deepEqual(acts.toReversed(), await ledger.auditLog(5000))
   })
 
-  on('lets many block the same digests at once', async (ledger, { another }) => {
+  on('blocks the same digests concurrently', async (ledger, { another }) => {
     const handles = [ledger, await another()]
-    const digests = Array.from({ length: 20 }, (_, nth) => digest(nth))
+    const digests = Array.from({ length: 20 }, (_, index) => digest(index))
     await Promise.all(
-      Array.from({ length: 10 }, (_, nth) =>
-        handles[nth % 2]!.block(nth % 3 ? digests : digests.toReversed(), 'spam', AT),
+      Array.from({ length: 10 }, (_, index) =>
+        handles[index % 2]!.block(index % 3 ? digests : digests.toReversed(), 'spam', AT),
       ),
     )
     assert.equal((await ledger.counts()).blocks, 20)
     assert.equal((await ledger.auditLog(1000)).length, 200)
   })
 
-  on('says once alone that a digest was unblocked', async (ledger, { another }) => {
+  on('returns true to only one of several concurrent unblock calls', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     await ledger.block([digest(1)], 'spam', AT)
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.unblock(digest(1), 'a mistake', AT)),
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.unblock(digest(1), 'a mistake', AT)),
     )
-    assert.equal(answers.filter((answer) => answer).length, 1)
+    assert.equal(results.filter(Boolean).length, 1)
   })
 
-  on('remembers removals', async (ledger, { another }) => {
+  on('records removals', async (ledger, { another }) => {
     const other = await another()
     assert.equal(await ledger.whyAbsent('AbCdEfGhIjK'), null)
     await ledger.recordRemoval('AbCdEfGhIjK', 'terms', AT)
@@ -88,7 +88,7 @@ export function moderationCases({ on }: Harness): void {
     )
   })
 
-  on('shows the newest acts first, at most as many as asked for', async (ledger) => {
+  on('lists the newest acts first, up to the limit', async (ledger) => {
     await ledger.recordRemoval('AAAAAAAAAAA', 'second', later(5))
     await ledger.block([digest(1)], 'third', later(10))
     await ledger.unblock(digest(1), 'fourth', later(10))
@@ -108,7 +108,7 @@ export function moderationCases({ on }: Harness): void {
     assert.deepEqual(await ledger.auditLog(-1), [])
   })
 
-  on('records who acted, and under which rule', async (ledger, { another }) => {
+  on('records the operator’s name and the rule', async (ledger, { another }) => {
     const by = { who: 'ann@desk', rule: 'copyright' }
     await ledger.block([digest(1)], 'a', AT, by)
     await ledger.unblock(digest(1), 'b', later(1), by)
@@ -132,7 +132,7 @@ export function moderationCases({ on }: Harness): void {
     )
   })
 
-  on('counts what is in it', async (ledger) => {
+  on('returns totals', async (ledger) => {
     assert.deepEqual(await ledger.counts(), {
       uploadsToday: 0,
       removals: 0,
@@ -145,7 +145,7 @@ export function moderationCases({ on }: Harness): void {
     await ledger.enqueuePurge('AAAAAAAAAAA', 2000, 1000)
     await ledger.recordHold('BBBBBBBBBBB', 'to be looked at', AT)
     await ledger.reserveUpload('a', '1999-12-31', 10)
-    // Midnight may come between.
+    // Midnight may pass during the test.
     for (const day of [today(), tomorrow()]) {
       await ledger.reserveUpload('a', day, 10)
       await ledger.reserveUpload('b', day, 10)

@@ -6,7 +6,7 @@ const AT = new Date('2026-07-31T12:34:56.789Z')
 const ID = 'AbCdEfGhIjK'
 
 export function movesCases({ on, onHooks }: Harness): void {
-  on('says why an image is not there, by what was done last', async (ledger, { another }) => {
+  on('returns why an image is absent, according to the last act', async (ledger, { another }) => {
     const other = await another()
     assert.equal(await ledger.whyAbsent(ID), null)
     await ledger.recordHold(ID, 'a report', AT)
@@ -16,7 +16,7 @@ export function movesCases({ on, onHooks }: Harness): void {
     await finish(ledger, true)
     assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held')
     await ledger.recordRelease(ID, 'harmless', AT)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held', 'until it is back')
+    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held', 'until the move is done')
     await finish(ledger, true)
     assert.equal(await other.whyAbsent(ID), null)
     await ledger.recordHold(ID, 'again', AT)
@@ -27,7 +27,7 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await other.heldIds(10), [])
   })
 
-  on('says that an image is not there because its key deleted it, unless it was removed', async (ledger) => {
+  on('returns deleted for an image deleted with its key, unless it was removed', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, { who: 'ann', rule: 'spam' })
     await ledger.recordDeletion(ID, AT)
     assert.deepEqual(await ledger.whyAbsent(ID), { state: 'deleted', rule: '' })
@@ -35,7 +35,7 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await ledger.whyAbsent(ID), { state: 'removed', rule: 'spam' })
   })
 
-  on('forgets that an image is held if there is none, or its uploader deleted it', async (ledger) => {
+  on('ends the hold of an image that does not exist or that its uploader deleted', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
     await finish(ledger, false)
     assert.equal(await ledger.whyAbsent(ID), null)
@@ -48,33 +48,37 @@ export function movesCases({ on, onHooks }: Harness): void {
 
   on('lists the longest held first', async (ledger) => {
     const ids = ['BBBBBBBBBBB', 'AAAAAAAAAAA', 'CCCCCCCCCCC']
-    for (const [nth, id] of ids.entries()) await ledger.recordHold(id, 'x', new Date(AT.getTime() + nth))
+    for (const [index, id] of ids.entries()) await ledger.recordHold(id, 'x', new Date(AT.getTime() + index))
     assert.deepEqual(await ledger.heldIds(10), ids)
     assert.deepEqual(await ledger.heldIds(2), ids.slice(0, 2))
   })
 
-  on('gives a move to one process at a time', async (ledger, { another }) => {
+  on('lets one process at a time claim a move', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     assert.equal(await ledger.claimMove(ID, 1000, 100), null)
     await ledger.recordHold(ID, 'a report', AT)
     const claims = await Promise.all(
-      Array.from({ length: 10 }, (_, nth) => handles[nth % 2]!.claimMove(ID, 1000, 100)),
+      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.claimMove(ID, 1000, 100)),
     )
     const moves = claims.filter((claim) => claim !== 'busy' && claim !== null)
     assert.equal(moves.length, 1)
     assert.equal(moves[0]!.to, 'held')
-    assert.deepEqual(await ledger.claimMoves(10, 1099, 100), [], 'its process is at it')
-    // It died.
-    const [taken] = await ledger.claimMoves(10, 1100, 100)
-    assert.equal(taken?.id, ID)
+    assert.deepEqual(await ledger.claimMoves(10, 1099, 100), [], 'claimed by another process')
+    // That process died.
+    const [reclaimed] = await ledger.claimMoves(10, 1100, 100)
+    assert.equal(reclaimed?.id, ID)
     await ledger.finishMove(moves[0]!, true)
-    assert.equal(await ledger.claimMove(ID, 1100, 100), 'busy', 'an old claim finishes nothing')
-    assert.equal(await ledger.finishMove(taken!, true), false, 'the old one may have moved it meanwhile')
+    assert.equal(await ledger.claimMove(ID, 1100, 100), 'busy', 'a stale claim finishes nothing')
+    assert.equal(
+      await ledger.finishMove(reclaimed!, true),
+      false,
+      'the stale claim may have moved it in the meantime',
+    )
     assert.equal(await ledger.finishMove(await claim(ledger), true), true)
     assert.equal(await ledger.claimMove(ID, 5000, 100), null)
   })
 
-  on('lets the last act win over a move under way', async (ledger) => {
+  on('lets the last act win over a move in flight', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
     const hold = await claim(ledger)
     await ledger.recordRelease(ID, 'a mistake', AT)
@@ -86,19 +90,22 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.whyAbsent(ID), null)
   })
 
-  on('moves what a process left that died while its clock was a day ahead', async (ledger, { another }) => {
-    await ledger.recordHold(ID, 'a report', AT)
-    await ledger.claimMove(ID, AT.getTime() + 86_400_000, 100)
-    const move = await (await another()).claimMove(ID, AT.getTime(), 100)
-    assert.ok(move !== null && move !== 'busy', String(move))
-    assert.equal(await ledger.finishMove(move, true), true)
-  })
+  on(
+    'takes over a move of a process that died while its clock was a day ahead',
+    async (ledger, { another }) => {
+      await ledger.recordHold(ID, 'a report', AT)
+      await ledger.claimMove(ID, AT.getTime() + 86_400_000, 100)
+      const move = await (await another()).claimMove(ID, AT.getTime(), 100)
+      assert.ok(move !== null && move !== 'busy', String(move))
+      assert.equal(await ledger.finishMove(move, true), true)
+    },
+  )
 
-  on('lets nothing override a removal, carried out or not', async (ledger, { another }) => {
+  on('lets nothing override a removal, whether carried out or not', async (ledger, { another }) => {
     const other = await another()
     const digests = { sha256: 'a'.repeat(64), sentSha256: 'b'.repeat(64) }
-    for (const when of ['before it is carried out', 'after it']) {
-      if (when === 'after it') await finish(ledger, false)
+    for (const when of ['before it is carried out', 'afterwards']) {
+      if (when === 'afterwards') await finish(ledger, false)
       else {
         await ledger.recordHold(ID, 'a report', AT)
         await ledger.recordRemoval(ID, 'against the law', AT)
@@ -121,42 +128,39 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal((await claim(other)).to, 'removed')
   })
 
-  on('lets nothing override a removal that was decided and may be undone', async (ledger) => {
+  on('does not let undoing a decision override a removal', async (ledger) => {
     const decision = { batch: 'b', act: 'remove', block: false, reason: 'x', who: 'ann', rule: '' } as const
     await ledger.addDecisions({ ...decision, at: 0, dueAt: AT.getTime() + 1 }, [{ id: ID, isVisible: true }])
-    await ledger.recordRemoval(ID, 'at once', AT)
+    await ledger.recordRemoval(ID, 'immediately', AT)
     await ledger.addDecisions({ ...decision, at: 0, dueAt: AT.getTime() + 1 }, [{ id: ID, isVisible: true }])
     await ledger.undoDecisions('b', 'a mistake', AT, 'ann')
     assert.equal((await claim(ledger)).to, 'removed')
   })
 
-  on(
-    'has the removal win over what other processes record in the same moment',
-    async (ledger, { another }) => {
-      const other = await another()
-      for (let nth = 0; nth < 8; nth++) {
-        const id = `${nth}`.padStart(11, '0')
-        const [, isReleased, isHeld] = await Promise.all([
-          ledger.recordRemoval(id, 'against the law', AT),
-          other.recordRelease(id, 'harmless', AT),
-          other.recordHold(id, 'a report', AT),
-        ])
-        const move = await ledger.claimMove(id, 1000, 100)
-        assert.ok(move !== null && move !== 'busy')
-        assert.equal(move.to, 'removed', `released ${isReleased}, held ${isHeld}`)
-        assert.equal(await ledger.finishMove(move, false), true)
-        assert.equal(await ledger.holdOf(id), null)
-      }
-    },
-  )
+  on('lets a removal win over concurrent acts of other processes', async (ledger, { another }) => {
+    const other = await another()
+    for (let index = 0; index < 8; index++) {
+      const id = `${index}`.padStart(11, '0')
+      const [, isReleased, isHeld] = await Promise.all([
+        ledger.recordRemoval(id, 'against the law', AT),
+        other.recordRelease(id, 'harmless', AT),
+        other.recordHold(id, 'a report', AT),
+      ])
+      const move = await ledger.claimMove(id, 1000, 100)
+      assert.ok(move !== null && move !== 'busy')
+      assert.equal(move.to, 'removed', `released ${isReleased}, held ${isHeld}`)
+      assert.equal(await ledger.finishMove(move, false), true)
+      assert.equal(await ledger.holdOf(id), null)
+    }
+  })
 
-  for (const ends of ['finishes', 'puts off'] as const)
+  for (const how of ['finishes', 'defers'] as const)
     on(
-      `moves an image again after a process whose claim had ended ${ends} its move`,
+      `queues the move again when a process with an expired claim ${how} it`,
       async (ledger, { another }) => {
         const other = await another()
         const end = (stale: Move) =>
-          ends === 'finishes' ? ledger.finishMove(stale, true) : ledger.deferMove(stale, 2000)
+          how === 'finishes' ? ledger.finishMove(stale, true) : ledger.deferMove(stale, 2000)
         const acts = {
           held: () => ledger.recordHold(ID, 'a report', AT, undefined, { sha256: 'a', sentSha256: 'b' }),
           visible: () => ledger.recordRelease(ID, 'harmless', AT),
@@ -169,13 +173,13 @@ export function movesCases({ on, onHooks }: Harness): void {
         ] as const) {
           await acts[first]()
           const stale = await claim(ledger)
-          // Its process is slow, or stands still.
-          const [taken] = await other.claimMoves(10, 2000, 100)
-          assert.equal(await other.finishMove(taken!, true), true)
+          // Its process is slow or suspended.
+          const [reclaimed] = await other.claimMoves(10, 2000, 100)
+          assert.equal(await other.finishMove(reclaimed!, true), true)
           await acts[then]()
           assert.equal(await other.finishMove(await claim(other), then !== 'removed'), true)
           await end(stale)
-          if (then === 'held') assert.equal((await other.holdOf(ID))?.digests?.sha256, 'a', 'it is held on')
+          if (then === 'held') assert.equal((await other.holdOf(ID))?.digests?.sha256, 'a', 'still held')
           else assert.equal(await other.holdOf(ID), null)
           const [again] = await other.claimMoves(10, 2000, 100)
           assert.equal(again?.to, then, `${first}, then ${then}`)
@@ -185,12 +189,12 @@ export function movesCases({ on, onHooks }: Harness): void {
       },
     )
 
-  on('leaves hidden what a scanner has yet to see, whoever moves it late', async (ledger) => {
+  on('keeps an unscanned image hidden when a stale claim moves it', async (ledger) => {
     await ledger.recordScan({ id: ID, at: 0, isHidden: true })
     await ledger.hideScanned(ID)
     const stale = await claim(ledger)
-    const [taken] = await ledger.claimMoves(1, 2000, 100)
-    await ledger.finishMove(taken!, true)
+    const [reclaimed] = await ledger.claimMoves(1, 2000, 100)
+    await ledger.finishMove(reclaimed!, true)
     await ledger.finishMove(stale, true)
     const [again] = await ledger.claimMoves(1, 2000, 100)
     assert.equal(again?.to, 'held')
@@ -198,14 +202,14 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.holdOf(ID), null, 'the operator holds nothing')
   })
 
-  on('puts off what could not be done', async (ledger) => {
+  on('defers a move that failed', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
     await ledger.deferMove(await claim(ledger), 3000)
     assert.equal(await ledger.claimMove(ID, 2999, 100), 'busy')
     assert.equal((await ledger.claimMoves(10, 3000, 100)).length, 1)
   })
 
-  on('keeps settings, changed together or not at all', async (ledger, { another }) => {
+  on('stores settings, and changes them atomically', async (ledger, { another }) => {
     const other = await another()
     assert.deepEqual(await ledger.settings(), {})
     await ledger.changeSettings({ uploads: 'paused', 'daily-uploads': '10' }, 'bots', AT, { who: 'ann' })
@@ -227,7 +231,7 @@ export function movesCases({ on, onHooks }: Harness): void {
 
   onHooks(
     ['process'],
-    'has every act with its move, wherever a process is killed',
+    'records every act along with its move, whenever a process is killed',
     async (ledger, { process }) => {
       const child = await process()
       let sent = 0

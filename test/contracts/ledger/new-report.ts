@@ -1,25 +1,25 @@
-/** A report for the ledger, each with a receipt of its own. */
+/** Sample reports for the ledger, each with a unique receipt. */
 import type { Report } from '../../../src/stores/reports.ts'
 
 export const AT = Date.UTC(2030, 0, 15, 12)
-export const KEPT = 10
+export const MAX_KEPT = 10
 export const DAY = '2030-01-15'
 export const ID = 'aaaaaaaaaaa'
 let receipts = 0
 
-export const report = (more: Partial<Report> = {}): Report => ({
+export const report = (overrides: Partial<Report> = {}): Report => ({
   id: ID,
   category: 'other',
   text: 'It shows my garden.',
   contact: 'A. <a@b.example>',
   day: DAY,
   receiptSha256: `receipt-${++receipts}`,
-  sharedReceiptSha256: `shared ${more.id ?? ID} ${more.category ?? 'other'}`,
+  sharedReceiptSha256: `shared ${overrides.id ?? ID} ${overrides.category ?? 'other'}`,
   keepsWords: true,
   isCrowded: false,
   at: AT,
   severity: 5,
   dueAt: AT + 1000,
   raises: null,
-  ...more,
+  ...overrides,
 })

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Report } from '../../../src/stores/reports.ts'
 import type { Harness } from './harness.ts'
-import { KEPT, report } from './new-report.ts'
+import { MAX_KEPT, report } from './new-report.ts'
 
 const NOW = 1_790_000_000_000
 const LEASE_MS = 30_000
 const QUIET_MS = 600_000
 
-/** By an alert of its own. */
+/** Raises a notice, along with a unique alert. */
 const raise = (ledger: Ledger, kind: string, at: number) =>
   ledger.raiseAlert(crypto.randomUUID(), new Date(at), { raises: kind, pause: null })
 
 export function noticesCases({ on }: Harness): void {
-  on('tells what arises meanwhile as one more notice, after a while', async (ledger) => {
-    for (let nth = 0; nth < 3; nth++) await raise(ledger, 'a', NOW + nth)
+  on('collects events during the quiet period in one further notice', async (ledger) => {
+    for (let index = 0; index < 3; index++) await raise(ledger, 'a', NOW + index)
     const [first] = await ledger.claimNotices(NOW + 5, LEASE_MS)
     assert.deepEqual([first?.count, first?.since], [3, NOW])
     await raise(ledger, 'a', NOW + 6)
@@ -38,7 +38,7 @@ export function noticesCases({ on }: Harness): void {
     assert.deepEqual([third?.kind, third?.since], ['a', NOW + QUIET_MS + 1])
   })
 
-  on('puts off what failed, and counts the failures', async (ledger) => {
+  on('defers failed notices, and counts the failures', async (ledger) => {
     await raise(ledger, 'a', NOW)
     const [first] = await ledger.claimNotices(NOW, LEASE_MS)
     await ledger.deferNotice(first!, NOW + 500)
@@ -46,12 +46,12 @@ export function noticesCases({ on }: Harness): void {
     const [again] = await ledger.claimNotices(NOW + 500, LEASE_MS)
     assert.deepEqual([again?.id, again?.attempts], [first?.id, 1])
     await ledger.deferNotice(first!, NOW)
-    assert.deepEqual(await ledger.claimNotices(NOW + 501, LEASE_MS), [], 'an old claim defers nothing')
+    assert.deepEqual(await ledger.claimNotices(NOW + 501, LEASE_MS), [], 'a stale claim defers nothing')
   })
 
-  on('raises a notice with the report that opens a case or makes it more severe', async (ledger) => {
-    const file = (more: Partial<Report>) =>
-      ledger.fileReport(report({ severity: 1, at: NOW, raises: 'case.urgent', ...more }), KEPT)
+  on('raises a notice when a report opens a case or makes it more severe', async (ledger) => {
+    const file = (overrides: Partial<Report>) =>
+      ledger.fileReport(report({ severity: 1, at: NOW, raises: 'case.urgent', ...overrides }), MAX_KEPT)
     assert.equal(await file({ receiptSha256: 'a' }), 'filed')
     assert.equal(await file({ receiptSha256: 'a' }), 'repeated')
     assert.equal(await file({ receiptSha256: 'b' }), 'filed')

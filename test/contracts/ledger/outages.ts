@@ -9,7 +9,7 @@ const DAY = '2026-07-31'
 export function outagesCases({ onHooks }: Harness): void {
   onHooks(
     ['interrupt'],
-    'says so when it is gone, and is used again when it is back',
+    'throws LedgerUnavailable while unreachable, and recovers',
     async (ledger, hooks) => {
       assert.equal(await ledger.reserveUpload('kept', DAY, 10), 1)
       const restore = await hooks.interrupt()
@@ -26,7 +26,7 @@ export function outagesCases({ onHooks }: Harness): void {
       }
       await ledger.check()
       assert.equal(await ledger.reserveUpload('kept', DAY, 10), 2)
-      assert.equal(await ledger.usedUploads('a', DAY), 0, 'what failed left nothing')
+      assert.equal(await ledger.usedUploads('a', DAY), 0, 'failed calls changed nothing')
       assert.deepEqual(await ledger.auditLog(10), [])
       for (const call of everyCall(ledger)) await call()
     },
@@ -34,21 +34,21 @@ export function outagesCases({ onHooks }: Harness): void {
 
   onHooks(
     ['interrupt'],
-    'never counts less than it acknowledged when it goes under load',
+    'never counts less than it acknowledged when interrupted under load',
     async (ledger, hooks) => {
-      let asked = 0
+      let requested = 0
       let acknowledged = 0
       const errors: unknown[] = []
       let stop = false
       const callers = Array.from({ length: 20 }, async () => {
         while (!stop) {
-          asked += 1
+          requested += 1
           try {
             await ledger.reserveUpload('a', DAY, 1_000_000)
             acknowledged += 1
           } catch (error) {
             errors.push(error)
-            // Failing costs no time; let the others come to word.
+            // Failing takes no time: lets other callers run.
             await new Promise((resolve) => setTimeout(resolve, 5))
           }
         }
@@ -66,7 +66,7 @@ export function outagesCases({ onHooks }: Harness): void {
       await Promise.all(callers)
       for (const error of errors) assert.ok(error instanceof LedgerUnavailable, String(error))
       const used = await ledger.usedUploads('a', DAY)
-      assert.ok(acknowledged <= used && used <= asked, `${acknowledged} <= ${used} <= ${asked}`)
+      assert.ok(acknowledged <= used && used <= requested, `${acknowledged} <= ${used} <= ${requested}`)
     },
   )
 }

@@ -1,4 +1,4 @@
-/** Queues that several processes work off: what is due goes to one of them, and to another if that one dies. */
+/** Queues shared by several processes: each due entry goes to one of them, and to another if that process dies. */
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import type { Ledger } from '../../../src/stores/ledger.ts'
@@ -12,15 +12,16 @@ const LEASE_MS = 30_000
 type Claimed = { id: string; kind?: string; attempts?: number }
 
 interface Outbox {
-  /** Puts something under an id into it, due at `at`. */
+  /** Adds an entry that is due at `at`. */
   add(id: string, at: number): Call
   claim(limit: number, now: number): Call
-  /** Calls that settle all of these, or put them off. */
+  /** Calls that settle all of these entries. */
   settle(claimed: Claimed[]): Call[]
+  /** Calls that defer all of these entries. */
   defer(claimed: Claimed[], retryAt: number): Call[]
-  /** What is due later than anything waits is not taken before. */
-  isNeverEarly?: boolean
-  /** It has so few entries that a claim takes all that are due. */
+  /** Never hands out entries before they are due, even if they are due implausibly late. */
+  trustsDueTimes?: boolean
+  /** A claim takes all due entries, as there are only a few. */
   isUnlimited?: boolean
 }
 
@@ -36,13 +37,13 @@ const OUTBOXES: Record<string, Outbox> = {
     claim: (limit, now) => ['claimExpiries', limit, now, LEASE_MS],
     settle: (claimed) => [['settleExpiries', claimed]],
     defer: (claimed, retryAt) => [['deferExpiries', claimed, retryAt]],
-    isNeverEarly: true,
+    trustsDueTimes: true,
   },
   scans: {
     add: (id, at) => ['recordScan', { id, at, isHidden: false }],
     claim: (limit, now) => ['claimScans', limit, now, LEASE_MS],
-    settle: (claimed) => claimed.map((one) => ['endScan', one, 'passed']),
-    defer: (claimed, retryAt) => claimed.map((one) => ['deferScan', one, retryAt]),
+    settle: (claimed) => claimed.map((entry) => ['endScan', entry, 'passed']),
+    defer: (claimed, retryAt) => claimed.map((entry) => ['deferScan', entry, retryAt]),
   },
   decisions: {
     add(id, at) {
@@ -50,15 +51,15 @@ const OUTBOXES: Record<string, Outbox> = {
       return ['addDecisions', { ...facts, dueAt: at }, [{ id, isVisible: true }]]
     },
     claim: (limit, now) => ['claimDecisions', limit, now, LEASE_MS],
-    settle: (claimed) => claimed.map((one) => ['finishDecision', one]),
-    defer: (claimed, retryAt) => claimed.map((one) => ['deferDecision', one, retryAt]),
-    isNeverEarly: true,
+    settle: (claimed) => claimed.map((entry) => ['finishDecision', entry]),
+    defer: (claimed, retryAt) => claimed.map((entry) => ['deferDecision', entry, retryAt]),
+    trustsDueTimes: true,
   },
   notices: {
     add: (kind, at) => ['raiseAlert', `of ${kind}`, new Date(at), { raises: kind, pause: null }],
     claim: (_, now) => ['claimNotices', now, LEASE_MS],
-    settle: (claimed) => claimed.map((one) => ['settleNotice', one, NOW, NOW]),
-    defer: (claimed, retryAt) => claimed.map((one) => ['deferNotice', one, retryAt]),
+    settle: (claimed) => claimed.map((entry) => ['settleNotice', entry, NOW, NOW]),
+    defer: (claimed, retryAt) => claimed.map((entry) => ['deferNotice', entry, retryAt]),
     isUnlimited: true,
   },
 }
@@ -74,37 +75,37 @@ export function outboxesCases(harness: Harness): void {
 }
 
 function casesOf(
-  { isUnlimited = false, isNeverEarly = false, ...outbox }: Outbox,
+  { isUnlimited = false, trustsDueTimes = false, ...outbox }: Outbox,
   { on, onHooks }: Harness,
 ): void {
-  const make = async (ledger: Ledger, calls: Call[]) => {
+  const callAll = async (ledger: Ledger, calls: Call[]) => {
     for (const call of calls) await callOn(ledger, call)
   }
   const add = (ledger: Ledger, ids: string[], at = NOW) =>
-    make(
+    callAll(
       ledger,
       ids.map((id) => outbox.add(id, at)),
     )
   const claim = async (ledger: Ledger, now: number, limit = 10) =>
     (await callOn(ledger, outbox.claim(limit, now))) as Claimed[]
-  const settle = (ledger: Ledger, claimed: Claimed[]) => make(ledger, outbox.settle(claimed))
+  const settle = (ledger: Ledger, claimed: Claimed[]) => callAll(ledger, outbox.settle(claimed))
   const defer = (ledger: Ledger, claimed: Claimed[], retryAt: number) =>
-    make(ledger, outbox.defer(claimed, retryAt))
+    callAll(ledger, outbox.defer(claimed, retryAt))
 
-  on('has nothing at first', async (ledger) => {
+  on('is empty at first', async (ledger) => {
     assert.deepEqual(await claim(ledger, NOW), [])
     await settle(ledger, [])
     await defer(ledger, [], NOW)
   })
 
-  on('hands out what is due, once', async (ledger, { another }) => {
+  on('hands out due entries once', async (ledger, { another }) => {
     const other = await another()
-    for (const [nth, id] of ['D', 'A', 'C', 'B'].entries()) await add(ledger, [id], NOW + nth)
+    for (const [index, id] of ['D', 'A', 'C', 'B'].entries()) await add(ledger, [id], NOW + index)
     assert.deepEqual(await claim(other, NOW - 1), [])
     if (!isUnlimited) {
       assert.deepEqual(await claim(ledger, NOW + 2, 0), [])
       assert.deepEqual(await claim(ledger, NOW + 2, -1), [])
-      assert.deepEqual(idsOf(await claim(ledger, NOW + 2, 2)), ['A', 'D'], 'what is due longest')
+      assert.deepEqual(idsOf(await claim(ledger, NOW + 2, 2)), ['A', 'D'], 'longest due first')
     } else assert.deepEqual(idsOf(await claim(ledger, NOW + 1)), ['A', 'D'])
     assert.deepEqual(idsOf(await claim(other, NOW + 2)), ['C'])
     assert.deepEqual(await claim(ledger, NOW + 2), [])
@@ -112,16 +113,16 @@ function casesOf(
   })
 
   on(
-    'hands it out again when the lease has ended; the earlier claim changes nothing',
+    'hands out an entry again after the lease; the stale claim has no effect',
     async (ledger, { another }) => {
       await add(ledger, ['A'])
-      const slow = await claim(ledger, NOW)
+      const stale = await claim(ledger, NOW)
       const other = await another()
       assert.deepEqual(await claim(other, NOW + LEASE_MS - 1), [])
       assert.deepEqual(idsOf(await claim(other, NOW + LEASE_MS)), ['A'])
-      await defer(ledger, slow, NOW)
+      await defer(ledger, stale, NOW)
       assert.deepEqual(await claim(ledger, NOW + LEASE_MS + 1), [])
-      await settle(ledger, slow)
+      await settle(ledger, stale)
       const last = await claim(ledger, NOW + 2 * LEASE_MS)
       assert.deepEqual(idsOf(last), ['A'])
       await settle(other, last)
@@ -129,44 +130,41 @@ function casesOf(
     },
   )
 
-  on('puts off what could not be done, and forgets the rest', async (ledger) => {
+  on('defers failed entries, and forgets settled ones', async (ledger) => {
     await add(ledger, ['A', 'B'])
     const claimed = await claim(ledger, NOW)
-    const isDone = (one: Claimed) => idsOf([one])[0] === 'A'
+    const isDone = (entry: Claimed) => idsOf([entry])[0] === 'A'
     await settle(ledger, claimed.filter(isDone))
     await defer(
       ledger,
-      claimed.filter((one) => !isDone(one)),
+      claimed.filter((entry) => !isDone(entry)),
       NOW + 500,
     )
     assert.deepEqual(await claim(ledger, NOW + 499), [])
     const again = await claim(ledger, NOW + 500)
     assert.deepEqual(idsOf(again), ['B'])
-    assert.equal(again[0]?.attempts ?? 1, 1, 'where failures are counted')
+    assert.equal(again[0]?.attempts ?? 1, 1, 'if failures are counted')
   })
 
-  on(
-    'hands out what a clock put off that was a day ahead, once that is right',
-    async (ledger, { another }) => {
-      await add(ledger, ['A', 'B'], NOW + DAY_MS)
-      const dead = await claim(ledger, NOW + DAY_MS, 1)
-      assert.ok(dead.length > 0)
-      const other = await another()
-      assert.deepEqual(idsOf(await claim(other, NOW)), isNeverEarly ? [] : ['A', 'B'])
-      assert.deepEqual(await claim(ledger, NOW), [])
-    },
-  )
+  on('hands out entries deferred by a clock that was a day ahead', async (ledger, { another }) => {
+    await add(ledger, ['A', 'B'], NOW + DAY_MS)
+    const abandoned = await claim(ledger, NOW + DAY_MS, 1)
+    assert.ok(abandoned.length > 0)
+    const other = await another()
+    assert.deepEqual(idsOf(await claim(other, NOW)), trustsDueTimes ? [] : ['A', 'B'])
+    assert.deepEqual(await claim(ledger, NOW), [])
+  })
 
-  on('gives each of many to one of several', async (ledger, { another }) => {
-    const ids = Array.from({ length: 60 }, (_, nth) => `id-${nth}`).sort()
+  on('distributes many entries among several handles without duplicates', async (ledger, { another }) => {
+    const ids = Array.from({ length: 60 }, (_, index) => `id-${index}`).sort()
     await add(ledger, ids)
     const handles = [ledger, await another(), await another()]
     const claimed: Claimed[] = []
     const work = async (handle: Ledger) => {
-      for (let some = await claim(handle, NOW, 7); some.length > 0; some = await claim(handle, NOW, 7)) {
-        if (!isUnlimited) assert.ok(some.length <= 7)
-        claimed.push(...some)
-        await settle(handle, some)
+      for (let batch = await claim(handle, NOW, 7); batch.length > 0; batch = await claim(handle, NOW, 7)) {
+        if (!isUnlimited) assert.ok(batch.length <= 7)
+        claimed.push(...batch)
+        await settle(handle, batch)
       }
     }
     await Promise.all(handles.map(work))
@@ -174,17 +172,17 @@ function casesOf(
     assert.deepEqual(await claim(ledger, NOW + 9 * LEASE_MS, 1000), [])
   })
 
-  onHooks(['process'], 'gives each to one process', async (ledger, { process }) => {
-    const ids = Array.from({ length: 60 }, (_, nth) => `id-${nth}`).sort()
+  onHooks(['process'], 'hands out each entry to one process', async (ledger, { process }) => {
+    const ids = Array.from({ length: 60 }, (_, index) => `id-${index}`).sort()
     await add(ledger, ids)
     const processes = await Promise.all([process(), process()])
     const calls = Array.from({ length: 10 }, () => outbox.claim(2, NOW))
-    const given = (await Promise.all(processes.map((one) => one.call(calls)))).flat(2) as Claimed[]
-    if (!isUnlimited) assert.equal(given.length, 40)
-    assert.deepEqual(idsOf([...given, ...(await claim(ledger, NOW, 1000))]), ids)
+    const claimed = (await Promise.all(processes.map((child) => child.call(calls)))).flat(2) as Claimed[]
+    if (!isUnlimited) assert.equal(claimed.length, 40)
+    assert.deepEqual(idsOf([...claimed, ...(await claim(ledger, NOW, 1000))]), ids)
   })
 
-  onHooks(['process'], 'keeps what a killed process was about to do', async (ledger, { process }) => {
+  onHooks(['process'], 'hands out entries claimed by a killed process again', async (ledger, { process }) => {
     const child = await process()
     await child.call([outbox.add('A', NOW)])
     assert.deepEqual(idsOf((await child.call([outbox.claim(10, NOW)]))[0] as Claimed[]), ['A'])

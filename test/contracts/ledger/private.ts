@@ -1,4 +1,4 @@
-/** What is derived from addresses lives for its day, and can't be read afterwards: in no page, log or file. */
+/** Data derived from addresses lives for its day, and can't be recovered afterwards from any page, log or file. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { Ledger } from '../../../src/stores/ledger.ts'
@@ -9,16 +9,16 @@ const NOON_MS = 43_200_000
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-/** Uploads of many addresses. All that is derived from these. */
+/** Makes uploads from many addresses. Resolves to everything derived from these addresses. */
 async function fill(ledger: Ledger, day: string, count = 300) {
   const salts = await Promise.all([ledger.daySalt(day), ledger.daySalt(day, 'links')])
-  const uploads = Array.from({ length: count }, (_, nth) => ({
+  const uploads = Array.from({ length: count }, (_, index) => ({
     bucket: hex(16),
     network: { bucket: hex(16), limit: 5 },
     tags: {
-      id: `${day}${nth}`.slice(-11),
-      atMs: Date.parse(day) + NOON_MS + nth,
-      number: nth,
+      id: `${day}${index}`.slice(-11),
+      atMs: Date.parse(day) + NOON_MS + index,
+      number: index,
       tagA: hex(16),
       tagB: hex(16),
     },
@@ -29,9 +29,9 @@ async function fill(ledger: Ledger, day: string, count = 300) {
     ),
   )
   assert.deepEqual(new Set(reserved), new Set([1]))
-  // Some rows go while others stay.
-  const given = uploads.slice(0, 50)
-  for (const { bucket, network, tags } of given) {
+  // Deletes some rows, so that pages have free space.
+  const released = uploads.slice(0, 50)
+  for (const { bucket, network, tags } of released) {
     await ledger.releaseUpload(bucket, day, 10, { network, tags })
   }
   return {
@@ -43,15 +43,15 @@ async function fill(ledger: Ledger, day: string, count = 300) {
 }
 
 export function privateCases({ onHooks }: Harness): void {
-  onHooks(['raw'], 'leaves no salt and no tag of a day that is over', async (ledger, { another, raw }) => {
+  onHooks(['raw'], 'leaves no trace of salts and tags of past days', async (ledger, { another, raw }) => {
     const other = await another()
     const old = await fill(ledger, BEFORE, 40)
     const past = await fill(ledger, YESTERDAY)
     const now = await fill(other, TODAY)
     const read = (texts: string[]) => raw().then((traces) => traces(texts))
     const inFiles = await read([...past.buckets, ...past.tags, ...now.tags])
-    assert.ok(new Set(inFiles.map(({ text }) => text)).size > 1000, 'they are there before')
-    // Not read by the other handle since, which has its files open.
+    assert.ok(new Set(inFiles.map(({ text }) => text)).size > 1000, 'traces exist before')
+    // The other handle still has its files open.
     await ledger.forgetDaysBefore(TODAY)
     assert.deepEqual(await read([past.salts[0]!, old.salts[0]!, ...past.buckets, ...old.buckets]), [])
     assert.equal(await other.usedUploads(past.uploads[99]!.bucket, YESTERDAY), 0)
@@ -60,7 +60,7 @@ export function privateCases({ onHooks }: Harness): void {
     assert.deepEqual(await other.daySalt(TODAY), Uint8Array.from(Buffer.from(now.salts[0]!, 'hex')))
     assert.equal((await other.sameUploader(past.uploads[60]!.tags.id, 10)).length, 0)
 
-    // Links of the day before yesterday are two days old.
+    // Links of the day before yesterday have expired.
     await ledger.forgetTagsBefore(Date.parse(YESTERDAY), YESTERDAY)
     assert.deepEqual(await read([old.salts[1]!, ...old.tags]), [])
     assert.equal((await read([past.tags[200]!])).length > 0, true, 'yesterday’s are kept')
@@ -73,14 +73,18 @@ export function privateCases({ onHooks }: Harness): void {
     assert.deepEqual(await read([...now.salts, ...now.buckets]), [])
   })
 
-  onHooks(['raw'], 'erases days of a clock that was ahead, with their links', async (ledger, { raw }) => {
-    const today = await fill(ledger, TODAY, 20)
-    const ahead = await fill(ledger, '2027-09-04', 20)
-    await ledger.forgetDaysBefore(TODAY, '2026-08-01')
-    const traces = await raw()
-    assert.deepEqual(await traces([...ahead.salts, ...ahead.buckets, ...ahead.tags]), [])
-    assert.equal(await ledger.usedUploads(today.uploads[19]!.bucket, TODAY), 0, 'it was given back')
-    assert.deepEqual(await ledger.daySalt(TODAY), Uint8Array.from(Buffer.from(today.salts[0]!, 'hex')))
-    assert.equal((await ledger.refusals(today.uploads[19]!.bucket, TODAY)).count, 1)
-  })
+  onHooks(
+    ['raw'],
+    'erases days written by a clock that was ahead, including their links',
+    async (ledger, { raw }) => {
+      const today = await fill(ledger, TODAY, 20)
+      const ahead = await fill(ledger, '2027-09-04', 20)
+      await ledger.forgetDaysBefore(TODAY, '2026-08-01')
+      const traces = await raw()
+      assert.deepEqual(await traces([...ahead.salts, ...ahead.buckets, ...ahead.tags]), [])
+      assert.equal(await ledger.usedUploads(today.uploads[19]!.bucket, TODAY), 0, 'it was released')
+      assert.deepEqual(await ledger.daySalt(TODAY), Uint8Array.from(Buffer.from(today.salts[0]!, 'hex')))
+      assert.equal((await ledger.refusals(today.uploads[19]!.bucket, TODAY)).count, 1)
+    },
+  )
 }

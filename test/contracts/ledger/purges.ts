@@ -8,22 +8,25 @@ const FILL_MS = 60_000
 const LEASE_MS = 30_000
 
 export function purgesCases({ on }: Harness): void {
-  on('puts off what succeeded before the fill ended, and forgets what succeeded after', async (ledger) => {
-    await owe(ledger, 'A')
-    const first = await ledger.claimPurges(10, NOW, LEASE_MS)
-    await ledger.settlePurges(first, NOW + FILL_MS - 1)
-    assert.equal((await ledger.pendingPurges()).count, 1)
-    assert.deepEqual(await ledger.claimPurges(10, NOW + FILL_MS - 1, LEASE_MS), [])
-    const second = await ledger.claimPurges(10, NOW + FILL_MS, LEASE_MS)
-    assert.deepEqual(idsOf(second), ['A'])
-    await ledger.settlePurges(second, NOW + FILL_MS)
-    assert.deepEqual(await ledger.pendingPurges(), { count: 0, oldest: null })
-    assert.deepEqual(await ledger.claimPurges(10, NOW + 10 * FILL_MS, LEASE_MS), [])
-  })
+  on(
+    'defers purges that succeed before the fill ends, and forgets those that succeed afterwards',
+    async (ledger) => {
+      await enqueue(ledger, 'A')
+      const first = await ledger.claimPurges(10, NOW, LEASE_MS)
+      await ledger.settlePurges(first, NOW + FILL_MS - 1)
+      assert.equal((await ledger.pendingPurges()).count, 1)
+      assert.deepEqual(await ledger.claimPurges(10, NOW + FILL_MS - 1, LEASE_MS), [])
+      const second = await ledger.claimPurges(10, NOW + FILL_MS, LEASE_MS)
+      assert.deepEqual(idsOf(second), ['A'])
+      await ledger.settlePurges(second, NOW + FILL_MS)
+      assert.deepEqual(await ledger.pendingPurges(), { count: 0, oldest: null })
+      assert.deepEqual(await ledger.claimPurges(10, NOW + 10 * FILL_MS, LEASE_MS), [])
+    },
+  )
 
-  on('waits for no fill longer than one can take: a clock was a day ahead', async (ledger) => {
+  on('limits the wait for a fill when a clock was a day ahead', async (ledger) => {
     const ahead = NOW + 86_400_000
-    await owe(ledger, 'A', ahead, ahead + FILL_MS)
+    await enqueue(ledger, 'A', ahead, ahead + FILL_MS)
     assert.equal(await ledger.isPurgeDue(NOW), true)
     await ledger.settlePurges(await ledger.claimPurges(10, NOW, LEASE_MS), NOW, FILL_MS)
     assert.equal((await ledger.pendingPurges()).count, 1)
@@ -33,11 +36,11 @@ export function purgesCases({ on }: Harness): void {
     assert.equal((await ledger.pendingPurges()).count, 0)
   })
 
-  on('makes what is owed anew due at once, whatever an earlier claim reports', async (ledger) => {
-    for (const id of ['A', 'B', 'C']) await owe(ledger, id)
+  on('makes a purge that is enqueued again due immediately, ignoring stale claims', async (ledger) => {
+    for (const id of ['A', 'B', 'C']) await enqueue(ledger, id)
     const earlier = await ledger.claimPurges(10, NOW, LEASE_MS)
-    await owe(ledger, 'A', NOW + 10, NOW + FILL_MS + 10)
-    await owe(ledger, 'B', NOW + 10, NOW + FILL_MS + 10)
+    await enqueue(ledger, 'A', NOW + 10, NOW + FILL_MS + 10)
+    await enqueue(ledger, 'B', NOW + 10, NOW + FILL_MS + 10)
     await ledger.settlePurges(
       earlier.filter(({ id }) => id !== 'B'),
       NOW + 10 * FILL_MS,
@@ -55,8 +58,8 @@ export function purgesCases({ on }: Harness): void {
     assert.equal((await ledger.pendingPurges()).count, 2)
   })
 
-  on('settles hundreds of several claims in one call', async (ledger) => {
-    await oweMany(ledger, 300)
+  on('settles hundreds of purges from several claims in one call', async (ledger) => {
+    await enqueueMany(ledger, 300)
     const claims = [
       ...(await ledger.claimPurges(100, NOW, LEASE_MS)),
       ...(await ledger.claimPurges(500, NOW, LEASE_MS)),
@@ -68,13 +71,13 @@ export function purgesCases({ on }: Harness): void {
   })
 }
 
-function owe(ledger: Ledger, id: string, now = NOW, fillEndsAt = NOW + FILL_MS): Promise<void> {
+function enqueue(ledger: Ledger, id: string, now = NOW, fillEndsAt = NOW + FILL_MS): Promise<void> {
   return ledger.enqueuePurge(id, fillEndsAt, now)
 }
 
-async function oweMany(ledger: Ledger, count: number): Promise<string[]> {
-  const ids = Array.from({ length: count }, (_, nth) => `id-${nth}`)
-  await Promise.all(ids.map((id) => owe(ledger, id)))
+async function enqueueMany(ledger: Ledger, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, index) => `id-${index}`)
+  await Promise.all(ids.map((id) => enqueue(ledger, id)))
   return ids.sort()
 }
 

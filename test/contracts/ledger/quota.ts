@@ -5,7 +5,7 @@ const DAY = '2026-07-31'
 const LIMIT = 100
 
 export function quotaCases({ on, onHooks }: Harness): void {
-  on('counts up to the limit, and not past it', async (ledger) => {
+  on('reserves uploads up to the limit', async (ledger) => {
     assert.equal(await ledger.usedUploads('a', DAY), 0)
     assert.equal(await ledger.reserveUpload('a', DAY, 3), 1)
     assert.equal(await ledger.reserveUpload('a', DAY, 3), 2)
@@ -15,7 +15,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedUploads('a', DAY), 3)
   })
 
-  on('knows how many are only reserved, until they are confirmed or released', async (ledger) => {
+  on('tracks reservations until they are confirmed or released', async (ledger) => {
     const reserved = (reservedAtMs = 5000) => ({ reservedAtMs })
     const reservedOf = async (bucket: string) => (await ledger.refusals(bucket, DAY)).reserved
     for (const used of [1, 2, 3]) {
@@ -35,14 +35,14 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.deepEqual([await reservedOf('a'), await ledger.usedUploads('a', DAY)], [1, 2])
     assert.equal(await ledger.reserveUpload('a', DAY, 3, undefined, reserved()), 3)
     assert.equal(await reservedOf('a'), 2)
-    // A message that came twice must not make others reserved.
+    // A repeated confirmation must not affect other reservations.
     for (let n = 0; n < 5; n++) await ledger.confirmUpload('a', DAY)
     assert.deepEqual([await reservedOf('a'), await ledger.usedUploads('a', DAY)], [0, 3])
     assert.equal(await ledger.reserveUpload('b', DAY, 3), 1)
-    assert.equal(await reservedOf('b'), 0, 'who says nothing reserves for good')
+    assert.equal(await reservedOf('b'), 0, 'without `reservedAtMs` the upload counts as used right away')
   })
 
-  on('keeps buckets apart, and days', async (ledger) => {
+  on('counts buckets and days separately', async (ledger) => {
     assert.equal(await ledger.reserveUpload('a', DAY, 1), 1)
     assert.equal(await ledger.reserveUpload('A', DAY, 1), 1)
     assert.equal(await ledger.reserveUpload('b', DAY, 1), 1)
@@ -53,7 +53,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedUploads('a', '2026-08-01'), 0)
   })
 
-  on('reserves nothing under a limit of nothing, and under one that was lowered', async (ledger) => {
+  on('reserves nothing when the limit is zero or was lowered below the usage', async (ledger) => {
     assert.equal(await ledger.reserveUpload('a', DAY, 0), null)
     assert.equal(await ledger.usedUploads('a', DAY), 0)
     for (const used of [1, 2, 3]) assert.equal(await ledger.reserveUpload('a', DAY, 10), used)
@@ -61,7 +61,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedUploads('a', DAY), 3)
   })
 
-  on('forgets the reservations of earlier days alone', async (ledger) => {
+  on('forgets reservations of earlier days only', async (ledger) => {
     for (const day of ['2025-12-31', '2026-01-09', '2026-01-10', '2026-01-11']) {
       await ledger.reserveUpload('a', day, 9)
     }
@@ -74,7 +74,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
 
   on('forgets a thousand reservations', async (ledger, { another }) => {
     const other = await another()
-    const buckets = Array.from({ length: 1100 }, (_, nth) => `bucket ${nth}`)
+    const buckets = Array.from({ length: 1100 }, (_, index) => `bucket ${index}`)
     await Promise.all(buckets.map((bucket) => ledger.reserveUpload(bucket, '2026-07-30', 9)))
     await ledger.reserveUpload('bucket 7', DAY, 9)
     await Promise.all([ledger.forgetDaysBefore(DAY), other.forgetDaysBefore(DAY)])
@@ -87,41 +87,45 @@ export function quotaCases({ on, onHooks }: Harness): void {
   })
 
   on(
-    'makes exactly as many reservations as are allowed for 300 callers at once',
+    'makes exactly as many reservations as allowed for 300 concurrent callers',
     async (ledger, { another }) => {
       const handles = [ledger, await another(), await another()]
-      const answers = await Promise.all(
-        Array.from({ length: 300 }, (_, nth) => handles[nth % 3]!.reserveUpload('a', DAY, LIMIT)),
+      const results = await Promise.all(
+        Array.from({ length: 300 }, (_, index) => handles[index % 3]!.reserveUpload('a', DAY, LIMIT)),
       )
-      assertEachCountOnce(answers)
+      assertEachCountOnce(results)
       assert.equal(await ledger.usedUploads('a', DAY), LIMIT)
     },
   )
 
-  onHooks(['process'], 'does the same over three processes', async (ledger, { process }) => {
-    const processes = await Promise.all([process(), process(), process()])
-    const answers = await Promise.all(
-      processes.map((each) =>
-        each.call(Array.from({ length: 100 }, () => ['reserveUpload', 'a', DAY, LIMIT - 1])),
-      ),
-    )
-    assertEachCountOnce(answers.flat(), LIMIT - 1)
-    assert.equal(await ledger.usedUploads('a', DAY), LIMIT - 1)
-  })
+  onHooks(
+    ['process'],
+    'makes exactly as many reservations as allowed across three processes',
+    async (ledger, { process }) => {
+      const processes = await Promise.all([process(), process(), process()])
+      const results = await Promise.all(
+        processes.map((each) =>
+          each.call(Array.from({ length: 100 }, () => ['reserveUpload', 'a', DAY, LIMIT - 1])),
+        ),
+      )
+      assertEachCountOnce(results.flat(), LIMIT - 1)
+      assert.equal(await ledger.usedUploads('a', DAY), LIMIT - 1)
+    },
+  )
 
-  on('loses no count when reservations are made and given back at once', async (ledger, { another }) => {
+  on('counts exactly when reservations are made and released concurrently', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     await Promise.all(
-      Array.from({ length: 200 }, async (_, nth) => {
-        const handle = handles[nth % 2]!
+      Array.from({ length: 200 }, async (_, index) => {
+        const handle = handles[index % 2]!
         assert.notEqual(await handle.reserveUpload('a', DAY, 1000), null)
-        if (nth % 4 < 2) await handle.releaseUpload('a', DAY)
+        if (index % 4 < 2) await handle.releaseUpload('a', DAY)
       }),
     )
     assert.equal(await ledger.usedUploads('a', DAY), 100)
   })
 
-  on('reserves nothing past the budget of refusals, or of their bytes', async (ledger) => {
+  on('reserves nothing once the budget of refusals, or of their bytes, is used up', async (ledger) => {
     const budget = { count: 3, bytes: 1000 }
     const reserve = (bucket: string) => ledger.reserveUpload(bucket, DAY, 9, budget)
     assert.partialDeepStrictEqual(await ledger.refusals('a', DAY), { count: 0, bytes: 0 })
@@ -141,18 +145,18 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.partialDeepStrictEqual(await ledger.refusals('a', DAY), { count: 0, bytes: 0 })
   })
 
-  on('puts no refusal on record for what is given back without one', async (ledger) => {
+  on('records no refusal for a plain release', async (ledger) => {
     await ledger.reserveUpload('a', DAY, 1, { count: 1, bytes: 1 })
     await ledger.releaseUpload('a', DAY)
     assert.partialDeepStrictEqual(await ledger.refusals('a', DAY), { count: 0, bytes: 0 })
     assert.equal(await ledger.reserveUpload('a', DAY, 1, { count: 1, bytes: 1 }), 1)
   })
 
-  on('loses no refusal when many come at once', async (ledger, { another }) => {
+  on('counts concurrent refusals exactly', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     await Promise.all(
-      Array.from({ length: 100 }, async (_, nth) => {
-        const handle = handles[nth % 2]!
+      Array.from({ length: 100 }, async (_, index) => {
+        const handle = handles[index % 2]!
         await handle.reserveUpload('a', DAY, 1000)
         await handle.releaseUpload('a', DAY, 10 ** 9)
       }),
@@ -161,7 +165,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.usedUploads('a', DAY), 0)
   })
 
-  on('takes no day that is not one', async (ledger) => {
+  on('rejects malformed days', async (ledger) => {
     for (const day of ['', '2026-7-31', "2026-07-31' or '1'='1", '2026-07-31\n', 'z']) {
       await assert.rejects(ledger.reserveUpload('a', day, 1), RangeError, day)
       await assert.rejects(ledger.releaseUpload('a', day), RangeError, day)
@@ -172,10 +176,10 @@ export function quotaCases({ on, onHooks }: Harness): void {
   })
 }
 
-function assertEachCountOnce(answers: unknown[], limit = LIMIT): void {
-  const counts = answers.filter((answer) => answer !== null) as number[]
+function assertEachCountOnce(results: unknown[], limit = LIMIT): void {
+  const counts = results.filter((result) => result !== null) as number[]
   assert.deepEqual(
     counts.sort((a, b) => a - b),
-    Array.from({ length: limit }, (_, nth) => nth + 1),
+    Array.from({ length: limit }, (_, index) => index + 1),
   )
 }

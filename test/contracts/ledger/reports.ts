@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { KEPT_MS } from '../../../src/stores/reports.ts'
 import { allOf, type Harness } from './harness.ts'
-import { AT, ID, KEPT, report } from './new-report.ts'
+import { AT, ID, MAX_KEPT, report } from './new-report.ts'
 
 export function reportsCases({ on }: Harness): void {
-  on('files a report, opens a case, and shows its state on the receipt', async (ledger, { another }) => {
+  on('files a report, opens a case and shows its state on the receipt', async (ledger, { another }) => {
     const first = report()
-    assert.equal(await ledger.fileReport(first, KEPT), 'filed')
+    assert.equal(await ledger.fileReport(first, MAX_KEPT), 'filed')
     const other = await another()
     assert.deepEqual(await other.cases(['open'], 10), [
       {
@@ -39,11 +39,11 @@ export function reportsCases({ on }: Harness): void {
     assert.deepEqual(await other.cases(['open', 'held'], 10), [])
   })
 
-  on('goes through every case, whatever its state', async (ledger) => {
-    const ids = Array.from({ length: 1001 }, (_, nth) => `${nth}`.padStart(11, '0'))
-    // Not all at once: a call that waits for a connection for seconds is given up.
-    for (let at = 0; at < ids.length; at += 50) {
-      await Promise.all(ids.slice(at, at + 50).map((id) => ledger.fileReport(report({ id }), KEPT)))
+  on('iterates over every case in any state', async (ledger) => {
+    const ids = Array.from({ length: 1001 }, (_, index) => `${index}`.padStart(11, '0'))
+    // In batches: a call that waits seconds for a connection times out.
+    for (let start = 0; start < ids.length; start += 50) {
+      await Promise.all(ids.slice(start, start + 50).map((id) => ledger.fileReport(report({ id }), MAX_KEPT)))
     }
     await ledger.recordRemoval(ids[7]!, 'against the terms', new Date(AT + 5))
     const cases = await allOf(ledger.everyCase())
@@ -58,9 +58,9 @@ export function reportsCases({ on }: Harness): void {
     )
   })
 
-  on('shows each decision on the receipt; a removal is the last', async (ledger, { another }) => {
+  on('shows each decision on the receipt; a removal is final', async (ledger, { another }) => {
     const filed = report()
-    await ledger.fileReport(filed, KEPT)
+    await ledger.fileReport(filed, MAX_KEPT)
     const other = await another()
     const steps = [
       ['recordHold', 'held'],
@@ -72,28 +72,28 @@ export function reportsCases({ on }: Harness): void {
       ['recordRelease', 'removed'],
     ] as const
     let decidedAt: number | null = null
-    for (const [nth, [act, state]] of steps.entries()) {
-      await ledger[act](ID, 'why', new Date(AT + nth))
-      if (nth < 5) decidedAt = state === 'open' ? null : AT + nth
+    for (const [index, [act, state]] of steps.entries()) {
+      await ledger[act](ID, 'why', new Date(AT + index))
+      if (index < 5) decidedAt = state === 'open' ? null : AT + index
       const receipt = await other.receipt(filed.receiptSha256)
-      assert.deepEqual([receipt?.state, receipt?.decidedAt], [state, decidedAt], `${nth}: ${act}`)
+      assert.deepEqual([receipt?.state, receipt?.decidedAt], [state, decidedAt], `${index}: ${act}`)
       assert.deepEqual(await other.caseOf(ID), (await other.cases([state], 1))[0])
     }
-    assert.equal((await other.auditLog(10)).length, 5, 'after a removal there is no act')
+    assert.equal((await other.auditLog(10)).length, 5, 'no act is recorded after a removal')
   })
 
   on(
-    'takes a report once, also from many processes, and any number of others',
+    'files a report once, even when repeated concurrently, and accepts any number of others',
     async (ledger, { another }) => {
       const first = report()
       const other = await another()
       const same = await Promise.all(
-        [ledger, other, ledger, other].map((each) => each.fileReport(first, KEPT)),
+        [ledger, other, ledger, other].map((each) => each.fileReport(first, MAX_KEPT)),
       )
       assert.deepEqual(same.sort(), ['filed', 'repeated', 'repeated', 'repeated'])
-      assert.equal(await ledger.fileReport({ ...first, text: 'And again.' }, KEPT), 'repeated')
-      assert.equal(await ledger.fileReport(report(), KEPT), 'filed')
-      assert.equal(await ledger.fileReport(report({ id: 'bbbbbbbbbbb' }), KEPT), 'filed')
+      assert.equal(await ledger.fileReport({ ...first, text: 'And again.' }, MAX_KEPT), 'repeated')
+      assert.equal(await ledger.fileReport(report(), MAX_KEPT), 'filed')
+      assert.equal(await ledger.fileReport(report({ id: 'bbbbbbbbbbb' }), MAX_KEPT), 'filed')
       const counts = (await ledger.cases(['open'], 10)).map(({ id, reports }) => [id, reports])
       assert.deepEqual(counts, [
         [ID, 2],
@@ -102,47 +102,50 @@ export function reportsCases({ on }: Harness): void {
     },
   )
 
-  on('puts the most severe first, then what is due; the most severe report names a case', async (ledger) => {
-    await ledger.fileReport(report({ id: 'late0000000', dueAt: AT + 9 }), KEPT)
-    await ledger.fileReport(report({ id: 'soon0000000', dueAt: AT + 1 }), KEPT)
-    await ledger.fileReport(report({ id: 'grew0000000', dueAt: AT + 7 }), KEPT)
-    const grave = { id: 'grew0000000', category: 'intimate', severity: 1, dueAt: AT + 8 }
-    await ledger.fileReport(report(grave), KEPT)
-    await ledger.fileReport(report({ id: 'grew0000000' }), KEPT)
-    const cases = await ledger.cases(['open'], 10)
-    assert.deepEqual(
-      cases.map(({ id, category, dueAt, reports }) => [id, category, dueAt - AT, reports]),
-      [
-        ['grew0000000', 'intimate', 7, 3],
-        ['soon0000000', 'other', 1, 1],
-        ['late0000000', 'other', 9, 1],
-      ],
-    )
-    assert.equal((await ledger.cases(['open'], 1)).length, 1)
-  })
+  on(
+    'lists cases by severity, then deadline; the most severe report determines the category',
+    async (ledger) => {
+      await ledger.fileReport(report({ id: 'late0000000', dueAt: AT + 9 }), MAX_KEPT)
+      await ledger.fileReport(report({ id: 'soon0000000', dueAt: AT + 1 }), MAX_KEPT)
+      await ledger.fileReport(report({ id: 'grew0000000', dueAt: AT + 7 }), MAX_KEPT)
+      const severe = { id: 'grew0000000', category: 'intimate', severity: 1, dueAt: AT + 8 }
+      await ledger.fileReport(report(severe), MAX_KEPT)
+      await ledger.fileReport(report({ id: 'grew0000000' }), MAX_KEPT)
+      const cases = await ledger.cases(['open'], 10)
+      assert.deepEqual(
+        cases.map(({ id, category, dueAt, reports }) => [id, category, dueAt - AT, reports]),
+        [
+          ['grew0000000', 'intimate', 7, 3],
+          ['soon0000000', 'other', 1, 1],
+          ['late0000000', 'other', 9, 1],
+        ],
+      )
+      assert.equal((await ledger.cases(['open'], 1)).length, 1)
+    },
+  )
 
-  on('only counts reports of what was kept, and opens the case again after a while', async (ledger) => {
-    await ledger.fileReport(report(), KEPT)
+  on('only counts reports of a kept image, and reopens the case after a while', async (ledger) => {
+    await ledger.fileReport(report(), MAX_KEPT)
     await ledger.recordKeep(ID, 'harmless', new Date(AT))
-    await ledger.fileReport(report({ at: AT + KEPT_MS }), KEPT)
+    await ledger.fileReport(report({ at: AT + KEPT_MS }), MAX_KEPT)
     assert.equal((await ledger.cases(['kept'], 1))[0]?.reports, 2)
-    await ledger.fileReport(report({ at: AT + KEPT_MS + 1 }), KEPT)
+    await ledger.fileReport(report({ at: AT + KEPT_MS + 1 }), MAX_KEPT)
     assert.equal((await ledger.cases(['open'], 1))[0]?.reports, 3)
   })
 
-  on('forgets who reported, and why, when a decision is old; the totals stay', async (ledger) => {
-    await ledger.fileReport(report(), KEPT)
-    await ledger.fileReport(report({ id: 'open0000000' }), KEPT)
-    await ledger.fileReport(report({ id: 'copy0000000', category: 'copyright' }), KEPT)
+  on('erases contacts and texts of old decisions, and keeps the totals', async (ledger) => {
+    await ledger.fileReport(report(), MAX_KEPT)
+    await ledger.fileReport(report({ id: 'open0000000' }), MAX_KEPT)
+    await ledger.fileReport(report({ id: 'copy0000000', category: 'copyright' }), MAX_KEPT)
     await ledger.recordKeep(ID, 'harmless', new Date(AT))
     await ledger.recordRemoval('copy0000000', 'a copy', new Date(AT))
     await ledger.forgetReporters(['other'], new Date(AT))
     assert.notEqual((await ledger.reportsOf(ID, 1))[0]?.contact, '')
     await ledger.forgetReporters(['other'], new Date(AT + 1))
-    const left = async (id: string) => (await ledger.reportsOf(id, 1))[0]
-    assert.deepEqual(await left(ID), { category: 'other', text: '', contact: '', at: AT })
-    assert.notEqual((await left('open0000000'))?.contact, '')
-    assert.notEqual((await left('copy0000000'))?.contact, '')
+    const reportOf = async (id: string) => (await ledger.reportsOf(id, 1))[0]
+    assert.deepEqual(await reportOf(ID), { category: 'other', text: '', contact: '', at: AT })
+    assert.notEqual((await reportOf('open0000000'))?.contact, '')
+    assert.notEqual((await reportOf('copy0000000'))?.contact, '')
     assert.deepEqual(await ledger.caseTotals(), [
       { month: '2030-01', category: 'copyright', state: 'removed', count: 1 },
       { month: '2030-01', category: 'other', state: 'kept', count: 1 },

@@ -4,7 +4,7 @@ import type { Harness } from './harness.ts'
 const DAY = '2026-07-31'
 
 export function saltsCases({ on, onHooks }: Harness): void {
-  on('makes 32 random bytes a day', async (ledger) => {
+  on('creates 32 random bytes per day', async (ledger) => {
     const salt = await ledger.daySalt(DAY)
     assert.ok(salt instanceof Uint8Array)
     assert.equal(salt.length, 32)
@@ -15,13 +15,15 @@ export function saltsCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await ledger.daySalt(DAY), salt)
   })
 
-  on('gives the same salt to all who ask first', async (ledger, { another }) => {
+  on('returns the same salt to concurrent first callers', async (ledger, { another }) => {
     const handles = [ledger, await another(), await another()]
-    const salts = await Promise.all(Array.from({ length: 30 }, (_, nth) => handles[nth % 3]!.daySalt(DAY)))
+    const salts = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => handles[index % 3]!.daySalt(DAY)),
+    )
     for (const salt of salts) assert.deepEqual(salt, salts[0])
   })
 
-  onHooks(['process'], 'gives the same salt to every process', async (ledger, { process }) => {
+  onHooks(['process'], 'returns the same salt to every process', async (ledger, { process }) => {
     const processes = await Promise.all([process(), process(), process()])
     const answers = await Promise.all(
       processes.map((each) => each.call(Array.from({ length: 5 }, () => ['daySalt', DAY]))),
@@ -30,11 +32,11 @@ export function saltsCases({ on, onHooks }: Harness): void {
     for (const answer of answers.flat()) assert.deepEqual(new Uint8Array(answer as Uint8Array), salt)
   })
 
-  on('are the same array each time: keys are made of it once', async (ledger) => {
+  on('returns the same array each time, so that keys derived from it can be cached', async (ledger) => {
     assert.equal(await ledger.daySalt(DAY), await ledger.daySalt(DAY))
   })
 
-  on('forgets the salts of earlier days alone', async (ledger, { another }) => {
+  on('forgets the salts of earlier days only', async (ledger, { another }) => {
     const old = await ledger.daySalt('2026-07-30')
     const current = await ledger.daySalt(DAY)
     await ledger.forgetDaysBefore(DAY)
@@ -42,6 +44,6 @@ export function saltsCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await fresh.daySalt(DAY), current)
     assert.notDeepEqual(await fresh.daySalt('2026-07-30'), old)
     assert.deepEqual(await ledger.daySalt(DAY), current)
-    assert.notDeepEqual(await ledger.daySalt('2026-07-30'), old, 'that it has just given')
+    assert.notDeepEqual(await ledger.daySalt('2026-07-30'), old, 'even if it was cached')
   })
 }

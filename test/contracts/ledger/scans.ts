@@ -7,15 +7,15 @@ const LEASE_MS = 60_000
 const AT = new Date(NOW)
 
 const idsOf = (scans: ClaimedScan[]) => scans.map(({ id }) => id).sort()
-const scan = (id: string, more: { at?: number; isHidden?: boolean } = {}) => ({
+const scan = (id: string, overrides: { at?: number; isHidden?: boolean } = {}) => ({
   id,
   at: NOW,
   isHidden: false,
-  ...more,
+  ...overrides,
 })
 
 export function scansCases({ on }: Harness): void {
-  on('has nothing to scan at first', async (ledger) => {
+  on('is empty at first', async (ledger) => {
     assert.deepEqual(await ledger.claimScans(10, NOW, LEASE_MS), [])
     assert.deepEqual(await ledger.pendingScans(), { count: 0, hidden: 0, oldest: null })
     assert.deepEqual(await ledger.overdueScans(NOW, 10), [])
@@ -26,7 +26,7 @@ export function scansCases({ on }: Harness): void {
     assert.equal(await ledger.claimMove('A', NOW, LEASE_MS), null)
   })
 
-  on('hands out what waits, the longest first, once', async (ledger, { another }) => {
+  on('hands out each due scan once, longest waiting first', async (ledger, { another }) => {
     const other = await another()
     await ledger.recordScan(scan('C', { at: NOW + 1 }))
     await ledger.recordScan(scan('B'))
@@ -45,7 +45,7 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual(await other.pendingScans(), { count: 3, hidden: 1, oldest: NOW - 5 })
   })
 
-  on('waits anew for what is sent again after its upload failed', async (ledger) => {
+  on('restarts the wait when an image is uploaded again after a failure', async (ledger) => {
     await ledger.recordScan(scan('A', { isHidden: true }))
     const [lost] = await ledger.claimScans(1, NOW, LEASE_MS)
     await ledger.showUnscanned('A')
@@ -57,7 +57,7 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual([again?.since, again?.isHidden, again?.attempts], [NOW + 9, true, 0])
   })
 
-  on('names what is put off behind what else is overdue', async (ledger) => {
+  on('lists deferred scans after other overdue ones', async (ledger) => {
     await ledger.recordScan(scan('A', { isHidden: true }))
     const [first] = await ledger.claimScans(1, NOW, LEASE_MS)
     await ledger.deferScan(first!, NOW + 500)
@@ -66,7 +66,7 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual(await ledger.overdueScans(NOW + 1, 2), ['B', 'A'])
   })
 
-  on('hides an image until it passed, and says why it is not there', async (ledger) => {
+  on('hides an image until it passes, and returns why it is absent', async (ledger) => {
     await ledger.recordScan(scan('A', { isHidden: true }))
     await ledger.recordScan(scan('B'))
     assert.deepEqual(await ledger.whyAbsent('A'), { state: 'scanning', rule: '' })
@@ -83,30 +83,30 @@ export function scansCases({ on }: Harness): void {
     for (const each of claimed) assert.equal(await ledger.endScan(each, 'passed'), true)
     const show = await ledger.claimMove('A', NOW, LEASE_MS)
     assert.ok(show !== null && show !== 'busy' && show.to === 'visible')
-    assert.equal(await ledger.claimMove('B', NOW, LEASE_MS), null, 'it was visible all the time')
-    assert.equal((await ledger.whyAbsent('A'))?.state, 'scanning', 'it is still out of sight')
+    assert.equal(await ledger.claimMove('B', NOW, LEASE_MS), null, 'it was visible all along')
+    assert.equal((await ledger.whyAbsent('A'))?.state, 'scanning', 'it has not been moved yet')
     assert.equal(await ledger.finishMove(show, true), true)
     assert.equal(await ledger.whyAbsent('A'), null)
     assert.deepEqual(await ledger.auditLog(10), [], 'no act of the operator')
   })
 
   for (const how of ['decided', 'gone'] as const)
-    on(`shows nothing when a scan ends as ${how}`, async (ledger) => {
+    on(`shows no image when a scan ends as ${how}`, async (ledger) => {
       await ledger.recordScan(scan('A', { isHidden: true }))
       const [claimed] = await ledger.claimScans(1, NOW, LEASE_MS)
       assert.equal(await ledger.endScan(claimed!, how), true)
       assert.equal(await ledger.claimMove('A', NOW, LEASE_MS), null)
     })
 
-  on('lets the operator’s decision count more than a scan', async (ledger) => {
+  on('lets the operator’s act take precedence over a scan', async (ledger) => {
     for (const id of ['A', 'B', 'C']) await ledger.recordScan(scan(id, { isHidden: true }))
     await ledger.recordRemoval('A', 'bad', AT)
     await ledger.recordHold('B', 'looked at', AT)
     await ledger.recordRelease('C', 'fine', AT)
     assert.equal((await ledger.whyAbsent('A'))?.state, 'removed')
     assert.equal((await ledger.whyAbsent('B'))?.state, 'held')
-    assert.equal((await ledger.whyAbsent('C'))?.state, 'scanning', 'it is still out of sight')
-    assert.equal(await ledger.hideScanned('C'), false, 'the operator has seen it')
+    assert.equal((await ledger.whyAbsent('C'))?.state, 'scanning', 'it has not been moved yet')
+    assert.equal(await ledger.hideScanned('C'), false, 'the operator released it')
     await ledger.showUnscanned('A')
     for (const each of await ledger.claimScans(10, NOW, LEASE_MS)) await ledger.endScan(each, 'passed')
     const wanted = await Promise.all(['A', 'B', 'C'].map((id) => ledger.claimMove(id, NOW, LEASE_MS)))
@@ -116,7 +116,7 @@ export function scansCases({ on }: Harness): void {
     )
   })
 
-  on('knows what has waited too long unseen, whoever claims it, and shows it or takes it', async (ledger) => {
+  on('lists overdue hidden scans, claimed or not, and lets them be shown or claimed', async (ledger) => {
     await ledger.recordScan(scan('A', { at: NOW - 10, isHidden: true }))
     await ledger.recordScan(scan('B', { at: NOW, isHidden: true }))
     await ledger.recordScan(scan('C', { at: NOW - 10 }))
@@ -128,14 +128,14 @@ export function scansCases({ on }: Harness): void {
     assert.ok(move !== null && move !== 'busy' && move.to === 'visible')
     assert.deepEqual(await ledger.overdueScans(NOW, 10), ['B'])
     assert.equal(await ledger.claimOverdueScan('B', NOW - 1, NOW, LEASE_MS), null)
-    const taken = await ledger.claimOverdueScan('B', NOW, NOW, LEASE_MS)
-    assert.equal(await ledger.endScan(taken!, 'decided'), true)
+    const claimed = await ledger.claimOverdueScan('B', NOW, NOW, LEASE_MS)
+    assert.equal(await ledger.endScan(claimed!, 'decided'), true)
     assert.equal(await ledger.whyAbsent('B'), null)
-    assert.equal((await ledger.pendingScans()).count, 2, 'A is still to be scanned')
+    assert.equal((await ledger.pendingScans()).count, 2, 'A and C are still to be scanned')
   })
 
-  on('takes what waited too long only as long as it waits, and from whoever has it', async (ledger) => {
-    const take = (id: string) => ledger.claimOverdueScan(id, NOW, NOW, LEASE_MS)
+  on('claims an overdue scan only while it is pending, replacing any other claim', async (ledger) => {
+    const claimOverdue = (id: string) => ledger.claimOverdueScan(id, NOW, NOW, LEASE_MS)
     for (const id of ['A', 'B', 'C', 'D', 'E']) await ledger.recordScan(scan(id, { isHidden: true }))
     const claims = await ledger.claimScans(10, NOW, LEASE_MS)
     const claimOf = (id: string) => claims.find((each) => each.id === id)!
@@ -143,18 +143,18 @@ export function scansCases({ on }: Harness): void {
     await ledger.recordHold('B', 'looked at', AT)
     await ledger.recordRemoval('C', 'bad', AT)
     await ledger.showUnscanned('D')
-    for (const id of ['A', 'B', 'C', 'D']) assert.equal(await take(id), null, id)
-    assert.deepEqual(await ledger.overdueScans(NOW, 10), ['E'], 'what is decided takes up no list')
+    for (const id of ['A', 'B', 'C', 'D']) assert.equal(await claimOverdue(id), null, id)
+    assert.deepEqual(await ledger.overdueScans(NOW, 10), ['E'], 'decided images are not listed')
     assert.equal((await ledger.whyAbsent('B'))?.state, 'held')
     assert.equal((await ledger.whyAbsent('C'))?.state, 'removed')
-    const taken = await take('E')
-    assert.deepEqual([taken?.id, taken?.since, taken?.isHidden], ['E', NOW, true])
-    assert.equal(await ledger.endScan(claimOf('E'), 'passed'), false, 'its verdict comes too late')
+    const claimed = await claimOverdue('E')
+    assert.deepEqual([claimed?.id, claimed?.since, claimed?.isHidden], ['E', NOW, true])
+    assert.equal(await ledger.endScan(claimOf('E'), 'passed'), false, 'the verdict comes too late')
     assert.deepEqual(await ledger.claimScans(10, NOW, LEASE_MS), [])
-    // The process that took it may die.
+    // The process that claimed it may die.
     assert.deepEqual(await ledger.overdueScans(NOW, 10), ['E'])
-    const again = await take('E')
-    assert.equal(await ledger.endScan(taken!, 'decided'), false)
+    const again = await claimOverdue('E')
+    assert.equal(await ledger.endScan(claimed!, 'decided'), false)
     assert.equal(await ledger.endScan(again!, 'decided'), true)
   })
 }

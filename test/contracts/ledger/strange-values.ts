@@ -31,11 +31,11 @@ const STRANGE = [
 ]
 
 export function strangeValuesCases({ on }: Harness): void {
-  on('keeps strange text apart and as it is', async (ledger) => {
-    for (const [nth, text] of STRANGE.entries()) {
+  on('stores unusual text unchanged and distinct', async (ledger) => {
+    for (const [index, text] of STRANGE.entries()) {
       assert.equal(await ledger.reserveUpload(text, DAY, 1), 1, text)
       assert.equal(await ledger.whyAbsent(text), null, text)
-      await ledger.recordRemoval(text, text, new Date(AT.getTime() + nth))
+      await ledger.recordRemoval(text, text, new Date(AT.getTime() + index))
       assert.equal(await ledger.whyAbsent(text).then((why) => why?.state), 'removed', text)
       assert.equal(await ledger.whyWithheld([text]), null, text)
       await ledger.block([text], text, AT)
@@ -55,23 +55,23 @@ export function strangeValuesCases({ on }: Harness): void {
     )
   })
 
-  on('keeps a reason of 4 KB, and of any script', async (ledger) => {
+  on('stores reasons of 4 KB and in any script', async (ledger) => {
     const reasons = ['r'.repeat(4096), '👩‍👩‍👧'.repeat(200), '"quoted" \\ \'once\'\n\ttwice']
-    for (const [nth, reason] of reasons.entries()) {
-      await ledger.recordRemoval('AAAAAAAAAAA', reason, new Date(AT.getTime() + nth))
+    for (const [index, reason] of reasons.entries()) {
+      await ledger.recordRemoval('AAAAAAAAAAA', reason, new Date(AT.getTime() + index))
     }
     assert.deepEqual(
       (await ledger.auditLog(10)).map(({ reason }) => reason),
       reasons.toReversed(),
     )
-    await ledger.block([DIGEST], 'half a pair: \ud83d', AT)
+    await ledger.block([DIGEST], 'lone surrogate: \ud83d', AT)
     assert.equal(
       (await ledger.auditLog(100)).find(({ act }) => act === 'block')?.reason,
-      'half a pair: \ufffd',
+      'lone surrogate: \ufffd',
     )
   })
 
-  on('keeps times of any year', async (ledger) => {
+  on('stores times of any year', async (ledger) => {
     for (const at of ['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z']) {
       await ledger.recordRemoval('AAAAAAAAAAA', at, new Date(at))
     }
@@ -86,7 +86,7 @@ export function strangeValuesCases({ on }: Harness): void {
     assert.equal(await ledger.reserveUpload('a', DAY, Number.MAX_SAFE_INTEGER), 1)
   })
 
-  on('refuses text with a NUL, and leaves nothing of the call', async (ledger) => {
+  on('rejects text with a NUL without changing anything', async (ledger) => {
     const nul = 'a\0b'
     for (const call of [
       () => ledger.reserveUpload(nul, DAY, 1),
@@ -110,16 +110,16 @@ export function strangeValuesCases({ on }: Harness): void {
     assert.equal((await ledger.counts()).pendingPurges, 0)
   })
 
-  on('refuses numbers that are not whole, and times that are none', async (ledger) => {
-    const none = new Date(Number.NaN)
+  on('rejects non-integer numbers and invalid dates', async (ledger) => {
+    const invalid = new Date(Number.NaN)
     for (const call of [
       () => ledger.reserveUpload('a', DAY, Number.NaN),
       () => ledger.reserveUpload('a', DAY, 1.5),
       () => ledger.reserveUpload('a', DAY, Number.POSITIVE_INFINITY),
       () => ledger.auditLog(0.5),
-      () => ledger.block([DIGEST], 'spam', none),
-      () => ledger.unblock(DIGEST, 'a mistake', none),
-      () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', none),
+      () => ledger.block([DIGEST], 'spam', invalid),
+      () => ledger.unblock(DIGEST, 'a mistake', invalid),
+      () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', invalid),
       () => ledger.enqueuePurge('A', Number.NaN, 1000),
       () => ledger.enqueuePurge('A', 2000, 0.5),
       () => ledger.claimPurges(1, 0.5, 1000),

@@ -1,4 +1,4 @@
-/** What is deleted and decided, on its way to a second place, and back into an older ledger. */
+/** Tombstones: queued for a second location, and replayed onto an older ledger. */
 import assert from 'node:assert/strict'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import { LAST, type Tombstone } from '../../../src/stores/tombstones.ts'
@@ -11,7 +11,8 @@ const PLACE = 'file:/mnt/other'
 const [A, B, C] = ['AAAAAAAAAAA', 'BBBBBBBBBBB', 'CCCCCCCCCCC'] as const
 const DIGEST = 'd'.repeat(64)
 
-async function drained(ledger: Ledger): Promise<Tombstone[]> {
+/** Claims and settles all pending tombstones. */
+async function takeAll(ledger: Ledger): Promise<Tombstone[]> {
   const all: Tombstone[] = []
   for (;;) {
     const claimed = await ledger.claimTombstones(2, NOW, LEASE_MS)
@@ -28,11 +29,12 @@ function textOf({ act, subject, rule }: Tombstone): string {
   return [act, subject, rule].filter(Boolean).join(' ')
 }
 
-async function drain(ledger: Ledger): Promise<string[]> {
-  return (await drained(ledger)).sort((a, b) => a.at - b.at || a.order - b.order).map(textOf)
+/** Like `takeAll`, in order and as text. */
+async function takeTexts(ledger: Ledger): Promise<string[]> {
+  return (await takeAll(ledger)).sort((a, b) => a.at - b.at || a.order - b.order).map(textOf)
 }
 
-/** One of each change. */
+/** Makes one change of each kind. */
 async function changeAll(ledger: Ledger): Promise<void> {
   const by = { who: 'somebody', rule: 'copyright' }
   await ledger.recordDeletion(A, AT)
@@ -44,20 +46,20 @@ async function changeAll(ledger: Ledger): Promise<void> {
 }
 
 export function tombstonesCases({ on }: Harness): void {
-  on('leaves none without a second place', async (ledger) => {
+  on('writes no tombstones without a second location', async (ledger) => {
     await changeAll(ledger)
     assert.deepEqual(await ledger.pendingTombstones(), { count: 0, oldest: null })
     assert.equal(await ledger.claimTombstones(10, NOW, LEASE_MS), null)
     assert.equal(await ledger.keepTombstones(null, NOW), false)
   })
 
-  on('leaves one of each change, in order, by any handle', async (ledger, { another }) => {
+  on('writes a tombstone for each change, in order, from any handle', async (ledger, { another }) => {
     assert.equal(await ledger.keepTombstones(PLACE, NOW), true)
     assert.equal(await ledger.keepTombstones(PLACE, NOW), false)
     const other = await another()
     await changeAll(other)
     assert.deepEqual(await ledger.pendingTombstones(), { count: 6, oldest: NOW })
-    assert.deepEqual(await drain(ledger), [
+    assert.deepEqual(await takeTexts(ledger), [
       `delete ${A}`,
       `hold ${B} copyright`,
       `release ${B}`,
@@ -68,7 +70,7 @@ export function tombstonesCases({ on }: Harness): void {
   })
 
   on(
-    'leaves one of each image that is decided on the admin server, and of each that is undone',
+    'writes a tombstone for each image hidden by a decision, and for each undone decision',
     async (ledger) => {
       await ledger.keepTombstones(PLACE, NOW)
       const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: 'terms' } as const
@@ -77,32 +79,32 @@ export function tombstonesCases({ on }: Harness): void {
         { id: B, isVisible: false },
       ])
       await ledger.undoDecisions('one', 'undone', AT, 'w')
-      assert.deepEqual(await drain(ledger), [`hold ${A} terms`, `release ${A} terms`])
+      assert.deepEqual(await takeTexts(ledger), [`hold ${A} terms`, `release ${A} terms`])
     },
   )
 
-  on('has what was done later come later, whatever the clocks say', async (ledger, { another }) => {
+  on('orders tombstones of later acts later, even if clocks differ', async (ledger, { another }) => {
     await ledger.keepTombstones(PLACE, NOW)
-    const [ahead, right] = [await another(), ledger]
+    const [ahead, correct] = [await another(), ledger]
     const [early, late] = [AT, new Date(NOW + 3_600_000)]
     const later = (ms: number) => new Date(NOW + ms)
     await ahead.recordHold(B, 'a reason', late)
     await ahead.recordRelease(B, 'a reason', late)
     await ahead.block([DIGEST], 'a reason', late)
-    const left = await drained(ledger)
-    // The place has those before, and none of them waits.
-    await right.recordHold(B, 'a reason', early)
-    await right.unblock(DIGEST, 'a reason', early)
-    await right.recordRelease(B, 'a reason', early)
-    await right.recordHold(B, 'a reason', later(1))
+    const tombstones = await takeAll(ledger)
+    // None is pending: these were already written to the second location.
+    await correct.recordHold(B, 'a reason', early)
+    await correct.unblock(DIGEST, 'a reason', early)
+    await correct.recordRelease(B, 'a reason', early)
+    await correct.recordHold(B, 'a reason', later(1))
     const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: '' } as const
     const dueAt = late.getTime() + 10
     await ahead.addDecisions({ ...decision, batch: 'one', at: late.getTime(), dueAt }, [
       { id: C, isVisible: true },
     ])
-    await right.undoDecisions('one', 'undone', later(2), 'w')
-    left.push(...(await drained(ledger)))
-    assert.deepEqual(left.sort((a, b) => a.at - b.at).map(textOf), [
+    await correct.undoDecisions('one', 'undone', later(2), 'w')
+    tombstones.push(...(await takeAll(ledger)))
+    assert.deepEqual(tombstones.sort((a, b) => a.at - b.at).map(textOf), [
       `hold ${B}`,
       `release ${B}`,
       `block ${DIGEST}`,
@@ -113,59 +115,62 @@ export function tombstonesCases({ on }: Harness): void {
       `hold ${C}`,
       `release ${C}`,
     ])
-    assert.equal(new Set(left.map(({ at }) => at)).size, left.length, 'no two at one time')
+    assert.equal(new Set(tombstones.map(({ at }) => at)).size, tombstones.length, 'times are unique')
   })
 
-  on('has what is done after tombstones were applied come after them', async (ledger) => {
+  on('orders acts after tombstones that were applied before', async (ledger) => {
     await ledger.keepTombstones(PLACE, NOW)
     const at = NOW + 3_600_000
     await ledger.applyTombstones([{ at, order: 0, act: 'hold', subject: B, rule: '' }])
     await ledger.applyTombstones([])
     await ledger.recordRelease(B, 'a reason', AT)
-    const [released] = await drained(ledger)
+    const [released] = await takeAll(ledger)
     assert.ok(released!.at > at)
     assert.equal((await ledger.facts())[LAST], String(released!.at))
   })
 
-  on('leaves one of all that holds when a place is named, or another one', async (ledger) => {
+  on('writes tombstones for the current state when the second location is set or changed', async (ledger) => {
     await changeAll(ledger)
     await ledger.recordHold(C, 'a reason', AT)
     await ledger.block([DIGEST], 'a reason', AT)
     const all = [`delete ${A}`, `remove ${B} copyright`, `hold ${C}`, `block ${DIGEST}`].sort()
     await ledger.keepTombstones(PLACE, NOW)
-    assert.deepEqual((await drain(ledger)).sort(), all)
+    assert.deepEqual((await takeTexts(ledger)).sort(), all)
     await ledger.keepTombstones('s3://elsewhere', NOW)
-    assert.deepEqual((await drain(ledger)).sort(), all)
+    assert.deepEqual((await takeTexts(ledger)).sort(), all)
     await ledger.repeatTombstones(NOW)
-    assert.deepEqual((await drain(ledger)).sort(), all)
+    assert.deepEqual((await takeTexts(ledger)).sort(), all)
     await ledger.repeatTombstones(NOW)
     await ledger.keepTombstones(null, NOW)
     await changeAll(ledger)
     assert.equal((await ledger.pendingTombstones()).count, 0)
   })
 
-  on('hands each out once, and again when a process died or could not write', async (ledger, { another }) => {
-    await ledger.keepTombstones(PLACE, NOW)
-    await changeAll(ledger)
-    const other = await another()
-    const mine = await ledger.claimTombstones(4, NOW, LEASE_MS)
-    const others = await other.claimTombstones(4, NOW, LEASE_MS)
-    assert.deepEqual([mine?.tombstones.length, others?.tombstones.length], [4, 2])
-    assert.equal(await ledger.claimTombstones(4, NOW, LEASE_MS), null)
-    await other.deferTombstones(others!.claim, NOW + 10)
-    assert.equal(await ledger.claimTombstones(4, NOW + 9, LEASE_MS), null)
-    const again = await ledger.claimTombstones(9, NOW + LEASE_MS, LEASE_MS)
-    assert.equal(again?.tombstones.length, 6, 'nothing is lost')
-    await ledger.settleTombstones(mine!.claim)
-    assert.equal((await ledger.pendingTombstones()).count, 6, 'an older claim settles nothing')
-    await ledger.settleTombstones(again!.claim)
-    assert.equal((await ledger.pendingTombstones()).count, 0)
-  })
+  on(
+    'hands out each tombstone once, and again after a failure or an expired lease',
+    async (ledger, { another }) => {
+      await ledger.keepTombstones(PLACE, NOW)
+      await changeAll(ledger)
+      const other = await another()
+      const first = await ledger.claimTombstones(4, NOW, LEASE_MS)
+      const second = await other.claimTombstones(4, NOW, LEASE_MS)
+      assert.deepEqual([first?.tombstones.length, second?.tombstones.length], [4, 2])
+      assert.equal(await ledger.claimTombstones(4, NOW, LEASE_MS), null)
+      await other.deferTombstones(second!.claim, NOW + 10)
+      assert.equal(await ledger.claimTombstones(4, NOW + 9, LEASE_MS), null)
+      const again = await ledger.claimTombstones(9, NOW + LEASE_MS, LEASE_MS)
+      assert.equal(again?.tombstones.length, 6, 'nothing is lost')
+      await ledger.settleTombstones(first!.claim)
+      assert.equal((await ledger.pendingTombstones()).count, 6, 'a stale claim settles nothing')
+      await ledger.settleTombstones(again!.claim)
+      assert.equal((await ledger.pendingTombstones()).count, 0)
+    },
+  )
 
-  on('makes the same changes in an older ledger, as often as it is asked to', async (ledger) => {
+  on('replays changes onto an older ledger, idempotently', async (ledger) => {
     await ledger.recordHold(C, 'before the backup', AT)
     await ledger.block([DIGEST], 'before the backup', AT)
-    const of = (act: Tombstone['act'], subject: string, rule = '') => ({
+    const tombstone = (act: Tombstone['act'], subject: string, rule = '') => ({
       at: NOW,
       order: 0,
       act,
@@ -173,15 +178,15 @@ export function tombstonesCases({ on }: Harness): void {
       rule,
     })
     const newer = 'e'.repeat(64)
-    for (let round = 0; round < 2; round++) {
+    for (let attempt = 0; attempt < 2; attempt++) {
       await ledger.applyTombstones([
-        of('delete', A),
-        of('remove', B, 'copyright'),
-        of('release', C),
-        of('hold', 'DDDDDDDDDDD', 'terms'),
-        of('hold', A),
-        of('unblock', DIGEST),
-        of('block', newer),
+        tombstone('delete', A),
+        tombstone('remove', B, 'copyright'),
+        tombstone('release', C),
+        tombstone('hold', 'DDDDDDDDDDD', 'terms'),
+        tombstone('hold', A),
+        tombstone('unblock', DIGEST),
+        tombstone('block', newer),
       ])
       assert.deepEqual(await ledger.goneIds('', 10), [A, B])
       assert.deepEqual(await ledger.heldIds(10), ['DDDDDDDDDDD'])
@@ -191,44 +196,40 @@ export function tombstonesCases({ on }: Harness): void {
         [await ledger.whyWithheld([DIGEST]), await ledger.whyWithheld([newer])],
         [null, 'blocked'],
       )
-      assert.equal(
-        await ledger.claimMove(C, NOW, LEASE_MS),
-        null,
-        'what was to be done before counts no more',
-      )
+      assert.equal(await ledger.claimMove(C, NOW, LEASE_MS), null, 'pending moves are cancelled')
     }
     assert.deepEqual(await Promise.all([A, B, C].map((id) => ledger.isGone(id))), [true, true, false])
     assert.equal((await ledger.pendingTombstones()).count, 0)
   })
 
-  on('tells which bytes are withheld, also after their owner deleted the image', async (ledger) => {
+  on('includes the digests of withheld bytes, even after the image was deleted', async (ledger) => {
     const digests = { sha256: '1'.repeat(64), sentSha256: '2'.repeat(64) }
     await ledger.keepTombstones(PLACE, NOW)
     await ledger.recordHold(A, 'a reason', AT, undefined, digests)
     await ledger.recordDeletion(A, AT)
     await ledger.recordHeldGone(A)
-    const left: Tombstone[] = []
+    const tombstones: Tombstone[] = []
     for (let claimed = await ledger.claimTombstones(9, NOW, LEASE_MS); claimed !== null; ) {
-      left.push(...claimed.tombstones)
+      tombstones.push(...claimed.tombstones)
       await ledger.settleTombstones(claimed.claim)
       claimed = await ledger.claimTombstones(9, NOW, LEASE_MS)
     }
     assert.deepEqual(
-      left.map(({ act, digests }) => [act, digests]),
+      tombstones.map(({ act, digests }) => [act, digests]),
       [
         ['hold', digests],
         ['delete', digests],
       ],
     )
-    for (const some of [left, left.slice(1)]) {
-      await ledger.applyTombstones(some.map((each) => ({ ...each, subject: B })))
+    for (const applied of [tombstones, tombstones.slice(1)]) {
+      await ledger.applyTombstones(applied.map((tombstone) => ({ ...tombstone, subject: B })))
       assert.deepEqual(await ledger.holdOf(B), { digests, isGone: true })
       assert.equal(await ledger.whyWithheld([digests.sentSha256]), 'held')
     }
   })
 
-  on('applies very many', async (ledger) => {
-    const ids = Array.from({ length: 1234 }, (_, nth) => String(nth).padStart(11, '0'))
+  on('applies more tombstones than fit in a batch', async (ledger) => {
+    const ids = Array.from({ length: 1234 }, (_, index) => String(index).padStart(11, '0'))
     await ledger.applyTombstones(
       ids.map((subject) => ({ at: NOW, order: 0, act: 'delete', subject, rule: '' })),
     )

@@ -1,4 +1,4 @@
-/** Connections to Postgres: how many, and what happens when they break or fall silent. */
+/** Connections to Postgres: their number, and recovery when they break or stall. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -7,52 +7,52 @@ import { openPostgresLedger } from '../../../src/stores/postgres/ledger.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
-import { ledgerOf, opened } from './opened.ts'
+import { ledgerOf, openLedger } from './open-ledger.ts'
 
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 const DIGEST = 'ab'.repeat(32)
 
-/** `server`: gives what runs when the cases do. */
+/** `server`: returns the server, which is only available while cases run. */
 export function connectionCases(server: () => PostgresServer): void {
-  describe('ledger: postgres, its connections', () => {
-    test('keeps to its share of connections', async (t) => {
+  describe('ledger: postgres connections', () => {
+    test('respects the connection limit', async (t) => {
       const { url } = await ledgerOf(t, server())
-      const ledger = await opened(t, { url: withName(url, 'shared'), maxConnections: 3 })
-      let most = 0
+      const ledger = await openLedger(t, { url: withName(url, 'shared'), maxConnections: 3 })
+      let max = 0
       const calls = Promise.all(
-        Array.from({ length: 300 }, (_, nth) =>
-          nth % 10 ? ledger.reserveUpload('a', DAY, 1000) : ledger.block([DIGEST, `${nth}`], 'spam', AT),
+        Array.from({ length: 300 }, (_, index) =>
+          index % 10 ? ledger.reserveUpload('a', DAY, 1000) : ledger.block([DIGEST, `${index}`], 'spam', AT),
         ),
       )
       let done = false
       calls.then(() => {
         done = true
       })
-      do most = Math.max(most, await connectionsOf('shared'))
+      do max = Math.max(max, await connectionsOf('shared'))
       while (!done)
       await calls
-      assert.ok(most >= 1 && most <= 3, `${most} connections`)
+      assert.ok(max >= 1 && max <= 3, `${max} connections`)
     })
 
-    test('is named in the list of connections', async (t) => {
+    test('sets the application name of its connections', async (t) => {
       const { ledger } = await ledgerOf(t, server())
       await ledger.check()
       assert.ok((await connectionsOf('pinhole')) >= 1)
     })
 
-    test('survives the end of its connections, idle or in use', async (t) => {
+    test('recovers when its connections are terminated, idle or in use', async (t) => {
       const { owner, url } = await ledgerOf(t, server())
-      const ledger = await opened(t, { url: withName(url, 'doomed'), maxConnections: 3 })
+      const ledger = await openLedger(t, { url: withName(url, 'terminated'), maxConnections: 3 })
       await Promise.all([ledger.check(), ledger.check(), ledger.check()])
-      assert.equal(await terminate('doomed'), 3)
-      await until('it is used again', () => succeeds(ledger.check()))
+      assert.equal(await terminate('terminated'), 3)
+      await until('the ledger recovers', () => succeeds(ledger.check()))
 
       await owner.query('begin; lock table places')
       const waiting = [1, 2, 3].map(() => ledger.reserveUpload('a', DAY, 10))
       const failures = Promise.allSettled(waiting)
-      await until('they wait', async () => (await blockedOf('doomed')) === 3)
-      assert.equal(await terminate('doomed'), 3)
+      await until('the calls wait for the lock', async () => (await blockedOf('terminated')) === 3)
+      assert.equal(await terminate('terminated'), 3)
       for (const outcome of await failures) {
         assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LedgerUnavailable)
       }
@@ -60,30 +60,30 @@ export function connectionCases(server: () => PostgresServer): void {
       assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
     })
 
-    test('survives a connection that breaks in a transaction', async (t) => {
-      const { owner, ledger: whole, url } = await ledgerOf(t, server())
-      const { proxy, through } = await proxyOf(t, withName(url, 'doomed-too'))
-      const ledger = await opened(t, { url: through })
+    test('recovers when a connection breaks in a transaction', async (t) => {
+      const { owner, ledger: direct, url } = await ledgerOf(t, server())
+      const { proxy, proxyUrl } = await proxyOf(t, withName(url, 'cut'))
+      const ledger = await openLedger(t, { url: proxyUrl })
       await owner.query('begin; lock table audit_log')
       const failure = assert.rejects(ledger.block([DIGEST], 'spam', AT), LedgerUnavailable)
-      await until('it waits', async () => (await blockedOf('doomed-too')) === 1)
+      await until('the call waits for the lock', async () => (await blockedOf('cut')) === 1)
       proxy.cut()
       proxy.restore()
       await failure
       await owner.query('commit')
-      await until('the server has seen it', async () => (await connectionsOf('doomed-too')) === 0)
-      assert.equal(await whole.whyWithheld([DIGEST]), null)
+      await until('the server notices', async () => (await connectionsOf('cut')) === 0)
+      assert.equal(await direct.whyWithheld([DIGEST]), null)
       await ledger.block([DIGEST], 'spam', AT)
-      assert.equal((await whole.auditLog(10)).length, 1)
+      assert.equal((await direct.auditLog(10)).length, 1)
     })
 
-    test('gives up on a server that falls silent, and uses it again when it answers', async (t) => {
+    test('times out when the server stalls, and recovers', async (t) => {
       const { url } = await ledgerOf(t, server())
-      const { proxy, through } = await proxyOf(t, url)
-      const ledger = await opened(t, { url: through, timeoutMs: 500, maxConnections: 2 })
+      const { proxy, proxyUrl } = await proxyOf(t, url)
+      const ledger = await openLedger(t, { url: proxyUrl, timeoutMs: 500, maxConnections: 2 })
       assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
       proxy.silence()
-      // More than there are connections: some break, the others find none.
+      // More calls than connections: some connections break, other calls get none.
       const outcomes = await Promise.allSettled([
         ledger.check(),
         ledger.block([DIGEST], 'spam', AT),
@@ -94,12 +94,12 @@ export function connectionCases(server: () => PostgresServer): void {
         assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LedgerUnavailable)
       }
       proxy.restore()
-      await until('it is used again', () => succeeds(ledger.check()))
+      await until('the ledger recovers', () => succeeds(ledger.check()))
       assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
       assert.equal(await ledger.whyWithheld([DIGEST]), null)
     })
 
-    test('tells nobody the password', async (t) => {
+    test('does not reveal the password in errors', async (t) => {
       const { url } = await ledgerOf(t, server())
       const password = new URL(url).password
       const wrong = (change: (url: URL) => void) => {
@@ -134,7 +134,7 @@ export function connectionCases(server: () => PostgresServer): void {
     })
   })
 
-  /** Asked on connections of their own: within a transaction the list stands still. */
+  /** Queried on a separate connection: within a transaction the list does not change. */
   function connectionsOf(name: string): Promise<number> {
     return countOf(`select count(*) from pg_stat_activity where application_name = '${name}'`)
   }
@@ -157,16 +157,16 @@ export function connectionCases(server: () => PostgresServer): void {
   }
 }
 
-/** A proxy before the server, and the URL through it. */
+/** Starts a proxy in front of the server, and returns the URL through it. */
 async function proxyOf(t: TestContext, url: string) {
-  const through = new URL(url)
-  const proxy = await startTcpProxy(Number(through.port))
+  const proxyUrl = new URL(url)
+  const proxy = await startTcpProxy(Number(proxyUrl.port))
   t.after(() => proxy.close())
-  through.port = String(proxy.port)
-  return { proxy, through: through.href }
+  proxyUrl.port = String(proxy.port)
+  return { proxy, proxyUrl: proxyUrl.href }
 }
 
-/** The name that the connections go by on the server. */
+/** Sets the application name of connections. */
 function withName(url: string, name: string): string {
   const changed = new URL(url)
   changed.searchParams.set('application_name', name)

@@ -30,7 +30,7 @@ async function openSubject({ isNew } = { isNew: false }): Promise<LedgerUnderTes
       return () => server.start()
     },
     async raw() {
-      // What no log has is written when the server ends.
+      // Unlogged tables are flushed when the server stops.
       await server.stop()
       await server.start()
       await server.finishWal()
@@ -43,7 +43,7 @@ async function openSubject({ isNew } = { isNew: false }): Promise<LedgerUnderTes
   }
 }
 
-/** Makes a schema as good as new: truncates each table that has pages, and drops the partitions of days. */
+/** Resets a schema: truncates each table that has pages, and drops the partitions of days. */
 async function empty(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -1,4 +1,4 @@
-/** Salts in Postgres: in no log, and the same after a crash. */
+/** Salts in Postgres: absent from the log, and restored after a crash. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
@@ -6,11 +6,11 @@ import { folderOf } from '../../support/folder.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
 import { tracesIn } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
-import { opened } from './opened.ts'
+import { openLedger } from './open-ledger.ts'
 
 const DAY = '2026-07-31'
 
-/** `server`: gives what runs when the cases do. */
+/** `server`: returns the server, which is only available while cases run. */
 export function saltCases(server: () => PostgresServer): void {
   const hexOf = (salt: Uint8Array) => Buffer.from(salt).toString('hex')
   const crash = async () => {
@@ -18,15 +18,15 @@ export function saltCases(server: () => PostgresServer): void {
     await server().start()
   }
 
-  /** What no log has is written when the server ends. */
+  /** Flushes unlogged tables, which happens when the server stops. */
   const restart = async () => {
     await server().stop()
     await server().start()
   }
 
-  describe('ledger: postgres, its salts', () => {
-    test('are in no log, and no tag of an uploader or reporter either', async (t) => {
-      const ledger = await opened(t, { url: await server().createSchema() })
+  describe('ledger: postgres salts', () => {
+    test('writes no salts and no tags of uploaders or reporters to the log', async (t) => {
+      const ledger = await openLedger(t, { url: await server().createSchema() })
       const texts = [hexOf(await ledger.daySalt(DAY)), hexOf(await ledger.daySalt(DAY, 'links'))]
       const bucket = 'ab'.repeat(16)
       const tags = {
@@ -47,27 +47,27 @@ export function saltCases(server: () => PostgresServer): void {
         new Set([bucket]),
         'the count survives a crash',
       )
-      assert.equal(new Set(found.map(({ text }) => text)).size, 6, 'they are in the tables')
+      assert.equal(new Set(found.map(({ text }) => text)).size, 6, 'all are in the tables')
     })
 
-    test('are put back after a crash by whoever knows them, and nobody counts by others meanwhile', async (t) => {
+    test('restores salts after a crash, and uses no others until then', async (t) => {
       const url = await server().createSchema()
-      const one = await opened(t, { url })
+      const one = await openLedger(t, { url })
       const salt = await one.daySalt(DAY)
       const links = await one.daySalt(DAY, 'links')
       assert.equal(await one.reserveUpload('a', DAY, 2), 1)
       await crash()
-      const other = await opened(t, { url })
-      for (let time = 0; time < 2; time++) {
+      const other = await openLedger(t, { url })
+      for (let attempt = 0; attempt < 2; attempt++) {
         await assert.rejects(other.daySalt(DAY), (error) => {
           assert.ok(error instanceof LedgerUnavailable)
-          assert.match(String(error.cause), /a server that knows it puts it back/)
+          assert.match(String(error.cause), /a server that has it will restore it/)
           return true
         })
       }
-      assert.equal(await other.reserveUpload('a', DAY, 2), 2, 'what is used is known')
+      assert.equal(await other.reserveUpload('a', DAY, 2), 2, 'upload counts survive')
       assert.equal(await other.reserveUpload('a', DAY, 2), null)
-      await until('the connections are back', () =>
+      await until('the ledger recovers', () =>
         one.time().then(
           () => true,
           () => false,
@@ -77,32 +77,32 @@ export function saltCases(server: () => PostgresServer): void {
       assert.deepEqual(await other.daySalt(DAY, 'links'), links)
     })
 
-    test('are known to a machine whose servers died with the database', async (t) => {
+    test('keeps salts on a machine whose servers died along with the database', async (t) => {
       const url = await server().createSchema()
       const saltFolder = await folderOf(t)
-      const one = await opened(t, { url, saltFolder })
+      const one = await openLedger(t, { url, saltFolder })
       const salt = await one.daySalt(DAY)
       await one.close()
       await crash()
-      const stranger = await opened(t, { url })
-      await assert.rejects(stranger.daySalt(DAY), LedgerUnavailable)
-      const again = await opened(t, { url, saltFolder })
+      const otherMachine = await openLedger(t, { url })
+      await assert.rejects(otherMachine.daySalt(DAY), LedgerUnavailable)
+      const again = await openLedger(t, { url, saltFolder })
       assert.deepEqual(await again.daySalt(DAY), salt)
-      assert.deepEqual(await stranger.daySalt(DAY), salt)
+      assert.deepEqual(await otherMachine.daySalt(DAY), salt)
       await again.forgetDaysBefore('2026-08-01')
       assert.deepEqual(await tracesIn(saltFolder, [hexOf(salt)]), [])
     })
 
-    test('of a day that is over are not put back', async (t) => {
+    test('does not restore salts of past days', async (t) => {
       const url = await server().createSchema()
-      const one = await opened(t, { url })
-      const other = await opened(t, { url })
+      const one = await openLedger(t, { url })
+      const other = await openLedger(t, { url })
       const salt = hexOf(await one.daySalt(DAY))
       await other.daySalt(DAY)
       await other.daySalt('2026-08-01')
       await server().query('analyze')
       await restart()
-      assert.notDeepEqual(await tracesIn(server().folder, [salt]), [], 'it is there before')
+      assert.notDeepEqual(await tracesIn(server().folder, [salt]), [], 'a trace exists before')
       await one.forgetDaysBefore('2026-08-01')
       await other.time()
       await restart()

@@ -1,4 +1,4 @@
-/** Files of a day, on a disk whose flushes fail or are slow. */
+/** Private files on a disk whose flushes fail or are slow. */
 import assert from 'node:assert/strict'
 import { open, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,14 +6,14 @@ import { type TestContext, test } from 'node:test'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
 import { until } from '../../support/until.ts'
-import { ledgerOf } from './opened.ts'
+import { ledgerOf } from './open-ledger.ts'
 
 const DAY = '2026-07-31'
 
-/** From here on `act` is what becomes of each flush of a file or folder. */
-async function onFlush(t: TestContext, act: () => Promise<void>) {
+/** Replaces flushes of files and folders with `flush`. */
+async function onFlush(t: TestContext, flush: () => Promise<void>) {
   await using handle = await open(process.execPath)
-  return t.mock.method(Object.getPrototypeOf(handle), 'sync', act).mock
+  return t.mock.method(Object.getPrototypeOf(handle), 'sync', flush).mock
 }
 
 async function failFlushes(t: TestContext) {
@@ -22,11 +22,11 @@ async function failFlushes(t: TestContext) {
   })
 }
 
-test('a day whose file can not be made sure of leaves nothing open, however often it is asked for', async (t) => {
+test('leaks no descriptors when flushing a new file keeps failing', async (t) => {
   if (process.platform !== 'linux') return t.skip('does not apply: descriptors are listed by Linux')
   const { ledger, folder } = await ledgerOf(t)
   const flushes = await failFlushes(t)
-  for (let time = 0; time < 3; time++) {
+  for (let attempt = 0; attempt < 3; attempt++) {
     await assert.rejects(ledger.reserveUpload('a', DAY, 10), LedgerUnavailable)
   }
   const links = await readdir('/proc/self/fd')
@@ -39,7 +39,7 @@ test('a day whose file can not be made sure of leaves nothing open, however ofte
   assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
 })
 
-test('a salt that can not be written leaves no file', async (t) => {
+test('leaves no file when a salt can’t be written', async (t) => {
   const { ledger, folder } = await ledgerOf(t)
   const flushes = await failFlushes(t)
   await assert.rejects(ledger.daySalt(DAY), LedgerUnavailable)
@@ -48,25 +48,25 @@ test('a salt that can not be written leaves no file', async (t) => {
   await ledger.daySalt(DAY)
 })
 
-test('a salt that another process made is on the disk before anybody counts by it', async (t) => {
+test('returns a salt created by another process only once it is durable', async (t) => {
   const { ledger, file } = await ledgerOf(t)
   const other = await openSqliteLedger({ file })
   t.after(() => other.close())
-  const goOn: (() => void)[] = []
-  await onFlush(t, () => new Promise((resolve) => goOn.push(resolve)))
-  const making = ledger.daySalt(DAY)
-  await until('it is written', () => goOn.length === 1)
-  goOn[0]!()
-  await until('its name is on the way to the disk', () => goOn.length === 2)
-  let isAnswered = false
-  const asked = other.daySalt(DAY).finally(() => {
-    isAnswered = true
+  const finishFlush: (() => void)[] = []
+  await onFlush(t, () => new Promise((resolve) => finishFlush.push(resolve)))
+  const creating = ledger.daySalt(DAY)
+  await until('the file is being flushed', () => finishFlush.length === 1)
+  finishFlush[0]!()
+  await until('the folder is being flushed', () => finishFlush.length === 2)
+  let isSettled = false
+  const requested = other.daySalt(DAY).finally(() => {
+    isSettled = true
   })
   try {
-    await until('the other sees to it too', () => goOn.length === 3 || isAnswered)
-    assert.equal(isAnswered, false)
+    await until('the other process flushes too', () => finishFlush.length === 3 || isSettled)
+    assert.equal(isSettled, false)
   } finally {
-    for (const each of goOn) each()
+    for (const finish of finishFlush) finish()
   }
-  assert.deepEqual(await asked, await making)
+  assert.deepEqual(await requested, await creating)
 })

@@ -1,4 +1,4 @@
-/** A ledger that is not there. */
+/** Outages of the ledger. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,12 +10,12 @@ import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { everywhere, page, postgres, ready, reservationsLeft, untilReadyzSays, urls } from './servers.ts'
 
-export function absentLedgerCases(): void {
-  describe('a ledger that is not there', () => {
+export function ledgerOutageCases(): void {
+  describe('ledger outage', () => {
     it('stops uploads, and nothing else', async () => {
       const from = '198.51.100.60'
       const { id, bytes } = await store(urls[0]!, gif(), from)
-      const doomed = await store(urls[0]!, gif(), from)
+      const deleted = await store(urls[0]!, gif(), from)
       await postgres.stop()
       try {
         for (const answer of await everywhere((url) => post(url, gif(), from))) {
@@ -25,36 +25,36 @@ export function absentLedgerCases(): void {
         for (const answer of await everywhere((url) => fetchRaw(url, id)))
           assert.deepEqual(answer.body, bytes)
         for (const answer of await everywhere((url) => page(url, id))) assert.equal(answer.status, 200)
-        // Nobody can tell whether the operator removed it: it is not there.
+        // Without the ledger, removed and unknown images can't be told apart.
         for (const answer of await everywhere((url) => fetchRaw(url, 'AAAAAAAAAAA'))) {
           checkProblem(answer, 404, 'not-found')
         }
-        assert.equal((await remove(urls[1]!, doomed.key)).status, 200)
+        assert.equal((await remove(urls[1]!, deleted.key)).status, 200)
         await untilReadyzSays({ status: 'unavailable', ledger: 'unavailable' })
         for (const answer of await everywhere(ready)) assert.equal(answer.status, 503)
       } finally {
         await postgres.start()
       }
       for (const answer of await everywhere(ready)) assert.equal(answer.status, 200)
-      assert.equal(await reservationsLeft(from), 98, 'it remembers')
+      assert.equal(await reservationsLeft(from), 98, 'the count is kept')
       for (const answer of await everywhere((url) => post(url, gif(), from))) assert.equal(answer.status, 201)
-      for (const answer of await everywhere((url) => fetchRaw(url, doomed.id)))
+      for (const answer of await everywhere((url) => fetchRaw(url, deleted.id)))
         assert.equal(answer.status, 404)
     })
 
     const readOnly: Record<string, { begin: () => Promise<unknown>; end: () => Promise<unknown> }> = {
-      'it takes no writes': {
+      'read-only primary': {
         begin: () => setting('alter system set default_transaction_read_only = on'),
         end: () => setting('alter system reset default_transaction_read_only'),
       },
-      'it is a standby that nobody promoted': {
+      'standby that was not promoted': {
         async begin() {
           const [row] = await postgres.query('show data_directory')
           await postgres.stop()
           await writeFile(join(String(row!.data_directory), 'standby.signal'), '')
-          // Which resolves when it takes writes.
+          // Would resolve only once the server accepts writes.
           postgres.start().catch(() => {})
-          await until('it can be read', () =>
+          await until('the server accepts reads', () =>
             postgres.query('select 1').then(
               () => true,
               () => false,
@@ -64,9 +64,9 @@ export function absentLedgerCases(): void {
         end: () => postgres.query('select pg_promote()'),
       },
     }
-    for (const [name, { begin, end }] of Object.entries(readOnly)) {
-      it(`is not ready, refuses uploads, and serves on: ${name}`, async () => {
-        const from = `198.51.100.${70 + name.length}`
+    for (const [index, [name, { begin, end }]] of Object.entries(readOnly).entries()) {
+      it(`reports not ready and refuses uploads, but keeps serving images: ${name}`, async () => {
+        const from = `198.51.100.${70 + index}`
         const { id, bytes } = await store(urls[0]!, gif(), from)
         await begin()
         try {
@@ -86,38 +86,38 @@ export function absentLedgerCases(): void {
       })
     }
 
-    it('restarted under load loses no image and gives no place twice', async () => {
-      const addresses = Array.from({ length: 12 }, (_, nth) => `198.51.101.${nth}`)
+    it('loses no image and exceeds no quota when restarted under load', async () => {
+      const addresses = Array.from({ length: 12 }, (_, index) => `198.51.101.${index}`)
       const answers = new Map<string, Answer[]>(addresses.map((from) => [from, []]))
       let isOver = false
-      const loads = addresses.map(async (from, nth) => {
-        while (!isOver) answers.get(from)!.push(await post(urls[nth % urls.length]!, gif(), from))
+      const loads = addresses.map(async (from, index) => {
+        while (!isOver) answers.get(from)!.push(await post(urls[index % urls.length]!, gif(), from))
       })
       const count = (status: number) =>
         [...answers.values()].flat().filter((answer) => answer.status === status).length
-      const rises = async (status: number) => {
+      const countRises = async (status: number) => {
         const before = count(status)
         await until(`some ${status}`, () => count(status) > before + 20)
       }
-      await rises(201)
+      await countRises(201)
       await postgres.stop()
-      await rises(503)
+      await countRises(503)
       await postgres.start()
-      await rises(201)
+      await countRises(201)
       isOver = true
       await Promise.all(loads)
-      for (const [from, given] of answers) {
-        const stored = given.filter(({ status }) => status === 201)
-        const refused = given.filter(({ status }) => status === 503)
-        const full = given.filter(({ status }) => status === 429)
+      for (const [from, received] of answers) {
+        const stored = received.filter(({ status }) => status === 201)
+        const refused = received.filter(({ status }) => status === 503)
+        const limited = received.filter(({ status }) => status === 429)
         assert.equal(
-          stored.length + refused.length + full.length,
-          given.length,
-          'nothing but 201, 503 and 429',
+          stored.length + refused.length + limited.length,
+          received.length,
+          'only 201, 503 and 429',
         )
         for (const answer of refused) checkProblem(answer, 503, 'unavailable')
         assert.ok(stored.length <= 100)
-        // A place whose reply was lost stays taken: never one too many, at worst one too few.
+        // A reservation whose response was lost stays counted: the quota is never exceeded, at worst not fully used.
         const used = 100 - (await reservationsLeft(from))
         assert.ok(
           used >= stored.length && used <= stored.length + refused.length,
@@ -130,7 +130,7 @@ export function absentLedgerCases(): void {
 }
 
 async function setting(sql: string): Promise<void> {
-  // A session of its own may write whatever the default is.
+  // `alter system` is not affected by the read-only default.
   await postgres.query(sql)
   await postgres.query('select pg_reload_conf()')
 }

@@ -1,11 +1,11 @@
-/** Ledgers on a Postgres, closed when their test ends. */
+/** Ledgers in Postgres, closed after the test. */
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import { openPostgresLedger } from '../../../src/stores/postgres/ledger.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
 
-export async function opened(
+export async function openLedger(
   t: TestContext,
   options: Parameters<typeof openPostgresLedger>[0],
 ): Promise<Ledger> {
@@ -14,10 +14,10 @@ export async function opened(
   return ledger
 }
 
-/** A ledger, and a connection of the database's owner. */
+/** A ledger, and a connection by the database's owner. */
 export async function ledgerOf(t: TestContext, server: PostgresServer) {
   const url = await server.createSchema()
-  const ledger = await opened(t, { url })
+  const ledger = await openLedger(t, { url })
   const owner = new Client({ connectionString: url })
   await owner.connect()
   t.after(() => owner.end())

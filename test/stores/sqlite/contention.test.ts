@@ -1,4 +1,4 @@
-/** The ledger of a process, while others hold its file or the disk is full. */
+/** The ledger while other processes hold locks on its file, or the disk is full. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { stat } from 'node:fs/promises'
@@ -11,14 +11,14 @@ import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
 import { folderOf } from '../../support/folder.ts'
 import { startLedgerProcess } from '../../support/processes/ledger-process.ts'
 import { until } from '../../support/until.ts'
-import { ledgerOf } from './opened.ts'
+import { ledgerOf } from './open-ledger.ts'
 
 const SQLITE_BUSY = 5
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 
-describe('ledger: sqlite, beside others', () => {
-  test('waits for another process without stopping the event loop', async (t) => {
+describe('ledger: sqlite contention', () => {
+  test('waits for another process without blocking the event loop', async (t) => {
     const { ledger, dayOf } = await ledgerOf(t)
     const { raw } = await dayOf('usage', DAY)
     raw.exec('begin immediate')
@@ -28,18 +28,18 @@ describe('ledger: sqlite, beside others', () => {
       const waits = new Promise((resolve) => setTimeout(resolve, 1, false))
       assert.equal(await Promise.race([settled, waits]), false, 'the lock is held')
     }
-    assert.equal(await ledger.usedUploads('a', DAY), 0, 'reading goes on')
+    assert.equal(await ledger.usedUploads('a', DAY), 0, 'reads still work')
     raw.exec('commit')
     assert.equal((await Promise.all(calls)).at(-1), 10)
   })
 
-  test('gives up when another process never ends, and goes on when it did', async (t) => {
+  test('times out on a lock held by another process, and recovers afterwards', async (t) => {
     const { file, dayOf } = await ledgerOf(t)
     const { raw } = await dayOf('usage', DAY)
     const ledger = await openSqliteLedger({ file, timeoutMs: 50 })
     t.after(() => ledger.close())
     raw.exec('begin immediate')
-    for (let round = 0; round < 2; round++) {
+    for (let attempt = 0; attempt < 2; attempt++) {
       await assert.rejects(ledger.reserveUpload('a', DAY, 10), (error) => {
         assert.ok(error instanceof LedgerUnavailable)
         assert.equal((error.cause as { errcode: number }).errcode, SQLITE_BUSY)
@@ -50,14 +50,14 @@ describe('ledger: sqlite, beside others', () => {
     assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
   })
 
-  test('closes only after what waits for another process', async (t) => {
+  test('waits for pending calls before closing', async (t) => {
     const { ledger, file, dayOf } = await ledgerOf(t)
     const { raw } = await dayOf('usage', DAY)
     raw.exec('begin immediate')
     const ended: string[] = []
     const call = ledger.reserveUpload('a', DAY, 10).finally(() => ended.push('the call'))
     const closing = ledger.close().finally(() => ended.push('closing'))
-    // The call has met the lock by then: a transaction begins with the next turn of the event loop.
+    // By then the call has tried to lock: a transaction begins on the next iteration of the event loop.
     for (let turn = 0; turn < 5; turn++) await setImmediate()
     assert.deepEqual(ended, [])
     raw.exec('commit')
@@ -69,7 +69,7 @@ describe('ledger: sqlite, beside others', () => {
     assert.equal(await reopened.usedUploads('a', DAY), 1)
   })
 
-  test('waits at its start for a process that changes the tables', async (t) => {
+  test('waits at startup for a process that is migrating', async (t) => {
     const file = join(await folderOf(t), 'ledger.sqlite')
     const first = new DatabaseSync(file)
     t.after(() => first.close())
@@ -77,7 +77,7 @@ describe('ledger: sqlite, beside others', () => {
     first.exec('create table migrations (name text not null primary key)')
     first.exec('begin immediate; create table others (name text)')
     const starting = startLedgerProcess({ file })
-    // Time to come to the lock. If it takes longer, this case proves less.
+    // Enough time to reach the lock. If it takes longer, this case proves less.
     await sleep(700)
     first.exec('commit')
     const process = await starting
@@ -85,7 +85,7 @@ describe('ledger: sqlite, beside others', () => {
     assert.deepEqual(await process.call([['reserveUpload', 'a', DAY, 1]]), [1])
   })
 
-  test('refuses while the disk is full, and goes on when it is not', {
+  test('throws LedgerUnavailable while the disk is full, and recovers', {
     skip: !hasPrlimit() && 'needs prlimit of util-linux',
   }, async (t) => {
     const { ledger, file } = await ledgerOf(t)
@@ -107,7 +107,7 @@ describe('ledger: sqlite, beside others', () => {
     assert.match(refused, /ERR_SQLITE_ERROR|disk I\/O error|disk is full/)
     const used = await ledger.usedUploads('a', DAY)
     await assert.rejects(child.call([['block', ['ab'.repeat(32)], 'spam', AT]]), /LedgerUnavailable/)
-    assert.deepEqual(await child.call([['usedUploads', 'a', DAY]]), [used], 'reading goes on')
+    assert.deepEqual(await child.call([['usedUploads', 'a', DAY]]), [used], 'reads still work')
     assert.deepEqual(await ledger.auditLog(10), [])
     limitFileSize(child.pid, 'unlimited')
     assert.deepEqual(await child.call([['reserveUpload', 'a', DAY, 1000]]), [used + 1])

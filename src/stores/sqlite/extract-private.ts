@@ -1,34 +1,34 @@
-/** Moves what older versions kept in the ledger's own file to the files of its days, and leaves no trace of it there. */
+/** Migration: moves private tables of older versions out of the ledger's file into per-day files, without leaving a trace. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../async.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import { checkedDay, DAY_TABLES, dayOf, PRIVATE_TABLES, TAG_TABLES } from '../sql/private.ts'
-import { type Connection, inTransaction, passing, pragma, rowsOf } from './connection.ts'
-import { connect, cutLog } from './database.ts'
-import { hasTable, makesTables } from './private.ts'
-import type { Servers } from './servers.ts'
+import { type Connection, inTransaction, pragma, rowsOf, translatingErrors } from './connection.ts'
+import { connect, truncateLog } from './database.ts'
+import { hasTable, tableCreator } from './private.ts'
+import type { ServerLock } from './servers.ts'
 
-/** `user_version` of a file in which nothing is left of it. */
+/** `user_version` of a file without private data. */
 const CLEAN = 1
 
-const PAUSE_MS = 20
+const RETRY_MS = 20
 
-/** Whether nothing of it is left in this file. */
+/** Whether this file is free of private data. */
 export function isClean(connection: Connection): boolean {
   return pragma(connection, 'user_version') === CLEAN
 }
 
 /**
- * Migrates and cleans a file while no server is on it. May be killed anywhere and begun again. Throws an `Error`, and
- * changes nothing, if a server of an older version is on it.
+ * Migrates and cleans a file while no server is using it. Can be killed at any point and restarted. Throws an `Error`, and
+ * changes nothing, if a server of an older version is running.
  */
-export async function takeOutPrivate(
+export async function extractPrivate(
   file: string,
   folder: string,
   timeoutMs: number,
-  servers: Servers,
+  serverLock: ServerLock,
   migrate: (connection: Connection) => void,
 ): Promise<void> {
   const connection = connect(file, timeoutMs, () => {})
@@ -36,13 +36,13 @@ export async function takeOutPrivate(
   try {
     connection.exec(`pragma busy_timeout = ${timeoutMs}`)
     while (!isClean(connection)) {
-      const isDone = await servers.whileAlone(async () => {
+      const isDone = await serverLock.whileAlone(async () => {
         if (isClean(connection)) return
-        passing(() => migrate(connection))
-        if (hasTable(connection, 'places')) await takeOut(connection, folder, timeoutMs)
-        // Free pages, and what is between the rows of others.
-        passing(() => connection.exec('vacuum'))
-        while (!passing(() => cutLog(connection))) await pauseUntil(deadline, file)
+        translatingErrors(() => migrate(connection))
+        if (hasTable(connection, 'places')) await moveTables(connection, folder, timeoutMs)
+        // Clears free pages, and free space within pages.
+        translatingErrors(() => connection.exec('vacuum'))
+        while (!translatingErrors(() => truncateLog(connection))) await pauseUntil(deadline, file)
         connection.exec(`pragma user_version = ${CLEAN}`)
       })
       if (!isDone) await pauseUntil(deadline, file)
@@ -56,11 +56,11 @@ async function pauseUntil(deadline: number, file: string): Promise<void> {
   if (performance.now() > deadline) {
     throw new Error(`a server of an older version is on ${file}: stop it first, then start this one`)
   }
-  await sleep(PAUSE_MS)
+  await sleep(RETRY_MS)
 }
 
-/** All copies are on the disk before anything goes. Twice is harmless: nobody else is there. */
-async function takeOut(connection: Connection, folder: string, timeoutMs: number): Promise<void> {
+/** All copies are flushed before anything is dropped. Idempotent, as no other process is writing. */
+async function moveTables(connection: Connection, folder: string, timeoutMs: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const salts = saltFiles(folder)
   const rows = <Row>(sql: string) => rowsOf<Row>(connection, sql)
@@ -69,7 +69,7 @@ async function takeOut(connection: Connection, folder: string, timeoutMs: number
   }
   const copy = (name: string, tables: readonly string[], statements: string[]) => {
     const file = join(folder, name)
-    connect(file, timeoutMs, makesTables(tables)).close()
+    connect(file, timeoutMs, tableCreator(tables)).close()
     connection.prepare('attach ? as day').run(file)
     try {
       inTransaction(connection, 'deferred', () => connection.exec(statements.join(';')))

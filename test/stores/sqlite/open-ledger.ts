@@ -1,11 +1,11 @@
-/** SQLite ledgers in folders of their own, gone when their test ends. */
+/** SQLite ledgers in temporary folders, removed after the test. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
 import { folderOf } from '../../support/folder.ts'
 
-/** A ledger, and a connection of somebody else on its file. */
+/** A ledger, and a separate connection to its file. */
 export async function ledgerOf(t: TestContext) {
   const folder = await folderOf(t)
   const file = join(folder, 'ledger.sqlite')
@@ -16,7 +16,7 @@ export async function ledgerOf(t: TestContext) {
     for (const connection of opened) connection.close()
     await ledger.close()
   })
-  /** The file of one day. It is made if nothing was written of it. */
+  /** The private file of one day, created if necessary. */
   async function dayOf(kind: 'usage' | 'links', day: string) {
     if (kind === 'usage') await ledger.takeCapacity('none', day, 0, 1)
     else {

@@ -1,4 +1,4 @@
-/** A store that is not there, or takes no writes. */
+/** Outages of the store, for all requests or only for writes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
@@ -16,30 +16,30 @@ import {
   urls,
 } from './servers.ts'
 
-export function absentStoreCases(): void {
-  describe('a store that is not there', () => {
-    const absences: Record<string, { begin: () => void; end: () => void }> = {
+export function storeOutageCases(): void {
+  describe('store outage', () => {
+    const outages: Record<string, { begin: () => void; end: () => void }> = {
       'connections break': { begin: () => storeProxy.cut(), end: () => storeProxy.restore() },
-      'it answers 503 to all': {
+      'all requests get 503': {
         begin: () =>
           fake.faults.add({ kind: 'answer', status: 503, code: 'ServiceUnavailable' }, { times: Infinity }),
         end: () => fake.faults.clear(),
       },
     }
-    for (const [name, { begin, end }] of Object.entries(absences)) {
-      it(`is told as 503, never as an image that is not there, and heals by itself: ${name}`, async () => {
-        const from = `198.51.100.${40 + name.length}`
+    for (const [index, [name, { begin, end }]] of Object.entries(outages).entries()) {
+      it(`returns 503, never 404, and recovers by itself: ${name}`, async () => {
+        const from = `198.51.100.${40 + index}`
         const { id, key, bytes } = await store(urls[0]!, gif(), from)
         begin()
         try {
-          const asked = await Promise.all([
+          const answers = await Promise.all([
             everywhere((url) => post(url, gif(), from)),
             everywhere((url) => fetchRaw(url, id)),
             everywhere((url) => request(url, 'GET', `/raw/${id}`, { headers: { Range: 'bytes=0-1' } })),
             everywhere((url) => fetchRaw(url, 'AAAAAAAAAAA')),
             everywhere((url) => remove(url, key)),
           ])
-          for (const answer of asked.flat()) {
+          for (const answer of answers.flat()) {
             checkProblem(answer, 503, 'unavailable')
             assert.equal(answer.headers.get('Cache-Control'), 'no-store')
           }
@@ -49,7 +49,7 @@ export function absentStoreCases(): void {
           for (const answer of await everywhere((url) => request(url, 'GET', '/healthz'))) {
             assert.equal(answer.status, 200)
           }
-          assert.equal(await reservationsLeft(from), 99, 'what was not stored does not count')
+          assert.equal(await reservationsLeft(from), 99, 'failed uploads are not counted')
         } finally {
           end()
         }
@@ -63,8 +63,8 @@ export function absentStoreCases(): void {
     }
   })
 
-  describe('a store that takes no writes', () => {
-    it('is not ready, refuses uploads and deletions, and serves on', async () => {
+  describe('read-only store', () => {
+    it('reports not ready and refuses uploads and deletions, but keeps serving images', async () => {
       const from = '198.51.100.50'
       const { id, key, bytes } = await store(urls[0]!, gif(), from)
       fake.faults.add(
