@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import type { Expiry } from '../../../stores/expiries.ts'
-import { endRestore } from '../../backup/restored-ledger.ts'
+import { abandonRestore } from '../../backup/restored-ledger.ts'
 import { openImages } from '../../open/stores.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
 import { type Finding, scan } from '../../verify/scan.ts'
@@ -91,7 +91,7 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
     await rm(state, { force: true })
     await backup?.close()
     // All that the ledger says is gone is gone now.
-    if (options.repair) await endRestore(config.dataDir, ledger)
+    if (options.repair) await abandonRestore(config.dataDir, ledger)
     const summary = { images, bytes, found: count, seconds: Math.round(seconds * 10) / 10 }
     print(
       options.json
