@@ -82,8 +82,8 @@ describe('operator copy', () => {
     await mkdir(join(empty, 'images'))
     const misspelt = join(empty, 'pinhol')
     for (const [from, why] of [
-      [misspelt, /--from is no data folder/],
-      [empty, /--from has no image/],
+      [misspelt, /--from is not a data folder/],
+      [empty, /--from has no images/],
     ] as const) {
       const ran = await server.operator(words(from))
       assert.equal(ran.code, 1, ran.stdout)

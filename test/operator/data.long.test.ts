@@ -75,7 +75,7 @@ describe('the operator command', () => {
     const { id } = await store(server.url)
     const ran = await server.operator(['remove', id, 'AAAAAAAAAAA', ...REMOVAL])
     assert.equal(ran.code, 1)
-    assert.match(ran.stdout, new RegExp(`removed ${id}\nAAAAAAAAAAA was not there`))
+    assert.match(ran.stdout, new RegExp(`removed ${id}\nAAAAAAAAAAA did not exist`))
     assert.equal((await fetchRaw(server.url, id)).status, 410)
   })
 
@@ -104,7 +104,7 @@ describe('the operator command', () => {
     assert.equal(ran.code, 1)
     assert.match(
       ran.stderr,
-      /CDN_URL: none here, varnish:\/\/10\.0\.0\.1:80\?peer=10\.0\.0\.2%3A80 by the ledger/,
+      /CDN_URL: none here, varnish:\/\/10\.0\.0\.1:80\?peer=10\.0\.0\.2%3A80 in the ledger/,
     )
     assert.equal((await fetchRaw(server.url, id)).status, 200)
     assert.equal((await server.operator(['status'])).code, 0)
@@ -147,7 +147,7 @@ describe('servers on one folder', () => {
       ['CDN_URL', 'varnish://10.0.0.1:80', 'none'],
     ] as const) {
       const env = { UPLOADS_PER_DAY: '7', [name]: here }
-      const difference = `${name}: ${here} here, ${there} by the ledger`
+      const difference = `${name}: ${here} here, ${there} in the ledger`
       await assert.rejects(startServer(env, { dataDir }), ({ message }) => message.includes(difference))
       const ran = await run(['src/node/operator.ts', 'status'], serverEnv(env, dataDir))
       assert.equal(ran.code, name === 'CDN_URL' ? 1 : 0, ran.stderr)
@@ -187,8 +187,8 @@ describe('servers on one ledger', () => {
     const other = { UPLOADS_PER_DAY: '5', CDN_URL: 'fastly://service?token=x' }
     await assert.rejects(startServer({ ...env, ...other }, { dataDir: first.dataDir }), (error) => {
       const { message } = error as Error
-      assert.match(message, /CDN_URL: fastly:\/\/service here, cloudflare:\/\/zone by the ledger/)
-      assert.match(message, /UPLOADS_PER_DAY: 5 here, 100 by the ledger/)
+      assert.match(message, /CDN_URL: fastly:\/\/service here, cloudflare:\/\/zone in the ledger/)
+      assert.match(message, /UPLOADS_PER_DAY: 5 here, 100 in the ledger/)
       assert.ok(!message.includes(token))
       return true
     })
@@ -205,7 +205,7 @@ describe('servers on one ledger', () => {
   it('are told of another folder of images', async (t) => {
     const env = { LEDGER_URL: await postgres.createSchema() }
     await serverFor(t, env)
-    await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ by the ledger/)
+    await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ in the ledger/)
   })
 
   it('know no ledger where none was made', async (t) => {

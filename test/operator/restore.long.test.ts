@@ -120,8 +120,8 @@ describe('operator verify --repair --from', () => {
     for (const [{ id }, done] of [
       [record, 'healed'],
       [body, 'healed'],
-      [held, 'healed, and held still'],
-      [both, 'held: the backup has no sound copy'],
+      [held, 'healed, still held'],
+      [both, 'held: the backup has no intact copy'],
     ] as const) {
       assert.ok(ran.stdout.includes(`damaged ${id}: ${done}\n`), ran.stdout)
     }
@@ -145,7 +145,7 @@ describe('a restore without a second place', () => {
     const target = join(folder, 'other')
     const ran = await operate(target, ['restore', backup])
     assert.equal(ran.code, 0, ran.stderr)
-    assert.match(ran.stdout, /not known: what was deleted or decided from 20\S+Z until the disk was lost/)
+    assert.match(ran.stdout, /unknown: deletions and decisions from 20\S+Z until the disk was lost/)
     assert.match(ran.stdout, /npm run operator -- confirm-restore/)
     const other = await serverFor(t, {}, { dataDir: target })
     for (const { id } of images) {
