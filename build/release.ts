@@ -12,7 +12,7 @@ import { constants } from 'node:fs'
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { readWords } from '../scripts/words.ts'
+import { readArguments } from '../scripts/arguments.ts'
 import { PLATFORMS, type Platform } from './platforms.ts'
 import { setVersion, versionOf } from './version.ts'
 
@@ -145,7 +145,7 @@ async function absent(programs: string[]): Promise<string[]> {
 const isPlatform = (word: string): word is Platform => PLATFORMS.some((platform) => platform === word)
 
 if (import.meta.main) {
-  const { values, positionals } = readWords('npm run release -- [PART…] [PLATFORM…] [--out DIR]', {
+  const { values, positionals } = readArguments('npm run release -- [PART…] [PLATFORM…] [--out DIR]', {
     allowPositionals: true,
     options: { out: { type: 'string', default: join(ROOT, 'dist/release') } },
   })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { processesOf } from '../../scripts/test/processes.ts'
 import { type FileResult, LIMITS, type Limits, runFile } from '../../scripts/test/run-file.ts'
-import { endOf } from '../../scripts/test/summary.ts'
+import { summaryOf } from '../../scripts/test/summary.ts'
 import { folderOf } from '../support/folder.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
@@ -19,7 +19,7 @@ async function ran(
   t: TestContext,
   name: keyof typeof FILES,
   limits: Partial<Limits> = {},
-  words: string[] = [],
+  args: string[] = [],
 ): Promise<FileResult> {
   const place = await folderOf(t)
   const file = join(place, 'file.mjs')
@@ -28,7 +28,7 @@ async function ran(
   const result = await runFile(file, folder, {
     limits: { ...LIMITS.daily, ...limits },
     signal: new AbortController().signal,
-    words,
+    args,
   })
   assert.equal(existsSync(folder), false)
   assert.deepEqual(processesOf(folder), [])
@@ -38,7 +38,7 @@ async function ran(
 test('what passes and is skipped is counted, and each reason is said once', async (t) => {
   const result = await ran(t, 'passes')
   assert.deepEqual([result.passed, result.failed, result.skipped.length], [1, [], 2])
-  const said = endOf([result, result], 'Left out: nothing.')
+  const said = summaryOf([result, result], 'Left out: nothing.')
   assert.equal(said.match(/zsh is not on this machine/g)?.length, 1)
   assert.doesNotMatch(said, /no such host/)
   assert.match(said, /\n2 passed, 0 failed, 2 skipped$/)
@@ -49,8 +49,8 @@ test('no case begins just before midnight: what a day counts begins anew', async
     const now = Date.now
     const ahead = 86_399_000 - (now() % 86_400_000)
     Date.now = () => now() + ahead`
-  const words = [`--import=data:text/javascript,${encodeURIComponent(aSecondBefore)}`]
-  const { passed, failed } = await ran(t, 'lateInTheDay', {}, words)
+  const args = [`--import=data:text/javascript,${encodeURIComponent(aSecondBefore)}`]
+  const { passed, failed } = await ran(t, 'lateInTheDay', {}, args)
   assert.deepEqual([passed, failed], [1, []])
 })
 
@@ -60,7 +60,7 @@ test('a failure has the names of its suites, its reason, and what was said', asy
   assert.equal(failed.length, 1)
   assert.match(failed[0]!.at, /: suite: one$/)
   assert.match(failed[0]!.why, /as meant/)
-  assert.match(endOf([result], null), /\nFailed:\n.*: suite: one\n[\s\S]*\n {4}what the server logged\n/)
+  assert.match(summaryOf([result], null), /\nFailed:\n.*: suite: one\n[\s\S]*\n {4}what the server logged\n/)
 })
 
 test('a failure is in its own suite, also where suites run side by side', async (t) => {
