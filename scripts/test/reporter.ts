@@ -10,7 +10,7 @@ export type Message =
   | { is: 'passed' | 'skipped'; name: string; depth: number; suite: boolean; reason?: string }
   | { is: 'failed'; name: string; depth: number; file: string; why: string | null }
   | { is: 'declared' }
-  | { is: 'said'; text: string }
+  | { is: 'diagnostic'; text: string }
   | { is: 'summary'; success: boolean }
   | { is: 'used'; seconds: number }
 
@@ -63,7 +63,7 @@ function messageOf({ type, data }: TestEvent): Message | null {
       // The run computes these totals itself.
       return /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/.test(data.message)
         ? null
-        : { is: 'said', text: data.message }
+        : { is: 'diagnostic', text: data.message }
     case 'test:summary':
       return { is: 'summary', success: data.success }
     default:

@@ -38,7 +38,7 @@ export interface FileResult {
   /** `at`: its location, with the names of its suites. */
   failed: { at: string; why: string }[]
   skipped: { at: string; reason: string }[]
-  said: string[]
+  diagnostics: string[]
   /** Processes that it left running, and that were killed. */
   left: string[]
 }
@@ -61,7 +61,7 @@ export async function runFile(
     passed: 0,
     failed: [],
     skipped: [],
-    said: [],
+    diagnostics: [],
     left: [],
   }
   mkdirSync(folder)
@@ -116,7 +116,7 @@ export async function runFile(
     }
     events++
     lastEvent = performance.now()
-    if (message.is === 'said') return void result.said.push(message.text)
+    if (message.is === 'diagnostic') return void result.diagnostics.push(message.text)
     if (message.is === 'declared') {
       pending++
       return

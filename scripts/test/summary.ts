@@ -16,14 +16,14 @@ export function skippedCases(results: FileResult[]): Map<string, string[]> {
 }
 
 export function resultLine(result: FileResult, done: number, all: number): string {
-  const { file, ms, seconds, passed, failed, said, left } = result
+  const { file, ms, seconds, passed, failed, diagnostics, left } = result
   const skipped = [...skippedCases([result]).values()].flat().length
   const counts = [
     `${passed} passed`,
     ...(failed.length > 0 ? [`${failed.length} FAILED`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ]
-  const notes = [...said, ...left.map((command) => `left running, and killed: ${command}`)]
+  const notes = [...diagnostics, ...left.map((command) => `left running, and killed: ${command}`)]
   return [
     `${`${done}`.padStart(`${all}`.length)}/${all} ${(ms / 1000).toFixed(1).padStart(6)} s ${seconds.toFixed(1).padStart(5)} cpu  ${pathFromRoot(file)}: ${counts.join(', ')}`,
     ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why}`)),
@@ -43,7 +43,9 @@ export function summaryOf(results: FileResult[], note: string | null): string {
           '',
           'Failed:',
           ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why.split('\n').slice(0, 12).join('\n')}`)),
-          ...results.flatMap(({ failed, said }) => (failed.length > 0 ? said.map(indented) : [])),
+          ...results.flatMap(({ failed, diagnostics }) =>
+            failed.length > 0 ? diagnostics.map(indented) : [],
+          ),
         ]
       : []),
     ...(skipped.length > 0

@@ -57,7 +57,7 @@ const DESCRIPTORS_MS = 1000
 const LOG_INTERVAL_MS = 60_000
 
 /**
- * Detects file descriptor exhaustion, by opening a file startPolling second: libuv then closes new connections unanswered
+ * Detects file descriptor exhaustion, by opening a file every second: libuv then closes new connections unanswered
  * without reporting an error. Calls `onExhausted` for each failed check. Logs at most once a minute.
  */
 export function openDescriptorMonitor(log: Log, onExhausted: () => void): Monitor {

@@ -19,7 +19,7 @@ try {
   await reportAs(first, 'violence', 'The mist hides what happened on these hills last night.', 1)
   await reportAs(double, 'other', 'The same hills again, under another link.', 2)
   await reportAs(second, 'malware', 'The boat has a link painted on its sail that asks for my password.', 3)
-  await reportAs(third, 'other', 'These are my pears. I never said that they may be openCase.', 4)
+  await reportAs(third, 'other', 'These are my pears. I never said that they may be shown.', 4)
   const visit = await site.visit({ viewport: { width: 1000, height: 1240 }, colorScheme: 'light' })
   await visit.open('/queue')
   await visit.page.setViewportSize({ width: 1000, height: 640 })

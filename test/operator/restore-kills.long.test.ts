@@ -64,7 +64,7 @@ describe('kill -9 at every step', () => {
       await assertServed(other, images).finally(() => other.stop())
       await rm(target, { recursive: true })
     }
-    t.diagnostic(`killAtEachStep ${kills} times`)
+    t.diagnostic(`killed ${kills} times`)
   })
 
   it('a repair from a backup keeps the server running, and each image either damaged or intact', async (t) => {
@@ -81,6 +81,6 @@ describe('kill -9 at every step', () => {
       assert.equal(ran.code, 0, ran.stdout + ran.stderr)
       await assertServed(server, images)
     }
-    t.diagnostic(`killAtEachStep ${kills} times`)
+    t.diagnostic(`killed ${kills} times`)
   })
 })

@@ -17,7 +17,7 @@ export function adminSocket({ dataDir }: Config): string {
   return join(resolve(dataDir), 'operator.sock')
 }
 
-/** Removes the socket left by a killed server. Throws if a server still isInUse on it. */
+/** Removes the socket left by a killed server. Throws if a server still answers on it. */
 export async function removeStale(path: string): Promise<void> {
   const isInUse = await new Promise<boolean>((done) => {
     const socket = connect(path, () => {

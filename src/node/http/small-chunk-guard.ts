@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Minimum average chunk size. A chunk costs 2 µs to parse, however small; ordinary clients send a packet's worth at a time. */
+/** Minimum average chunk size. A chunk costs 2 µs to parse, however small; ordinary clients send a packet at a time. */
 export const MIN_AVERAGE_BYTES = 64
 /** Undersized chunks allowed per connection. */
 export const FREE_CHUNKS = 256

@@ -84,7 +84,7 @@ export async function runOperator(args: string[]): Promise<number> {
       // For a subcommand the top-level command decides: `evidence` for `evidence list`.
       const name = (command.parent === root ? command : command.parent!).name()
       if (!REMOTE_COMMANDS.includes(name))
-        throw new Error(`${name} needs direct access to the data and does not work with --server`)
+        throw new Error(`${name} needs direct access to the data: run it on the server, not with --server`)
       process.env[SERVER_VARIABLE] = server
     })
     .exitOverride()

@@ -73,7 +73,7 @@ function isoOf(at: number): string {
 }
 
 function wordsOf(state: ImageState): string {
-  return state === 'withheld' ? 'deleted; its bytes cannot be uploaded until you release or remove it' : state
+  return state === 'withheld' ? 'deleted; nobody can upload its bytes until you release or remove it' : state
 }
 
 function lineOfRecord({ createdAt, type, size, sha256 }: NonNullable<ImageStatus['record']>): string {

@@ -6,7 +6,7 @@ import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 
 export const agreeCommand = new Command('agree')
-  .description('make the current settings the agreed ones for all servers on the ledger')
+  .description('accept the current settings as those that all servers on the ledger must use')
   .action(
     onData(
       async ({ stores: { objects, ledger, settings = {} } }) => {
