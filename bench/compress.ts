@@ -8,7 +8,7 @@ import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { readWords } from '../scripts/words.ts'
+import { readArguments } from '../scripts/arguments.ts'
 import { launchBrowser } from '../test/support/browser.ts'
 import { serveEnginePage } from '../test/support/engine-page.ts'
 import { type Gate, gateTable, photoGates, STOCK, screenGates, summaryTable } from './compress/figures.ts'
@@ -17,7 +17,7 @@ import { type Result, runContestant } from './compress/run.ts'
 import { screens } from './compress/screens.ts'
 import { saveFigures } from './report/readme.ts'
 
-const { values } = readWords('bench/compress.ts [--photos N] [--save]', {
+const { values } = readArguments('bench/compress.ts [--photos N] [--save]', {
   options: { photos: { type: 'string', default: '8' }, save: { type: 'boolean' } },
 })
 await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-compress-'))

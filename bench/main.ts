@@ -2,7 +2,7 @@
 import { mkdir, mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readWords } from '../scripts/words.ts'
+import { readArguments } from '../scripts/arguments.ts'
 import { isInstalled } from '../test/support/processes/caches.ts'
 import type { BenchOptions, Figures } from './report/figures.ts'
 import { tablesOf } from './report/figures.ts'
@@ -60,7 +60,7 @@ const benches: Record<
   },
 }
 
-const { values: flags, positionals } = readWords(
+const { values: flags, positionals } = readArguments(
   'npm run bench -- [NAME…] [--rounds N] [--seconds N] [--images N] [--clients N] [--dir DIR] [--save]',
   {
     allowPositionals: true,

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read, so that an old one gets a sentence instead of a syntax error.
+// Plain JavaScript, so that an old Node prints a clear message instead of a syntax error.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-// A checkout has its sources; an installed package has them compiled, for Node strips no types in node_modules.
+// A checkout has the sources. An installed package has them compiled, because Node strips no types in node_modules.
 const source = at('../src/cli.ts')
 const program = existsSync(source) ? source : at('../lib/cli.js')
-// Node 22 reads JavaScript; types are stripped by 24 without a word.
+// Compiled JavaScript runs on Node 22; stripping types without a warning needs 24.
 const OLDEST_NODE = existsSync(source) ? 24 : 22
 const ownNode = at('../node_modules/.bin/node')
 
@@ -25,7 +25,7 @@ if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) {
 } else {
   process.stderr.write(
     `pinhole needs Node ${OLDEST_NODE} or later; this is ${process.versions.node}.\n` +
-      'Get one from https://nodejs.org.\n',
+      'Get it from https://nodejs.org.\n',
   )
   process.exitCode = 1
 }

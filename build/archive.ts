@@ -1,4 +1,4 @@
-/** Archives whose bytes depend on nothing but what is in them. */
+/** Reproducible archives: their bytes depend only on their contents. */
 import { execFile, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
@@ -7,7 +7,7 @@ import { createGzip } from 'node:zlib'
 
 const run = promisify(execFile)
 
-/** When the sources were last changed, for files and packages that have to say a time. Unit: seconds since 1970. */
+/** Time of the last source change, for files and packages that need a timestamp. Unit: seconds since 1970. */
 export async function sourceDate(root: string): Promise<number> {
   if (process.env.SOURCE_DATE_EPOCH) return Number(process.env.SOURCE_DATE_EPOCH)
   const { stdout } = await run('git', ['log', '-1', '--format=%ct'], { cwd: root }).catch(() => ({
@@ -16,7 +16,7 @@ export async function sourceDate(root: string): Promise<number> {
   return Number(stdout)
 }
 
-/** Packs `names` of `folder` into the .tar.gz `file`. Their owner is root, their time `date`. */
+/** Packs `names` of `folder` into the .tar.gz `file`, owned by root and dated `date`. */
 export async function packTar(file: string, folder: string, names: string[], date: number): Promise<void> {
   const options = [
     '--sort=name',
@@ -31,7 +31,7 @@ export async function packTar(file: string, folder: string, names: string[], dat
   })
   const ended = new Promise<void>((resolve, reject) => {
     tar.once('error', reject)
-    tar.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar ended with ${code}`))))
+    tar.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar exited with ${code}`))))
   })
   await Promise.all([pipeline(tar.stdout, createGzip({ level: 9 }), createWriteStream(file)), ended])
 }

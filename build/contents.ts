@@ -1,4 +1,4 @@
-/** What a release is made of besides its own sources: their licenses, and the list for programs that look for known faults (SBOM). */
+/** Licenses and SBOMs (software bills of materials) of the third-party components in a release. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -7,15 +7,15 @@ const ROOT = join(import.meta.dirname, '..')
 export interface Component {
   name: string
   version: string
-  /** As SPDX says it. */
+  /** SPDX expression. */
   license: string
   /** Package URL (https://github.com/package-url/purl-spec). */
   purl: string
-  /** The license itself, if it came along. */
+  /** The license text, if the package includes it. */
   text: string
 }
 
-/** `folders`: of packages, from the root of the repository. */
+/** `folders`: package folders, relative to the repository's root. */
 export function componentsOf(folders: string[]): Promise<Component[]> {
   return Promise.all(
     folders.map(async (folder) => {
@@ -37,7 +37,7 @@ export function componentsOf(folders: string[]): Promise<Component[]> {
   )
 }
 
-/** Node, with all that is inside it: its license names them. */
+/** Node. Its license file covers its bundled components. */
 export async function nodeComponent({
   version,
   license,
@@ -54,7 +54,7 @@ export async function nodeComponent({
   }
 }
 
-/** The licenses ask to be passed on. */
+/** The license texts, which must be distributed with the components. */
 export async function licensesOf(components: Component[]): Promise<string> {
   const parts = components.map(
     ({ name, version, license, text }) => `${name} ${version} (${license})\n\n${text.trim()}`,
@@ -64,7 +64,7 @@ export async function licensesOf(components: Component[]): Promise<string> {
     .join(`\n\n${'-'.repeat(80)}\n\n`)
 }
 
-/** CycloneDX 1.6, as JSON. Without a time and a random number: the same contents give the same bytes. */
+/** CycloneDX 1.6, as JSON. Omits the time and the random serial number, for reproducible output. */
 export function bomOf(name: string, version: string, components: Component[]): string {
   const bom = {
     bomFormat: 'CycloneDX',

@@ -1,4 +1,4 @@
-/** The executable with account, unit and settings as a Debian package. Needs dpkg-deb. */
+/** Builds the Debian package: the executable with its account, systemd unit and settings. Needs dpkg-deb. */
 import { execFile } from 'node:child_process'
 import { chmod, copyFile, cp, mkdir, mkdtempDisposable, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)
 
-/** What `deploy/` has for a machine, and where it goes there. */
+/** Files of `deploy/` and where the package installs them. */
 const FILES: Record<string, { to: string; mode: number }> = {
   'debian/pinhole.env': { to: 'etc/pinhole/pinhole.env', mode: 0o640 },
   'debian/pinhole-operator': { to: 'usr/bin/pinhole-operator', mode: 0o755 },
@@ -21,7 +21,7 @@ const FILES: Record<string, { to: string; mode: number }> = {
 }
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
-/** Makes the package, and its SBOM beside it, in `out`. `version`: for a trial of an upgrade. Returns their names. */
+/** Builds the package and its SBOM in `out`. `version` overrides the manifest's, to test upgrades. Returns the file names. */
 export async function releaseDebian(platform: Platform, out: string, version = ''): Promise<string[]> {
   const debianVersion = version || manifest.version
   const name = `pinhole-server_${debianVersion}_${ARCHITECTURES[platform]}`
@@ -64,7 +64,7 @@ export async function releaseDebian(platform: Platform, out: string, version = '
   return [`${name}.deb`, `${name}.cdx.json`]
 }
 
-/** What Node needs of the system; the account's tool, and who asks before a purge. */
+/** The control file. Depends on Node's system libraries, adduser, and debconf for the question before a purge. */
 function control(version: string, architecture: string, kilobytes: number, description: string): string {
   return `Package: pinhole-server
 Version: ${version}
@@ -75,11 +75,11 @@ Section: web
 Priority: optional
 Depends: libc6 (>= 2.28), libstdc++6 (>= 8), adduser, debconf (>= 0.5), init-system-helpers (>= 1.51)
 Description: ${description.replace(/\.$/, '')}
- The server, its operator's commands, and a systemd unit.
+ The server, its operator commands, and a systemd unit.
 `
 }
 
-/** As Debian counts (deb-substvars(5)): each file in kilobytes of its own, one for a folder. */
+/** Counts like Debian (deb-substvars(5)): each file rounded up to kilobytes, one for a folder. */
 async function kilobytesOf(folder: string): Promise<number> {
   let kilobytes = 1
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -90,7 +90,7 @@ async function kilobytesOf(folder: string): Promise<number> {
   return kilobytes
 }
 
-/** Whatever this account makes folders with. */
+/** Makes folders world-readable, whatever this account's umask. */
 async function chmodFolders(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -1,4 +1,4 @@
-/** The server and the operator's commands as one file that needs no Node. The same sources give the same bytes. */
+/** Builds the server and the operator's commands as a single executable that needs no Node. Reproducible. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { chmod, copyFile, glob, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
@@ -17,17 +17,17 @@ import type { Platform } from './platforms.ts'
 
 const run = promisify(execFile)
 
-/** Node looks for it under this name (https://nodejs.org/api/single-executable-applications.html). */
+/** Resource name that Node looks for (https://nodejs.org/api/single-executable-applications.html). */
 const RESOURCE = 'NODE_SEA_BLOB'
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
 export interface Executable {
   file: string
-  /** Node, and the packages inside. */
+  /** Node and the bundled packages. */
   components: Component[]
 }
 
-/** Makes `file`. `preload`: modules that run before the program's own. */
+/** Builds `file`. `preload`: modules that run before the program's own. */
 export async function buildExecutable(
   platform: Platform,
   file: string,
@@ -42,27 +42,27 @@ export async function buildExecutable(
   await writeFile(
     join(folder, 'sea.json'),
     JSON.stringify({
-      // Without the folder: the path is in the executable.
+      // Relative, because the path ends up in the executable.
       main: 'main.js',
       output: 'sea.blob',
       disableExperimentalSEAWarning: true,
-      // As bin/operator.mjs has it: nobody who reads the log could do anything about them.
+      // Suppresses experimental-feature warnings like bin/operator.mjs: readers of the log can't act on them.
       execArgv: [...FLAGS, '--disable-warning=ExperimentalWarning'],
       assets: await pages(),
     }),
   )
-  // The same version as the target's; what it makes holds nothing of the platform that it ran on.
+  // The target's Node version must generate the blob, but the blob does not depend on the platform that generates it.
   const { file: maker } = await nodeBinary(`linux-${process.arch}` as Platform)
   await run(maker, ['--experimental-sea-config', 'sea.json'], { cwd: folder })
   await writeFile(file, stripped(await readFile(node.file)))
-  // It warns of names of sections, which are none of ours.
+  // postject warns about section names that are none of ours.
   const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
   await run(process.execPath, [postject, file, RESOURCE, join(folder, 'sea.blob'), '--sentinel-fuse', FUSE])
   await chmod(file, 0o755)
   return { file, components: [await nodeComponent(node), ...(await componentsOf(packages))] }
 }
 
-/** The pages' files, by their names in `dist`. */
+/** The page assets, by their names in `dist`. */
 async function pages(): Promise<Record<string, string>> {
   const names: string[] = []
   for await (const entry of glob('web/**', { cwd: join(ROOT, 'dist'), withFileTypes: true })) {
@@ -73,7 +73,7 @@ async function pages(): Promise<Record<string, string>> {
 
 const built = new Map<Platform, Promise<Executable>>()
 
-/** The executable of a platform, made once by this process and gone with it. */
+/** A platform's executable. Built once per process, and deleted when the process exits. */
 export function executableOf(platform: Platform): Promise<Executable> {
   let executable = built.get(platform)
   if (executable === undefined) {
@@ -85,7 +85,7 @@ export function executableOf(platform: Platform): Promise<Executable> {
   return executable
 }
 
-/** An executable, packed with the licenses of what is in it, and its SBOM beside it, in `out`. Returns their names. */
+/** Builds an archive of the executable with its licenses, and its SBOM, in `out`. Returns the file names. */
 export async function releaseExecutable(platform: Platform, out: string): Promise<string[]> {
   const { version } = manifest
   const name = `pinhole-server-${version}-${platform}`

@@ -1,4 +1,7 @@
-/** A container image with the executable, the few libraries that Node needs, and no shell. Needs buildah and mmdebstrap. */
+/**
+ * Builds a container image with the executable and the few libraries that Node needs, without a shell. Needs buildah and
+ * mmdebstrap.
+ */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -24,11 +27,11 @@ import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)
 
-/** A name of this machine alone: an engine that lacks the image fetches none of that name from elsewhere. */
+/** The localhost registry prevents engines that lack the image from pulling one of that name. */
 const NAME = 'localhost/pinhole'
 
 const DEBIAN = 'bookworm'
-/** Libraries of the system that Node is linked with; nothing else of these packages comes along. */
+/** System libraries that Node is linked against. Nothing else of these packages is included. */
 const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
 const LIBRARY_FILES = '{libc,libm,libdl,libpthread,libresolv,libgcc_s,libstdc++}.so.[0-9]'
 
@@ -36,16 +39,16 @@ const TRIPLES: Record<Platform, string> = {
   'linux-x64': 'x86_64-linux-gnu',
   'linux-arm64': 'aarch64-linux-gnu',
 }
-/** Where programs of a platform look for the dynamic linker. */
+/** Where each platform's programs expect the dynamic linker. */
 const LINKERS: Record<Platform, string> = {
   'linux-x64': 'lib64/ld-linux-x86-64.so.2',
   'linux-arm64': 'lib/ld-linux-aarch64.so.1',
 }
 
-/** Runs `buildah`: CI gives it storage of its own. */
-type Buildah = (...words: string[]) => Promise<unknown>
+/** Runs `buildah`. A parameter, because CI gives it its own storage. */
+type Buildah = (...args: string[]) => Promise<unknown>
 
-/** Makes the image `tag`. */
+/** Builds the image `tag`. */
 async function buildImage(platform: Platform, tag: string, buildah: Buildah): Promise<Component[]> {
   await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-image-'))
   const context = temporary.path
@@ -68,7 +71,7 @@ async function buildImage(platform: Platform, tag: string, buildah: Buildah): Pr
   await chmod(join(root, 'tmp'), 0o1777)
   const date = await sourceDate(ROOT)
   await buildah(
-    // Docker's format alone has health checks.
+    // Only Docker's format supports health checks.
     ...['build', '--quiet', '--format', 'docker', '--platform', `linux/${ARCHITECTURES[platform]}`],
     ...['--timestamp', `${date}`, '--build-arg', `VERSION=${version}`, '--isolation', 'chroot'],
     ...['--file', join(ROOT, 'deploy/docker/Dockerfile'), '--tag', tag, context],
@@ -76,7 +79,7 @@ async function buildImage(platform: Platform, tag: string, buildah: Buildah): Pr
   return all
 }
 
-/** Puts into `root` what Node is linked with. Nothing of it is run, so that it may be for another processor. */
+/** Copies the libraries that Node is linked against into `root`. Runs none of them, so they may be for another architecture. */
 export async function addLibraries(platform: Platform, root: string): Promise<Component[]> {
   await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-libraries-'))
   const debian = temporary.path
@@ -87,7 +90,7 @@ export async function addLibraries(platform: Platform, root: string): Promise<Co
   const folder = join('lib', TRIPLES[platform])
   await mkdir(join(root, folder), { recursive: true })
   for await (const path of glob(`{usr/,}${folder}/${LIBRARY_FILES}`, { cwd: debian })) {
-    // What a link leads to.
+    // Copies a link's target.
     await copyFile(join(debian, path), join(root, folder, basename(path)))
   }
   const linker = join(root, LINKERS[platform])
@@ -104,7 +107,7 @@ async function libraryComponent(debian: string, name: string, architecture: stri
   return {
     name,
     version,
-    // Most of each; its text has the rest.
+    // The main license; the text has the others.
     license: name === 'libc6' ? 'LGPL-2.1-or-later' : 'GPL-3.0-or-later WITH GCC-exception-3.1',
     purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`,
     text: await readFile(join(docs, 'copyright'), 'utf8'),
@@ -112,8 +115,8 @@ async function libraryComponent(debian: string, name: string, architecture: stri
 }
 
 /**
- * The files of an unpacked image, less what buildah gives it by chance: the id and the name of the container that it was built in,
- * and the second description for engines before Docker 1.10.
+ * The files of an unpacked image, without what varies between builds: the ID and name of buildah's build container, and the
+ * duplicate description for engines before Docker 1.10.
  */
 async function partsOf(folder: string): Promise<string[]> {
   const [image] = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
@@ -130,8 +133,8 @@ async function partsOf(folder: string): Promise<string[]> {
 }
 
 /**
- * The image, packed, and its SBOM beside it, in `out`. Returns their names. `docker load` takes it as it is, `podman load` only
- * unpacked.
+ * Builds the packed image and its SBOM in `out`. Returns the file names. `docker load` accepts the archive as it is, `podman
+ * load` only unpacked.
  */
 export async function releaseImage(platform: Platform, out: string, buildah: Buildah): Promise<string[]> {
   const { version } = manifest

@@ -1,4 +1,4 @@
-/** Node for the machines that a release is for: as the lock file of `runtime/` names it, and by its digest. */
+/** Node binaries for the release platforms: the version and digest that `runtime/`'s lock file pins. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtempDisposable, readFile, rename } from 'node:fs/promises'
@@ -16,7 +16,7 @@ export interface NodeBinary {
   license: string
 }
 
-/** Fetches it from npm, once: it is kept in `node_modules/.cache`. */
+/** Fetched from npm once, and cached in `node_modules/.cache`. */
 export async function nodeBinary(platform: Platform): Promise<NodeBinary> {
   const name = `node-${platform}`
   const { packages } = JSON.parse(await readFile(join(ROOT, 'runtime/package-lock.json'), 'utf8'))
@@ -37,10 +37,11 @@ export async function nodeBinary(platform: Platform): Promise<NodeBinary> {
   const found = createHash(algorithm)
     .update(await readFile(tarball))
     .digest('base64')
-  if (found !== digest) throw new Error(`${name} ${version} is not what runtime/package-lock.json says`)
+  if (found !== digest)
+    throw new Error(`${name} ${version} does not match its digest in runtime/package-lock.json`)
   await run('tar', ['-xzf', tarball, '-C', fresh, 'package/bin/node', 'package/LICENSE'])
   await rename(join(fresh, 'package'), folder).catch(async (error) => {
-    // Somebody else brought it in the meantime.
+    // Another process has fetched it meanwhile.
     if (!(await readFile(binary.license).catch(() => null))) throw error
   })
   return binary

@@ -1,10 +1,10 @@
 /**
- * `npm run release`: all that is published, in `dist/release/`, each with an SBOM beside it, with checksums and a statement of
- * provenance for CI to sign. The first version in CHANGELOG.md is the release's. Nothing is published by it.
+ * `npm run release`: builds everything to be published into `dist/release/`, each with an SBOM, plus checksums and a provenance
+ * statement for CI to sign. The first version in CHANGELOG.md is the release's. Publishes nothing.
  *
- *     npm run release                           the whole of it
- *     npm run release -- debian linux-x64       parts of it, for some platforms; without checksums
- *     npm run release -- --out FOLDER           elsewhere
+ *     npm run release                           everything
+ *     npm run release -- debian linux-x64       some parts, for some platforms; without checksums
+ *     npm run release -- --out FOLDER           to another folder
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,7 +12,7 @@ import { constants } from 'node:fs'
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { readWords } from '../scripts/words.ts'
+import { readArguments } from '../scripts/arguments.ts'
 import { PLATFORMS, type Platform } from './platforms.ts'
 import { setVersion, versionOf } from './version.ts'
 
@@ -21,13 +21,13 @@ const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')
 
 interface Part {
-  /** Programs without which it can't be made. */
+  /** Programs that the build needs. */
   needs: string[]
-  /** Loaded when the version is written: it is read then. */
+  /** Loaded lazily, because the modules read the version, which must be written first. */
   load(): Promise<Make>
 }
 
-/** Makes it in the folder `out`. Returns the names of its files. */
+/** Builds the part in the folder `out`. Returns the names of its files. */
 type Make = (out: string, platforms: readonly Platform[]) => Promise<string[]>
 
 const PARTS: Record<string, Part> = {
@@ -60,7 +60,7 @@ function onEach(make: (platform: Platform, out: string) => Promise<string[]>): M
   }
 }
 
-/** As `sha256sum --check` reads them. */
+/** In the format of `sha256sum --check`. */
 export async function checksums(folder: string, names: string[]): Promise<string> {
   const lines = await Promise.all(
     names.map(async (name) => `${await digestOf(join(folder, name))}  ${name}\n`),
@@ -68,7 +68,7 @@ export async function checksums(folder: string, names: string[]): Promise<string
   return lines.join('')
 }
 
-/** Unsigned: whoever builds signs it, and is then the builder (https://slsa.dev/spec/v1.0/provenance). */
+/** Unsigned: the builder signs it (https://slsa.dev/spec/v1.0/provenance). */
 export async function provenance(
   folder: string,
   names: string[],
@@ -99,37 +99,37 @@ async function digestOf(file: string): Promise<string> {
     .digest('hex')
 }
 
-/** `parts` and `platforms`: those that are named; without a part, the whole release. */
+/** Builds the given parts for the given platforms; without parts, the whole release. */
 async function release(parts: string[], platforms: readonly Platform[], out: string): Promise<void> {
   const isWhole = parts.length === 0
-  const picked = isWhole ? Object.values(PARTS) : parts.map((name) => PARTS[name]!)
-  const missing = await absent(picked.flatMap(({ needs }) => needs))
+  const selected = isWhole ? Object.values(PARTS) : parts.map((name) => PARTS[name]!)
+  const missing = await notInPath(selected.flatMap(({ needs }) => needs))
   if (missing.length > 0) throw new Error(`install these first, e.g. with apt-get: ${missing.join(' ')}`)
   const version = versionOf(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'))
   for (const name of await setVersion(ROOT, version))
-    process.stderr.write(`${name} names version ${version}, as CHANGELOG.md does\n`)
+    process.stderr.write(`${name} now has version ${version}, like CHANGELOG.md\n`)
   if (isWhole) await rm(out, { recursive: true, force: true })
   await mkdir(out, { recursive: true })
   const names: string[] = []
-  for (const { load } of picked) names.push(...(await (await load())(out, platforms)))
-  if (isWhole) names.push(...(await state(out, names, version)))
+  for (const { load } of selected) names.push(...(await (await load())(out, platforms)))
+  if (isWhole) names.push(...(await writeStatements(out, names, version)))
   for (const name of names) process.stdout.write(`${join(out, name)}\n`)
 }
 
-/** What tells others that `names` are the release's own. */
-async function state(out: string, names: string[], version: string): Promise<string[]> {
+/** Writes the provenance statement and the checksums of `names`. */
+async function writeStatements(out: string, names: string[], version: string): Promise<string[]> {
   const { repository } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   const { stdout } = await run('git', ['rev-parse', 'HEAD'], { cwd: ROOT })
   const source = { version, commit: stdout.trim(), repository: repository?.url ?? repository }
   await writeFile(join(out, 'provenance.json'), await provenance(out, names, source))
   await writeFile(join(out, 'SHA256SUMS'), await checksums(out, [...names, 'provenance.json']))
   if (repository === undefined)
-    process.stderr.write('package.json names no repository: npm signs no provenance without one.\n')
+    process.stderr.write('package.json has no repository, so npm will not sign provenance.\n')
   return ['provenance.json', 'SHA256SUMS']
 }
 
-/** Those of `programs` that PATH does not have. */
-async function absent(programs: string[]): Promise<string[]> {
+/** The `programs` that are not in PATH. */
+async function notInPath(programs: string[]): Promise<string[]> {
   const folders = (process.env.PATH ?? '').split(delimiter)
   const found = await Promise.all(
     programs.map((program) =>
@@ -139,13 +139,13 @@ async function absent(programs: string[]): Promise<string[]> {
       ),
     ),
   )
-  return [...new Set(programs.filter((_, nth) => !found[nth]))]
+  return [...new Set(programs.filter((_, index) => !found[index]))]
 }
 
 const isPlatform = (word: string): word is Platform => PLATFORMS.some((platform) => platform === word)
 
 if (import.meta.main) {
-  const { values, positionals } = readWords('npm run release -- [PART…] [PLATFORM…] [--out DIR]', {
+  const { values, positionals } = readArguments('npm run release -- [PART…] [PLATFORM…] [--out DIR]', {
     allowPositionals: true,
     options: { out: { type: 'string', default: join(ROOT, 'dist/release') } },
   })

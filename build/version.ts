@@ -1,4 +1,4 @@
-/** The version of a release: CHANGELOG.md decides it, and every file that names it follows. */
+/** A release's version: CHANGELOG.md is authoritative, and all other files follow it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -14,18 +14,18 @@ export const FILES = [
   'deploy/unraid/pinhole.xml',
 ]
 
-/** The version in npm's two files, in the chart, and where the image is named. */
+/** The version in npm's two files, in the Helm chart, and in image names. */
 const NAMED = /(?<="name": "pinhole",\s+"version": "|^(?:version|appVersion): |\/pinhole:)\d+\.\d+\.\d+/gm
 
-/** The newest version that `changelog` has a section for. Throws if what is above it is not a version yet. */
+/** The newest version in `changelog`. Throws if its first section is not a version yet. */
 export function versionOf(changelog: string): string {
   const [, title = ''] = /^## (.*)$/m.exec(changelog) ?? []
   const [, version] = /^(\d+\.\d+\.\d+)(?: |$)/.exec(title) ?? []
-  if (version === undefined) throw new Error(`CHANGELOG.md begins with "${title}": give it a version`)
+  if (version === undefined) throw new Error(`CHANGELOG.md begins with "${title}": give it a version number`)
   return version
 }
 
-/** Writes `version` where `FILES` of `folder` name it. Returns those that named another. Throws if one names none. */
+/** Updates `FILES` of `folder` to `version`. Returns the changed files. Throws if a file contains no version. */
 export async function setVersion(folder: string, version: string): Promise<string[]> {
   const changed: string[] = []
   for (const name of FILES) {

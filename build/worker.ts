@@ -1,13 +1,13 @@
-/** The Worker as modules: `worker.js`, and what it loads at the first use. */
+/** The Cloudflare Worker as modules: `worker.js` and the modules that it loads on demand. */
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { ROOT } from '../src/node/manifest.ts'
 
 export interface WorkerModule {
-  /** Within one folder. */
+  /** File name, without a folder. */
   name: string
   text: string
-  /** It, or a module that it imports at once, is there from the start. */
+  /** Whether the module is loaded at start: the entry point and its static imports. */
   isAtStart: boolean
 }
 
@@ -32,14 +32,14 @@ export async function workerModules(): Promise<WorkerModule[]> {
       if (kind === 'import-statement') atStart.add(path)
     }
   }
-  return Object.keys(metafile.outputs).map((name, nth) => ({
+  return Object.keys(metafile.outputs).map((name, index) => ({
     name,
-    text: outputFiles[nth]!.text,
+    text: outputFiles[index]!.text,
     isAtStart: atStart.has(name),
   }))
 }
 
-/** As Cloudflare counts it: compressed by gzip. Unit: bytes. */
+/** Size as Cloudflare counts it: gzipped. Unit: bytes. */
 export function gzippedBytes(modules: WorkerModule[]): number {
   return gzipSync(modules.map(({ text }) => text).join('\n'), { level: 9 }).length
 }

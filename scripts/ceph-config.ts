@@ -1,4 +1,4 @@
-/** `ceph.conf` for a cluster of one, on loopback, that keeps nothing. */
+/** `ceph.conf` for a single-node, in-memory cluster on loopback. */
 export function cephConfig(cluster: {
   folder: string
   fsid: string
@@ -26,9 +26,9 @@ osd pool default size = 1
 osd pool default min size = 1
 osd pool default pg num = 8
 osd pool default pgp num = 8
-# Placement groups that are split while a pool is new can get stuck ("laggy") on one OSD.
+# Splitting placement groups of a new pool can leave them stuck ("laggy") on a single OSD.
 osd pool default pg autoscale mode = off
-# A placement group whose lease lapses on a busy machine stays "laggy" on one OSD: nothing renews it. The lease is 0.8 of this.
+# If a placement group's lease expires on a busy machine it stays "laggy" on a single OSD. The lease is 0.8 of this.
 osd heartbeat grace = 36000
 osd crush chooseleaf type = 0
 mon allow pool size one = true
@@ -52,16 +52,16 @@ osd class load list = *
 osd class default list = *
 
 [client.rgw]
-# Without tcp_nodelay every small answer waits 40 ms for an acknowledgement.
+# Without tcp_nodelay every small response waits 40 ms for an acknowledgement.
 rgw frontends = beast endpoint=127.0.0.1:${gateway} tcp_nodelay=1
 rgw thread pool size = 64
-# What was deleted is given back within seconds, not hours: the store is small, and a full OSD lets every put hang.
+# Space of deleted objects is freed within seconds, not hours: the store is small, and puts hang when an OSD is full.
 rgw gc obj min wait = 5
 rgw gc processor period = 10
 rgw gc processor max time = 10
 rgw enable usage log = false
 rgw dns name = localhost
-# Quotas are looked at for every put, so that a test sees them at once.
+# Check quotas on every put, so that tests see changes immediately.
 rgw bucket quota ttl = 0
 `
 }

@@ -1,4 +1,4 @@
-/** A Ceph store on one machine, in memory: monitor, manager, one OSD on `memstore`, and the S3 gateway. For tests. */
+/** An in-memory Ceph store on one machine, for tests: monitor, manager, one OSD on `memstore`, and the S3 gateway. */
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { AwsClient } from 'aws4fetch'
 import { listen } from '../test/support/listen.ts'
 import { isInstalled } from '../test/support/processes/caches.ts'
 import { cephConfig } from './ceph-config.ts'
-import { answers, SERVICES_FOLDER, type Services, STATE_FILE } from './services-state.ts'
+import { isResponding, SERVICES_FOLDER, type Services, STATE_FILE } from './services-state.ts'
 
 const run = promisify(execFile)
 
@@ -26,10 +26,10 @@ const PROGRAMS = [
   'ceph-authtool',
 ]
 
-/** A command that talks to the cluster gives up after this. Unit: milliseconds. */
+/** Timeout of commands that talk to the cluster. Unit: milliseconds. */
 const COMMAND_TIMEOUT_MS = 60_000
 const GATEWAY_TIMEOUT_MS = 90_000
-/** How long a daemon may take to end before it is killed. Unit: milliseconds. */
+/** How long a daemon may take to exit before it is killed. Unit: milliseconds. */
 const STOP_TIMEOUT_MS = 10_000
 
 export async function missingPrograms(): Promise<string[]> {
@@ -37,13 +37,13 @@ export async function missingPrograms(): Promise<string[]> {
   return PROGRAMS.filter((_, index) => !found[index])
 }
 
-/** Throws what went wrong, with the end of the logs, and leaves nothing running. */
+/** On failure, stops everything and throws an `Error` with the end of the logs. */
 export async function startCeph(): Promise<Services> {
   await stopCeph()
   try {
     return await start(SERVICES_FOLDER)
   } catch (error) {
-    const logs = await endOfLogs(SERVICES_FOLDER)
+    const logs = await logTails(SERVICES_FOLDER)
     await stopCeph()
     throw new Error(`Ceph did not start.\n${logs}`, { cause: error })
   }
@@ -85,7 +85,7 @@ async function start(folder: string): Promise<Services> {
   await command('ceph-mgr', '-i', 'x')
   await command('radosgw', '-n', 'client.rgw')
   const endpoint = `http://127.0.0.1:${gateway}`
-  await untilItAnswers(endpoint)
+  await untilResponding(endpoint)
 
   const services: Services = {
     folder,
@@ -115,7 +115,7 @@ async function start(folder: string): Promise<Services> {
   return services
 }
 
-/** The gateway makes its pools when the first bucket and object come: that is no test's time to spend. */
+/** The gateway creates its pools with the first bucket and object. Done here, so that no test's timeout pays for it. */
 async function warmUp({ endpoint, accessKeyId, secretAccessKey }: Services): Promise<void> {
   const aws = new AwsClient({ accessKeyId, secretAccessKey, service: 's3', region: 'us-east-1', retries: 0 })
   for (const [method, path] of [
@@ -134,28 +134,28 @@ async function warmUp({ endpoint, accessKeyId, secretAccessKey }: Services): Pro
   }
 }
 
-async function untilItAnswers(endpoint: string): Promise<void> {
+async function untilResponding(endpoint: string): Promise<void> {
   const deadline = Date.now() + GATEWAY_TIMEOUT_MS
-  while (!(await answers(endpoint))) {
+  while (!(await isResponding(endpoint))) {
     if (Date.now() > deadline) throw new Error(`the gateway does not answer at ${endpoint}`)
     await sleep(250)
   }
 }
 
-/** Ends every daemon that runs on our folder, and removes the folder. `false` if there was none. */
+/** Stops all daemons of our folder, and removes the folder. `false` if there was none. */
 export async function stopCeph(): Promise<boolean> {
   const names = await readdir(SERVICES_FOLDER).catch(() => null)
   if (names === null) return false
   const pidFiles = names.filter((name) => name.endsWith('.pid'))
-  // The gateway first, the monitor last: each one's end needs the others.
+  // Gateway first, monitor last: each daemon needs the later ones to shut down.
   const order = ['client', 'mgr', 'osd', 'mon']
   pidFiles.sort((a, b) => order.indexOf(a.split('.')[0]!) - order.indexOf(b.split('.')[0]!))
-  for (const name of pidFiles) await endDaemon(join(SERVICES_FOLDER, name))
+  for (const name of pidFiles) await stopDaemon(join(SERVICES_FOLDER, name))
   await rm(SERVICES_FOLDER, { recursive: true, force: true })
   return true
 }
 
-async function endDaemon(pidFile: string): Promise<void> {
+async function stopDaemon(pidFile: string): Promise<void> {
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10)
   if (!(await isOurs(pid))) return
   process.kill(pid, 'SIGTERM')
@@ -166,13 +166,13 @@ async function endDaemon(pidFile: string): Promise<void> {
   }
 }
 
-/** A pid may have been given to somebody else since. A process that ended but was not yet waited for has no command. */
+/** The PID may have been reused by another process. A zombie has no command line. */
 async function isOurs(pid: number): Promise<boolean> {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   return commandLine.includes(SERVICES_FOLDER)
 }
 
-/** All different. */
+/** Distinct free ports. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(servers.map((server) => listen(server)))
@@ -180,12 +180,12 @@ async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
-async function endOfLogs(folder: string): Promise<string> {
+async function logTails(folder: string): Promise<string> {
   const log = join(folder, 'log')
   const names = await readdir(log).catch(() => [])
-  const ends = names.map(async (name) => {
+  const tails = names.map(async (name) => {
     const lines = (await readFile(join(log, name), 'utf8')).trimEnd().split('\n')
     return `--- ${name}\n${lines.slice(-5).join('\n')}`
   })
-  return (await Promise.all(ends)).join('\n')
+  return (await Promise.all(tails)).join('\n')
 }

@@ -1,4 +1,4 @@
-/** Writes `docs/client.md`: what the SDK exports, as `deno doc` has it. `npm run docs`. */
+/** `npm run docs`: writes `docs/client.md`, the SDK's reference, from the output of `deno doc`. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 
 export const DOCUMENT = join(ROOT, 'docs/client.md')
 
-const HEAD = `# The client
+const INTRODUCTION = `# The client
 
 \`pinhole/client\` has the same API in Node (22 or later), Deno, Bun and browsers. This page is generated from its source by
 \`npm run docs\`.
@@ -42,13 +42,13 @@ All functions reject with a \`TypeError\` for invalid arguments, and with the si
 \`Challenge\` are described in the service's \`/openapi.json\`, and every \`RefusalCode\`, with what to do about it, at its \`/api\`.
 `
 
-/** What the service's own reference has, and what is said where it is named. */
-export const ELSEWHERE = [
+/** Left out: types documented by the service's own reference, and types described where they are used. */
+export const EXCLUDED = [
   ...['Challenge', 'Problem', 'RefusalCode', 'ImageType'],
   ...['ForeignType', 'Lifetime', 'MODES', 'PrepareOptions', 'RemoveOptions', 'UploadOptions'],
 ]
 
-/** By the first word of a declaration. */
+/** By the declaration's first word. */
 const SECTIONS: Record<string, string> = {
   function: 'Functions',
   class: 'Errors',
@@ -57,7 +57,7 @@ const SECTIONS: Record<string, string> = {
 }
 
 export function clientDocs(): string {
-  const parts = [HEAD]
+  const parts = [INTRODUCTION]
   const node = declarationsOf('src/client/node.ts')
   for (const title of new Set(Object.values(SECTIONS))) {
     parts.push(`## ${title}\n`, ...node.filter(({ section }) => section === title).map(({ text }) => text))
@@ -73,7 +73,7 @@ interface Declaration {
   text: string
 }
 
-/** `deno doc` writes "Defined in" before each, then the declaration, what is said of it, and members, two columns in. */
+/** Splits the output of `deno doc`: "Defined in", the declaration, its description, and its members indented by two columns. */
 function declarationsOf(entry: string): Declaration[] {
   const env = { ...process.env, NO_COLOR: '1' }
   const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
@@ -82,18 +82,22 @@ function declarationsOf(entry: string): Declaration[] {
     const [signature = '', ...rest] = block.trimEnd().split('\n')
     const [, kind = '', name] = /^(?:async )?(\w+) (\w+)/.exec(signature) ?? []
     const section = SECTIONS[kind]
-    if (name === undefined || section === undefined || ELSEWHERE.includes(name)) return []
+    if (name === undefined || section === undefined || EXCLUDED.includes(name)) return []
     const lines = rest.map((line) => line.slice(2))
     const from = kind === 'interface' || kind === 'class' ? lines.findIndex((line) => MEMBER.test(line)) : -1
-    const said = (from < 0 ? lines : lines.slice(0, from)).join('\n').trim()
+    const description = (from < 0 ? lines : lines.slice(0, from)).join('\n').trim()
     const members = from < 0 ? '' : ` {\n${membersOf(lines.slice(from)).join('\n')}\n}`
     return [
-      { name, section, text: `### ${name}\n\n${said && `${said}\n\n`}${fenced(shown(signature) + members)}` },
+      {
+        name,
+        section,
+        text: `### ${name}\n\n${description && `${description}\n\n`}${fenced(shown(signature) + members)}`,
+      },
     ]
   })
 }
 
-/** As a caller needs it: `MODES` by its values, parameters without underscores, no `async`, which the promise says. */
+/** As a caller needs it: `MODES` as its values, parameters without underscores, no `async`, which the promise implies. */
 function shown(signature: string): string {
   return signature
     .replace(/^async /, '')
@@ -104,15 +108,15 @@ function shown(signature: string): string {
 const MEMBER = /^(?:readonly |get )?\w+\??[:(]/
 
 /**
- * Members, each with what is said of it above as a comment: `deno doc` has that below, deeper in. Constructors are left out:
- * nobody else makes errors.
+ * Members, each preceded by its description as a comment: `deno doc` prints the description after the member, indented deeper.
+ * Constructors are left out: only the client creates errors.
  */
 function membersOf(lines: string[]): string[] {
   const members: string[] = []
-  let place = 0
+  let at = 0
   for (const line of lines) {
-    if (line.startsWith('  ')) members.splice(place++, 0, `  // ${line.trim()}`)
-    else if (!line.startsWith('constructor(')) place = members.push(`  ${line}`.trimEnd()) - 1
+    if (line.startsWith('  ')) members.splice(at++, 0, `  // ${line.trim()}`)
+    else if (!line.startsWith('constructor(')) at = members.push(`  ${line}`.trimEnd()) - 1
   }
   return members
 }

@@ -1,4 +1,6 @@
-/** What Cloudflare takes: the Worker's modules, the pages' files, and the ledger's tables as migrations of D1. */
+/**
+ * Builds the files to deploy to Cloudflare: the Worker's modules, the page assets, and the ledger's tables as D1 migrations.
+ */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workerModules } from '../build/worker.ts'

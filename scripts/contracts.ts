@@ -1,4 +1,4 @@
-/** Which contracts there are, on which hosts and adapters, and what a run of them gives as tables. */
+/** The contract suites, the hosts and adapters that they run on, and the tables of their outcomes. */
 import { join } from 'node:path'
 import { ROOT } from './test/files.ts'
 
@@ -6,9 +6,9 @@ export interface Suite {
   /** The row's name. */
   name: string
   file: string
-  /** How the name of the suite begins in the file, and so those of its cases. */
+  /** Prefix of the suite's name in the file, and so of its cases' names. */
   pattern: string
-  /** Instead of Node. */
+  /** Replaces Node. */
   runtime?: 'bun' | 'deno'
 }
 
@@ -40,19 +40,19 @@ export const SUITES: Record<string, Suite[]> = {
 
 export interface Outcome {
   passed: number
-  /** How many cases, by the reason why they say nothing about it. */
+  /** Number of skipped cases, by reason. */
   notApplicable: Record<string, number>
-  /** Cases that do not hold. */
+  /** Names of failing cases. */
   failing: string[]
 }
 
-/** By name of the row. */
+/** By row name. */
 export type Outcomes = Record<string, Outcome>
 
-/** Made by `npm run contract -- --save`. */
+/** Written by `npm run contract -- --save`. */
 export const SAVED = join(ROOT, 'test/contracts/outcomes.json')
 
-/** Markdown: a table for each suite that has outcomes. */
+/** Markdown: one table for each group of suites that has outcomes. */
 export function tableOf(outcomes: Outcomes): string {
   return Object.entries(SUITES)
     .map(([title, suites]) => {

@@ -1,5 +1,5 @@
 /**
- * kill -9 in a loop, and a look at every acknowledgement after it:
+ * Kills a server with `kill -9` in a loop, and verifies every acknowledgement after each kill:
  *
  *     node scripts/crash-loop.ts [rounds=200] [workers=1]
  */

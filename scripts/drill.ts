@@ -1,9 +1,9 @@
-/** `npm run drill -- [ROUNDS] [NAME…]`: does to the service what goes wrong in years, and counts what it kept. */
+/** `npm run drill -- [ROUNDS] [NAME…]`: subjects the service to the faults of years of operation, and counts what it lost. */
 import { DRILLS } from '../test/drills/all.ts'
 import { isPassed } from '../test/drills/drill.ts'
-import { readWords } from './words.ts'
+import { readArguments } from './arguments.ts'
 
-const { positionals } = readWords('npm run drill -- [ROUNDS] [NAME…]', { allowPositionals: true })
+const { positionals } = readArguments('npm run drill -- [ROUNDS] [NAME…]', { allowPositionals: true })
 const [first = '', ...more] = positionals
 const rounds = /^\d+$/.test(first) ? Number(first) : 5
 const names = (/^\d+$/.test(first) || first === '' ? more : [first, ...more]).join(' ')

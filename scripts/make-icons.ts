@@ -1,11 +1,11 @@
-/** Makes the PNG icons and `favicon.ico` from `icon.svg`. Run it when the drawing changes. */
+/** Renders the PNG icons and `favicon.ico` from `icon.svg`. Run it when the drawing changes. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 
 const here = join(import.meta.dirname, '../src/web/icons')
 const svg = await readFile(join(here, 'icon.svg'), 'utf8')
-// Systems cut their own shape out of a maskable icon, so its ground must reach the corners.
+// Systems crop a maskable icon to their own shape, so its background must reach the corners.
 const square = svg.replace(' rx="14"', '')
 
 async function png(source: string, side: number): Promise<Buffer> {
@@ -20,7 +20,7 @@ await writeFile(join(here, 'icon-512.png'), await png(svg, 512))
 await writeFile(join(here, 'icon-maskable-512.png'), await png(square, 512))
 await writeFile(join(here, 'apple-icon.png'), await png(square, 180))
 
-/** What previews of links to the service show: the light, the hole, the name. */
+/** Shown in link previews of the service: the light, the hole, the name. */
 const preview = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630">
   <rect width="1200" height="630" fill="#f6f1e7"/>
   <path d="M0 120 600 290 0 460ZM1200 40 600 290l600 250Z" fill="#fffaf0" stroke="#d8cdb8" stroke-width="2"/>
@@ -33,7 +33,7 @@ await writeFile(
   await sharp(Buffer.from(preview)).png({ compressionLevel: 9, palette: true }).toBuffer(),
 )
 
-// An icon file may hold a PNG as it is: a header of 6 bytes, one entry of 16, then the PNG.
+// An icon file may embed a PNG unchanged: a header of 6 bytes, one entry of 16, then the PNG.
 const small = await png(svg, 32)
 const header = Buffer.alloc(22)
 header.writeUInt16LE(1, 2)

@@ -6,8 +6,8 @@
 
 import * as modules from 'node:module'
 
-// Later starts find the types stripped and the code compiled: faster, and without the memory that stripping takes.
-// Deno has no such thing.
+// Later starts load stripped and compiled code from the cache: faster, and without the memory that type stripping takes.
+// Deno does not have it.
 modules.enableCompileCache?.()
 
 const { main } = await import('./node/main.ts')

@@ -7,7 +7,7 @@ import {
   cutOff,
   destroy,
   FREE_CHUNKS,
-  FREE_CHUNKS_OF_A_BODY,
+  FREE_CHUNKS_PER_BODY,
   guardSmallChunks,
   MIN_AVERAGE_BYTES,
   stopParsing,
@@ -117,13 +117,13 @@ for (const cut of [cutOff, destroy]) {
       talk.socket.write(`${POST}${'1\r\na\r\n'.repeat(CHUNKS)}0\r\n\r\n`)
       await assert.rejects(talk.answer(), 'it is answered')
       assert.ok(pieces > FREE_CHUNKS, `${pieces}`)
-      if (cut === cutOff) assert.equal(pieces, FREE_CHUNKS + FREE_CHUNKS_OF_A_BODY + 1)
+      if (cut === cutOff) assert.equal(pieces, FREE_CHUNKS + FREE_CHUNKS_PER_BODY + 1)
     })
 
     it('counts those of all bodies of a connection', async (t) => {
       const { url } = await guarded(t)
       const talk = await converse(url)
-      const body = `${POST}${'1\r\na\r\n'.repeat(FREE_CHUNKS_OF_A_BODY + FREE_CHUNKS / 2)}0\r\n\r\n`
+      const body = `${POST}${'1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY + FREE_CHUNKS / 2)}0\r\n\r\n`
       talk.socket.write(body + body)
       assert.equal((await talk.answer()).status, 200)
       assert.equal((await talk.answer()).status, 200)
@@ -137,7 +137,7 @@ for (const cut of [cutOff, destroy]) {
       // A read may end in the middle of a chunk, which then counts as two.
       const bytes = 2 * MIN_AVERAGE_BYTES
       const large = `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
-      for (const chunks of [large.repeat(CHUNKS), '1\r\na\r\n'.repeat(FREE_CHUNKS_OF_A_BODY)]) {
+      for (const chunks of [large.repeat(CHUNKS), '1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY)]) {
         talk.socket.write(`${POST}${chunks}0\r\n\r\n`)
         assert.equal((await talk.answer()).status, 200)
       }

@@ -35,7 +35,7 @@ function bring(t: { after(done: () => void): void }, own: string, brought: strin
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'bin'))
   mkdirSync(join(folder, 'runtime'))
-  for (const file of ['bin/bring-node.mjs', 'runtime/package-lock.json'])
+  for (const file of ['bin/install-node.mjs', 'runtime/package-lock.json'])
     cpSync(join(ROOT, file), join(folder, file))
   writeFileSync(join(folder, 'own-node'), `#!/bin/sh\necho ${own}\n`, { mode: 0o755 })
   const { packages } = JSON.parse(readFileSync(join(folder, 'runtime/package-lock.json'), 'utf8'))
@@ -51,7 +51,7 @@ function bring(t: { after(done: () => void): void }, own: string, brought: strin
     npm_execpath: join(folder, 'npm.mjs'),
     npm_node_execpath: join(folder, 'own-node'),
   }
-  const ran = spawnSync(process.execPath, ['bin/bring-node.mjs'], { cwd: folder, env, encoding: 'utf8' })
+  const ran = spawnSync(process.execPath, ['bin/install-node.mjs'], { cwd: folder, env, encoding: 'utf8' })
   return { code: ran.status, stderr: ran.stderr, link: join(folder, 'node_modules/.bin/node') }
 }
 
@@ -114,7 +114,7 @@ function bringTools(t: { after(done: () => void): void }, installed: object, npm
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'bin'))
   mkdirSync(join(folder, 'node_modules'))
-  cpSync(join(ROOT, 'bin/bring-tools.mjs'), join(folder, 'bin/bring-tools.mjs'))
+  cpSync(join(ROOT, 'bin/install-tools.mjs'), join(folder, 'bin/install-tools.mjs'))
   const write = (file: string, packages: object) =>
     writeFileSync(join(folder, file), JSON.stringify({ packages }))
   write('package-lock.json', LOCKED)
@@ -123,7 +123,7 @@ function bringTools(t: { after(done: () => void): void }, installed: object, npm
   write('all.json', WHOLE)
   writeFileSync(join(folder, 'npm.mjs'), `import fs from 'node:fs'\nfs.writeFileSync('ran', '')\n${npm}`)
   const env = { PATH: '/usr/bin:/bin', npm_execpath: join(folder, 'npm.mjs') }
-  const ran = spawnSync(process.execPath, ['bin/bring-tools.mjs'], { cwd: folder, env, encoding: 'utf8' })
+  const ran = spawnSync(process.execPath, ['bin/install-tools.mjs'], { cwd: folder, env, encoding: 'utf8' })
   return { code: ran.status, stderr: ran.stderr, ranNpm: existsSync(join(folder, 'ran')) }
 }
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { type Config, parseConfig } from '../src/config.ts'
 import { backUp } from '../src/node/backup/backup.ts'
 import { restore } from '../src/node/backup/restore.ts'
-import { endRestore } from '../src/node/backup/restored-ledger.ts'
+import { abandonRestore } from '../src/node/backup/restored-ledger.ts'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createLog } from '../src/node/log.ts'
 import { openStores, type Stores } from '../src/node/open/stores.ts'
@@ -148,7 +148,7 @@ async function repairAll(config: Config): Promise<string[]> {
     for await (const finding of found) {
       done.push(`${finding.kind}: ${await repair(finding, { ...stores, folder, backup: null })}`)
     }
-    await endRestore(config.dataDir, stores.ledger)
+    await abandonRestore(config.dataDir, stores.ledger)
     return done
   })
 }

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { describe, it, mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
-  createReadTurns,
+  createReadSlots,
   createScheduler,
   READS_PER_TICK,
   TICKS_FOR_CONNECTIONS,
@@ -124,7 +124,7 @@ describe('the fair scheduler', () => {
 })
 
 it('bodies are read a few a tick, first come, first served', async () => {
-  const nextRead = createReadTurns()
+  const nextRead = createReadSlots()
   const read: number[] = []
   for (let nth = 0; nth < 3 * READS_PER_TICK + 1; nth++) {
     const turn = nextRead()
@@ -143,7 +143,7 @@ it('bodies are read a few a tick, first come, first served', async () => {
 })
 
 it('bodies that ask again get their turn behind those that wait', async () => {
-  const nextRead = createReadTurns()
+  const nextRead = createReadSlots()
   const pieces = new Array<number>(2 * READS_PER_TICK).fill(0)
   await Promise.all(
     pieces.map(async (_, nth) => {

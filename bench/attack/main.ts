@@ -2,7 +2,7 @@
 import { mkdtempDisposable, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readWords } from '../../scripts/words.ts'
+import { readArguments } from '../../scripts/arguments.ts'
 import { readBundle } from '../../src/node/assets/build.ts'
 import { EVERY_ROUTE } from '../../test/support/attack/routes.ts'
 import { NOTHING_STORED, type Stored, type Target, targetsFor } from '../../test/support/attack/targets.ts'
@@ -38,7 +38,7 @@ interface Attack extends Costs {
   isMissed: boolean
 }
 
-const { values: flags, positionals } = readWords('bench/attack/main.ts [WORD…] [--seconds N] [--save]', {
+const { values: flags, positionals } = readArguments('bench/attack/main.ts [WORD…] [--seconds N] [--save]', {
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '1.5' }, save: { type: 'boolean', default: false } },
 })

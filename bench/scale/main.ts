@@ -6,7 +6,7 @@
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readWords } from '../../scripts/words.ts'
+import { readArguments } from '../../scripts/arguments.ts'
 import { type Measure, tablesOf } from '../report/figures.ts'
 import { machine, thisRun } from '../report/machine.ts'
 import { measureNames, measureVerify } from './commands.ts'
@@ -18,7 +18,7 @@ const parts = {
   verify: measureVerify,
 }
 
-const { values: flags, positionals } = readWords(
+const { values: flags, positionals } = readArguments(
   'bench/scale/main.ts [ledger|names|verify…] [--count N] [--dir FOLDER]',
   {
     allowPositionals: true,

@@ -1,4 +1,4 @@
-/** The server and the operator's commands as one script, with all that they read beside themselves inside. */
+/** Bundles the server and the operator's commands into one script, including all files that they read from their package. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ export const ROOT = join(import.meta.dirname, '../..')
 
 export interface Bundle {
   code: string
-  /** Folders of the packages in it. */
+  /** Folders of the bundled packages. */
   packages: string[]
 }
 
@@ -23,16 +23,16 @@ export async function bundleServer(preload: string[] = []): Promise<Bundle> {
     metafile: true,
     platform: 'node',
     target: 'node24',
-    // A single executable's main module.
+    // The main module of a single executable must be CommonJS.
     format: 'cjs',
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
     logLevel: 'error',
-    // Only a checkout bundles pages; and node-postgres has a part that few have.
+    // Only a checkout bundles pages, and node-postgres has an optional native part.
     external: ['vite', 'pg-native'],
     define: { 'import.meta.dirname': '__dirname', 'import.meta.main': 'false' },
-    plugins: [manifestInline(), hashAtOnce(), filesInline()],
+    plugins: [manifestInline(), synchronousHash(), filesInline()],
   })
   const packages = Object.keys(metafile.inputs).flatMap(
     (path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
@@ -40,7 +40,7 @@ export async function bundleServer(preload: string[] = []): Promise<Bundle> {
   return { code: outputFiles[0]!.text, packages: [...new Set(packages)].sort() }
 }
 
-/** In place of what package.json says of a checkout: the version, and what people type. */
+/** Replaces values that are read from a checkout's package.json: the version, and the commands that users type. */
 function manifestInline(): Plugin {
   return {
     name: 'manifest-inline',
@@ -59,13 +59,13 @@ function manifestInline(): Plugin {
   }
 }
 
-/** A CommonJS script can't wait while it is loaded: xxhash's module is compiled at once instead. */
-function hashAtOnce(): Plugin {
+/** A CommonJS script can't await while it loads, so xxhash's module is compiled synchronously. */
+function synchronousHash(): Plugin {
   return {
-    name: 'hash-at-once',
+    name: 'synchronous-hash',
     setup({ onLoad }) {
       onLoad({ filter: /\/xxhash-wasm\/esm\/xxhash-wasm\.js$/ }, async ({ path }) => ({
-        contents: swapped(await readFile(path, 'utf8'), [
+        contents: replaceOnce(await readFile(path, 'utf8'), [
           ['async function e()', 'function e()'],
           [
             '(await WebAssembly.instantiate(t)).instance',
@@ -74,27 +74,27 @@ function hashAtOnce(): Plugin {
         ]),
       }))
       onLoad({ filter: /\/stores\/filesystem\/block-digests\.ts$/ }, async ({ path }) => ({
-        contents: swapped(await readFile(path, 'utf8'), [['= await xxhash()', '= xxhash()']]),
+        contents: replaceOnce(await readFile(path, 'utf8'), [['= await xxhash()', '= xxhash()']]),
         loader: 'ts',
       }))
     },
   }
 }
 
-/** Throws if the text has not each of them once. */
-function swapped(text: string, pairs: [from: string, to: string][]): string {
+/** Throws unless each `from` occurs exactly once. */
+function replaceOnce(text: string, pairs: [from: string, to: string][]): string {
   for (const [from, to] of pairs) {
-    if (text.split(from).length !== 2) throw new Error(`not there once: ${from}`)
+    if (text.split(from).length !== 2) throw new Error(`expected exactly once: ${from}`)
     text = text.replace(from, () => to)
   }
   return text
 }
 
-/** A file read by its address: `readFileSync(new URL('../package.json', import.meta.url), 'utf8')`. */
+/** A file read by URL: `readFileSync(new URL('../package.json', import.meta.url), 'utf8')`. */
 const READ =
   /readFileSync\(new URL\('([^']+)', (?:import\.meta\.url|import\.meta\.resolve\('([^']+)'\))\)(, 'utf8')?\)/g
 
-/** Contents in place of reads: an executable has nothing beside it. */
+/** Inlines such files: an executable has no files beside it. */
 function filesInline(): Plugin {
   return {
     name: 'files-inline',
@@ -109,9 +109,9 @@ function filesInline(): Plugin {
             : `Buffer.from('${await readFile(file, 'base64')}', 'base64')`
           code = code.replace(call, () => contents)
         }
-        // Whatever else is found by an address would be missed only where it is used.
-        const left = /import\.meta\.(?!dirname|main)\w+/.exec(code)
-        if (left) throw new Error(`${path}: ${left[0]} means nothing in a single executable`)
+        // Any other use of the module's URL would only fail at run time.
+        const unsupported = /import\.meta\.(?!dirname|main)\w+/.exec(code)
+        if (unsupported) throw new Error(`${path}: ${unsupported[0]} does not work in a single executable`)
         return { contents: code, loader: 'ts' }
       })
     },

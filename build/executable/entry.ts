@@ -1,6 +1,6 @@
 /**
- * What the single executable runs: the server, or what its first word says. `operator`: the operator's commands, likewise
- * under the name `pinhole-operator`. `health`: whether the server on this machine answers, for containers without a shell.
+ * Entry point of the single executable. Runs the server, or the first argument's command: `operator` (also run under the name
+ * `pinhole-operator`), or `health`, which checks that the local server responds, for containers without a shell.
  */
 import cluster from 'node:cluster'
 import { basename } from 'node:path'
@@ -8,30 +8,30 @@ import { ENVIRONMENT } from '../../bin/tuning.mjs'
 import { main } from '../../src/node/main.ts'
 import { runOperator } from '../../src/node/operator/program.ts'
 
-// The path of the executable stands twice, in place of a script's. Node starts a worker with one more.
-const words = process.argv.slice(cluster.isWorker ? 3 : 2)
-if (basename(process.argv0) === 'pinhole-operator') operate(words)
-else if (words[0] === 'operator') operate(words.slice(1))
-else if (words[0] === 'health') askHealth()
+// The executable's path appears twice, in place of a script's. Node starts workers with one more argument.
+const args = process.argv.slice(cluster.isWorker ? 3 : 2)
+if (basename(process.argv0) === 'pinhole-operator') runOperatorCommand(args)
+else if (args[0] === 'operator') runOperatorCommand(args.slice(1))
+else if (args[0] === 'health') checkHealth()
 else serve()
 
 function serve(): void {
   const isTuned = Object.keys(ENVIRONMENT).every((name) => process.env[name] !== undefined)
-  // glibc reads it as the process starts: it starts once more, with the same pid.
+  // glibc reads these at process start, so restart the program with the same PID.
   if (!isTuned)
-    process.execve!(process.execPath, [process.argv0, ...words], { ...ENVIRONMENT, ...process.env })
-  // Flags of Node are in the executable; on the command line of a worker they would be its own arguments.
+    process.execve!(process.execPath, [process.argv0, ...args], { ...ENVIRONMENT, ...process.env })
+  // The executable contains Node's flags. Passed to a worker's command line they would be program arguments.
   if (cluster.isPrimary) cluster.setupPrimary({ execArgv: [] })
-  void main(words)
+  void main(args)
 }
 
-function operate(arguments_: string[]): void {
-  void runOperator(arguments_).then((code) => {
+function runOperatorCommand(operatorArgs: string[]): void {
+  void runOperator(operatorArgs).then((code) => {
     process.exitCode = code
   })
 }
 
-function askHealth(): void {
+function checkHealth(): void {
   fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then(
     ({ ok }) => process.exit(ok ? 0 : 1),
     () => process.exit(1),

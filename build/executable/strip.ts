@@ -1,4 +1,4 @@
-/** Programs without what debuggers alone read: of Node's, a seventh of its bytes. As strip(1) does, for any processor. */
+/** Strips debug information from executables: a seventh of Node's size. Like strip(1), but for any architecture. */
 
 /** Offsets and sizes in a 64-bit ELF file (elf(5)). */
 const SECTION_BYTES = 64
@@ -13,7 +13,7 @@ interface Section {
   size: number
 }
 
-/** A copy of `elf`, a 64-bit little-endian one, that ends behind what is loaded. Throws if something else stands between. */
+/** A copy of `elf` (64-bit, little-endian) without its unloaded sections. Throws if sections are in an unexpected order. */
 export function stripped(elf: Buffer): Buffer {
   if (elf.readUInt32BE(0) !== 0x7f454c46 || elf[4] !== 2 || elf[5] !== 1)
     throw new Error('not a 64-bit ELF file')
@@ -42,8 +42,8 @@ export function stripped(elf: Buffer): Buffer {
 
 function sectionsOf(elf: Buffer): Section[] {
   const start = Number(elf.readBigUInt64LE(0x28))
-  return Array.from({ length: elf.readUInt16LE(0x3c) }, (_, nth) => {
-    const header = elf.subarray(start + nth * SECTION_BYTES, start + (nth + 1) * SECTION_BYTES)
+  return Array.from({ length: elf.readUInt16LE(0x3c) }, (_, index) => {
+    const header = elf.subarray(start + index * SECTION_BYTES, start + (index + 1) * SECTION_BYTES)
     return {
       header,
       type: header.readUInt32LE(4),

@@ -1,4 +1,4 @@
-/** The client's package: the SDK and the command, compiled. It holds what its entries import, and needs what that imports. */
+/** Builds the client's package: the SDK and the command, compiled. Contains only modules that its entry points import. */
 import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -22,14 +22,14 @@ const ENTRIES = [
   'client/worker/node-worker.js',
 ]
 
-/** Packages that are mostly encoders, or other builds of the same decoder. */
-const IN_PARTS = ['@jsquash/avif', '@jsquash/jxl', 'libheif-js']
+/** Packages bundled in part: most of their files are encoders or alternative builds of the same decoder. */
+const PARTIALLY_BUNDLED = ['@jsquash/avif', '@jsquash/jxl', 'libheif-js']
 
-/** Makes it in `folder`. Resolves to the names of the packages that it needs. */
+/** Builds the package in `folder`. Resolves to the names of its dependencies. */
 export async function buildClient(folder: string): Promise<string[]> {
   const name = manifest.packages.client
   const { dependencies, imported } = await compiledTo(join(folder, 'lib'))
-  for (const name of IN_PARTS) await copyParts(name, imported.get(name)!, folder)
+  for (const name of PARTIALLY_BUNDLED) await copyParts(name, imported.get(name)!, folder)
   await buildWorker(join(folder, 'worker'))
   await mkdir(join(folder, 'man'))
   await writeFile(join(folder, 'man/pinhole.1'), manPage(createProgram(), manifest.version))
@@ -50,32 +50,32 @@ export async function buildClient(folder: string): Promise<string[]> {
     sideEffects: ['./lib/client/worker/*-worker.js', './worker/*.js'],
     files: ['bin', 'lib', 'worker', 'man', 'docs', 'examples', 'CHANGELOG.md'],
     dependencies,
-    bundleDependencies: IN_PARTS,
+    bundleDependencies: PARTIALLY_BUNDLED,
   })
   return Object.keys(dependencies)
 }
 
-interface Needed {
+interface Requirements {
   /** Packages, with their versions. */
   dependencies: Record<string, string>
-  /** Files of each that are named. */
+  /** Imported files, by package. */
   imported: Map<string, Set<string>>
 }
 
-/** Copies what the entries lead to into the folder `to`. */
-async function compiledTo(to: string): Promise<Needed> {
+/** Copies all modules reachable from the entry points into the folder `to`. */
+async function compiledTo(to: string): Promise<Requirements> {
   await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-lib-'))
   const lib = temporary.path
   await compile(lib)
-  const { modules, ...needed } = await reachable(lib, ENTRIES)
+  const { modules, ...requirements } = await reachable(lib, ENTRIES)
   for (const file of modules) {
     for (const path of [file, file.replace(/\.js$/, '.d.ts')]) await copy(join(lib, path), join(to, path))
   }
-  return needed
+  return requirements
 }
 
-/** Files of `lib` that `entries` lead to, and the packages that they name. */
-async function reachable(lib: string, entries: string[]): Promise<Needed & { modules: string[] }> {
+/** The files of `lib` reachable from `entries`, and the packages that they import. */
+async function reachable(lib: string, entries: string[]): Promise<Requirements & { modules: string[] }> {
   const modules = new Set(entries)
   const dependencies: Record<string, string> = {}
   const imported = new Map<string, Set<string>>()
@@ -86,17 +86,17 @@ async function reachable(lib: string, entries: string[]): Promise<Needed & { mod
     for (const [, target = ''] of texts.join('\n').matchAll(REFERENCE)) {
       if (target.startsWith('.')) {
         const path = relative(lib, join(lib, dirname(file), target))
-        // Not what lies beside `lib`: the package's own description, the pages' files.
+        // Files outside `lib` are not compiled modules: the package.json, the page assets.
         if (path.endsWith('.js') && !path.startsWith('..')) modules.add(path)
       } else if (!target.startsWith('node:')) {
         const name = target
           .split('/')
           .slice(0, target.startsWith('@') ? 2 : 1)
           .join('/')
-        // In samples of code.
+        // The package's own name appears in code samples.
         if (name === manifest.packages.client) continue
         const range = manifest.dependencies[name]
-        if (range === undefined) throw new Error(`${file} imports ${target}, which is no dependency`)
+        if (range === undefined) throw new Error(`${file} imports ${target}, which is not a dependency`)
         dependencies[name] = range
         const files = imported.get(name) ?? new Set()
         imported.set(name, files.add(target.slice(name.length + 1)))

@@ -1,12 +1,12 @@
-/** What both packages have: a package.json, a README of their own, license and changes. */
+/** The common parts of both packages: package.json, README, license and changelog. */
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { manifest, ROOT, specOf } from './paths.ts'
 
 /**
- * Copies `files` of the repository into the package's `folder`, and writes its package.json and README.md. `readme`: beside this
- * file, with names and versions as `{{client}}`, `{{server}}`, `{{version}}`; what npm is given to install them as
- * `{{install client}}`, `{{install server}}`; and what runs the server from npm as `{{run server}}`.
+ * Copies `files` of the repository into the package's `folder`, and writes its package.json and README.md. `readme`: a template
+ * beside this file, with names and versions as `{{client}}`, `{{server}}`, `{{version}}`; npm's install arguments as
+ * `{{install client}}`, `{{install server}}`; and the command that runs the server from npm as `{{run server}}`.
  */
 export async function finish(
   folder: string,
@@ -17,7 +17,7 @@ export async function finish(
 ): Promise<void> {
   for (const file of [...files, 'LICENSE', 'CHANGELOG.md']) await copy(join(ROOT, file), join(folder, file))
   const text = await readFile(join(import.meta.dirname, readme), 'utf8')
-  await writeFile(join(folder, 'README.md'), filled(text))
+  await writeFile(join(folder, 'README.md'), fillTemplate(text))
   const { version, license, repository, packages } = manifest
   const content = {
     name,
@@ -27,25 +27,25 @@ export async function finish(
     type: 'module',
     ...more,
     packages,
-    // Signed by the CI that builds it (npm provenance).
+    // Signed by the CI job that builds it (npm provenance).
     publishConfig: { access: 'public', provenance: true },
   }
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
 }
 
-function filled(text: string): string {
+function fillTemplate(text: string): string {
   const { packages, version } = manifest
   const run = manifest.published ? packages.server : `--package ${specOf(packages.server)} ${packages.server}`
-  const words: Record<string, string> = {
+  const values: Record<string, string> = {
     ...packages,
     version,
     'install client': specOf(packages.client),
     'install server': specOf(packages.server),
     'run server': `npx ${run}`,
   }
-  return text.replaceAll(/\{\{([\w ]+)\}\}/g, (_, word: string) => {
-    const value = words[word]
-    if (value === undefined) throw new Error(`nothing is known of {{${word}}}`)
+  return text.replaceAll(/\{\{([\w ]+)\}\}/g, (_, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`unknown placeholder {{${name}}}`)
     return value
   })
 }

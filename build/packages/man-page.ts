@@ -1,7 +1,7 @@
-/** The command's manual page, from what `--help` knows. In the language of man(7). */
+/** Generates the command's manual page from its `--help`, in man(7) format. */
 import type { Command } from 'commander'
 
-/** `version`: of the package. */
+/** `version`: the package's. */
 export function manPage(program: Command, version: string): string {
   const name = program.name()
   const lines = [
@@ -19,7 +19,7 @@ export function manPage(program: Command, version: string): string {
     ...paragraph(program.description()),
     `.B ${name}`,
     '.I FILE...',
-    'is short for',
+    'is shorthand for',
     `.BR "${name} upload" .`,
     '.SH COMMANDS',
     ...program.commands.flatMap((command) => section(name, command)),
@@ -38,11 +38,11 @@ export function manPage(program: Command, version: string): string {
 }
 
 const EXIT_STATUS = [
-  ['0', 'All done.'],
-  ['1', 'Something unexpected.'],
-  ['2', 'The command line makes no sense.'],
+  ['0', 'Success.'],
+  ['1', 'Unexpected error.'],
+  ['2', 'Invalid command line.'],
   ['3', "A file was refused or can't be read."],
-  ['4', 'The service refused (quota, unknown key, and others).'],
+  ['4', 'The service refused the request (quota, unknown key, …).'],
   ['5', "The service can't be reached."],
   ['130', 'Interrupted.'],
 ] as const
@@ -67,7 +67,7 @@ function paragraph(words: string): string[] {
   return words.split('\n').map(text)
 }
 
-/** As it is: no word of it is a request, and its hyphens can be copied. */
+/** Escapes text, so that no word is a request and hyphens can be copied. */
 function text(words: string): string {
   const escaped = words
     .replaceAll('\\', '\\e')

@@ -1,14 +1,14 @@
-/** Packages that go along in one of ours (`bundleDependencies` of npm), without the files that it never loads. */
+/** Packages bundled into one of ours (npm's `bundleDependencies`), without the files that it never loads. */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { copy } from './finish.ts'
 import { ROOT } from './paths.ts'
 
-/** Fields of its package.json that are kept. No dependencies: only files that are left out import them. */
-const DESCRIBED = ['name', 'version', 'description', 'license', 'author', 'repository', 'homepage', 'type']
+/** Fields of package.json to keep. No dependencies, because only omitted files import them. */
+const KEPT_FIELDS = ['name', 'version', 'description', 'license', 'author', 'repository', 'homepage', 'type']
 
-/** Copies `files` of the package `name` to where the package in `folder` looks for it, with its licenses. */
+/** Copies `files` of the package `name`, with its licenses, to where the package in `folder` resolves them. */
 export async function copyParts(name: string, files: Iterable<string>, folder: string): Promise<void> {
   const from = join(ROOT, 'node_modules', name)
   const to = join(folder, 'node_modules', name)
@@ -17,15 +17,17 @@ export async function copyParts(name: string, files: Iterable<string>, folder: s
     paths.add(file)
     const declaration = file.replace(/\.js$/, '.d.ts')
     if (existsSync(join(from, declaration))) paths.add(declaration)
-    for (let place = dirname(file); ; place = dirname(place)) {
-      for (const entry of await readdir(join(from, place))) {
-        if (entry.startsWith('LICENSE')) paths.add(join(place, entry))
+    for (let directory = dirname(file); ; directory = dirname(directory)) {
+      for (const entry of await readdir(join(from, directory))) {
+        if (entry.startsWith('LICENSE')) paths.add(join(directory, entry))
       }
-      if (place === '.') break
+      if (directory === '.') break
     }
   }
   for (const path of paths) await copy(join(from, path), join(to, path))
-  const whole = JSON.parse(await readFile(join(from, 'package.json'), 'utf8'))
-  const told = Object.fromEntries(DESCRIBED.filter((key) => key in whole).map((key) => [key, whole[key]]))
-  await writeFile(join(to, 'package.json'), `${JSON.stringify(told, null, 2)}\n`)
+  const original = JSON.parse(await readFile(join(from, 'package.json'), 'utf8'))
+  const kept = Object.fromEntries(
+    KEPT_FIELDS.filter((key) => key in original).map((key) => [key, original[key]]),
+  )
+  await writeFile(join(to, 'package.json'), `${JSON.stringify(kept, null, 2)}\n`)
 }

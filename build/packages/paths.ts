@@ -12,18 +12,18 @@ export interface Manifest {
   repository?: unknown
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
-  /** Their names. */
+  /** The packages' names. */
   packages: { client: string; server: string }
-  /** Whether a registry has them under these names. Until then nobody is told to fetch them by name. */
+  /** Whether the packages are in a registry. Until then nothing tells users to install them by name. */
   published: boolean
 }
 
 /** The root's package.json. */
 export const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
-/** The tarball that `npm pack` makes of a package. */
+/** The file name that `npm pack` gives a package's tarball. */
 export const tarballOf = (name: string): string =>
   `${name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`
 
-/** What npm is given to install a package: its name, or the tarball beside the reader. */
+/** npm's install argument for a package: its name, or the path of its tarball. */
 export const specOf = (name: string): string => (manifest.published ? name : `./${tarballOf(name)}`)

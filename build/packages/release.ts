@@ -1,4 +1,4 @@
-/** The two packages, as npm publishes them: the client with the command, and the server. Their names stand in package.json. */
+/** Builds the two npm packages, client and server. Their names are in package.json. */
 import { execFile } from 'node:child_process'
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,10 @@ export async function releasePackages(out: string): Promise<string[]> {
   ]
 }
 
-/** `build`: makes the package in a folder, and resolves to what is in it or comes along, as folders of this repository. */
+/**
+ * `build`: builds the package in a folder, and resolves to the bundled packages and dependencies, as folders of this
+ * repository.
+ */
 async function pack(
   name: string,
   out: string,
@@ -37,7 +40,7 @@ async function pack(
   return [tarball, bom]
 }
 
-/** What npm installs for packages by these names, and for those that they need. */
+/** The folders of everything that npm installs for these packages, including transitive dependencies. */
 async function installedFor(names: string[]): Promise<string[]> {
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
   const found = new Set<string>()
@@ -48,7 +51,7 @@ async function installedFor(names: string[]): Promise<string[]> {
       if (packages[path] === undefined) throw new Error(`${name} is not in package-lock.json`)
       if (found.has(path)) return
       found.add(path)
-      for (const needed of Object.keys(packages[path].dependencies ?? {})) visit(needed, path)
+      for (const dependency of Object.keys(packages[path].dependencies ?? {})) visit(dependency, path)
       return
     }
   }

@@ -1,16 +1,16 @@
-/** The server's package: the program and what it needs in a few files, so that installing it fetches nothing else. */
+/** Builds the server's package: a bundle with all dependencies, so that installing it fetches nothing else. */
 import { join } from 'node:path'
 import { build, type Rolldown } from 'vite'
 import { finish } from './finish.ts'
 import { manifest, ROOT } from './paths.ts'
 
-/** What a checkout alone does: it builds its pages. */
+/** Only used in a checkout, which builds its own pages. */
 const EXTERNAL = ['vite']
 
-/** Files of it that are commands. */
+/** The package's commands. */
 const COMMANDS = { server: 'bin/serve.mjs', operator: 'bin/operator.mjs' }
 
-/** Makes it in `folder`. Resolves to the packages that are in it: their folders, from the root of the repository. */
+/** Builds the package in `folder`. Resolves to the folders of the bundled packages, relative to the repository's root. */
 export async function buildServer(folder: string): Promise<string[]> {
   const name = manifest.packages.server
   const bundled = await bundleServer(folder)
@@ -25,8 +25,8 @@ export async function buildServer(folder: string): Promise<string[]> {
 }
 
 /**
- * Bundles the server and the operator's commands to `lib/server` in `folder`, with the licenses of all that is in it.
- * Resolves to the folders of those packages, from the root of the repository.
+ * Bundles the server and the operator's commands to `lib/server` in `folder`, with the licenses of the bundled packages.
+ * Resolves to the folders of those packages, relative to the repository's root.
  */
 async function bundleServer(folder: string): Promise<string[]> {
   const packages = new Set<string>()

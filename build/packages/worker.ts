@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { build } from 'vite'
 
 /**
- * The compression worker as files that a site can serve as they are, with the codecs beside it: for bundlers that find no
- * workers. `folder`: where `worker.js` goes.
+ * Builds the compression worker and its codecs as static files, for bundlers that don't support workers. `folder`: where
+ * `worker.js` goes.
  */
 export async function buildWorker(folder: string): Promise<void> {
   await build({
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    // Codecs are found beside the script, wherever that is served.
+    // The script finds its codecs relative to itself, wherever it is served.
     base: './',
     build: {
       outDir: folder,

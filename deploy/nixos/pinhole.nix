@@ -1,5 +1,5 @@
-# A module for NixOS: `imports = [ ./pinhole.nix ];` in configuration.nix. Beside it: the unit of ../systemd, and as
-# pinhole-server.tgz what `npm run packages` makes. Settings are in /etc/pinhole/pinhole.env.
+# A NixOS module: `imports = [ ./pinhole.nix ];` in configuration.nix. Needs the unit of ../systemd, and `pinhole-server.tgz`,
+# built by `npm run packages`, beside it. Settings are in /etc/pinhole/pinhole.env.
 { lib, pkgs, ... }:
 let
   server = pkgs.runCommand "pinhole-server" { } "mkdir $out; tar -xzf ${./pinhole-server.tgz} -C $out --strip-components=1";
@@ -11,7 +11,7 @@ in
   systemd.packages = [ unit ];
   systemd.services.pinhole = {
     wantedBy = [ "multi-user.target" ];
-    # The empty one takes away the unit's own. Node 24.15 or later.
+    # The empty entry clears the unit's own ExecStart. Node 24.15 or later.
     serviceConfig.ExecStart = [ "" "${lib.getExe pkgs.nodejs_24} ${server}/bin/serve.mjs" ];
   };
 }

@@ -1,11 +1,11 @@
-/** Decodes pictures in a process of its own, which may die of one: bytes in, hashes out: of its frames, and of all their turns. */
+/** Decodes pictures in a separate process, which may crash: takes bytes, returns hashes of all frames in all orientations. */
 import sharp from 'sharp'
 import { pdq } from './pdq.mjs'
 
-/** As PDQ's own programs scale what is larger. */
+/** Scales down larger pictures, like PDQ's reference programs. */
 const MAX_SIDE = 512
 
-/** Of an animation, evenly spread. */
+/** Frames of an animation, evenly spaced. */
 const MAX_FRAMES = 8
 
 sharp.cache(false)
@@ -17,9 +17,9 @@ async function hashesOf(bytes) {
   const frames = Math.min(pages, MAX_FRAMES)
   const own = new Set()
   const turned = new Set()
-  for (let nth = 0; nth < frames; nth++) {
-    const image = sharp(bytes, { page: Math.floor((nth * pages) / frames) }).rotate()
-    // While it is decoded: at no time is all of a large one in memory.
+  for (let index = 0; index < frames; index++) {
+    const image = sharp(bytes, { page: Math.floor((index * pages) / frames) }).rotate()
+    // Scaled while decoding, so that a large picture is never in memory completely.
     const scaled = isLarge ? image.resize(MAX_SIDE, MAX_SIDE, { fit: 'fill' }) : image
     const { data, info } = await scaled
       .removeAlpha()
@@ -50,5 +50,5 @@ process.on('message', async (bytes) => {
     process.send({ error: String(error.message).slice(0, 200) })
   }
 })
-// Its parent is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit(0))

@@ -1,12 +1,12 @@
 /**
- * PDQ, a perceptual hash of 256 bits: https://github.com/facebook/ThreatExchange/tree/main/pdq, hashing.pdf there. Two pictures are
- * taken for copies if 31 bits or fewer differ.
+ * PDQ, a 256-bit perceptual hash: see hashing.pdf in https://github.com/facebook/ThreatExchange/tree/main/pdq. Two pictures are
+ * considered copies if at most 31 bits differ.
  */
 
 const SIDE = 64
 const KEPT = 16
 
-/** A picture that is narrower or lower has no hash that says anything. */
+/** The hash of a narrower or lower picture is meaningless. */
 const MIN_SIDE = 5
 
 /** Rows 1 to 16 of the discrete cosine transform of 64 values. */
@@ -18,8 +18,8 @@ const DCT = Array.from({ length: KEPT }, (_, row) =>
 )
 
 /**
- * The hash of a picture and of its seven turns and mirrorings, in hex; `quality`: 0 to 100, below 50 a hash says little. `luma`: rows of
- * brightness, 0 to 255.
+ * The hashes of a picture and of its seven rotations and reflections, in hex. `quality`: 0 to 100; below 50 a hash is
+ * unreliable. `luma`: rows of brightness, 0 to 255.
  */
 export function pdq(luma, width, height) {
   const small = downsampled(Float64Array.from(luma), width, height)
@@ -28,7 +28,7 @@ export function pdq(luma, width, height) {
   return { hashes: [...new Set(turnsOf(spectrum).map(hashOf))], quality }
 }
 
-/** How many bits differ. */
+/** The number of differing bits (Hamming distance). */
 export function distance(a, b) {
   let bits = 0
   for (let at = 0; at < 64; at += 8) {
@@ -38,7 +38,7 @@ export function distance(a, b) {
   return bits
 }
 
-/** A tent filter, as two passes of a box, then every nth value. */
+/** A tent filter, applied as two box filters, followed by subsampling. */
 function downsampled(luma, width, height) {
   const other = new Float64Array(luma.length)
   const [across, down] = [windowOf(width), windowOf(height)]
@@ -58,7 +58,7 @@ function windowOf(length) {
   return Math.floor((length + 2 * SIDE - 1) / (2 * SIDE))
 }
 
-/** Means of `window` values around each of `length`, fewer at the ends. */
+/** Moving averages over `window` of `length` values; narrower at the ends. */
 function box(from, to, start, length, stride, window) {
   const ahead = Math.floor((window + 2) / 2) - 1
   const behind = window - ahead - 1
@@ -87,7 +87,7 @@ function transformed(small) {
   })
 }
 
-/** Mirroring changes signs of the spectrum, and turning exchanges its sides. */
+/** Reflections change signs in the spectrum, and rotations transpose it. */
 function turnsOf(spectrum) {
   const sign = (nth) => (nth % 2 === 0 ? -1 : 1)
   const mirrored = (of) => of.map((row) => row.map((value, x) => value * sign(x)))
@@ -96,7 +96,7 @@ function turnsOf(spectrum) {
   return [spectrum, exchanged].flatMap((of) => [of, mirrored(of), flipped(of), mirrored(flipped(of))])
 }
 
-/** A bit for each value above the median. Words of 16 bits, the last one first. */
+/** One bit for each value above the median. 16-bit words, last one first. */
 function hashOf(spectrum) {
   const values = spectrum.flat()
   const median = values.toSorted((a, b) => a - b)[127]
@@ -107,7 +107,7 @@ function hashOf(spectrum) {
     .join('')
 }
 
-/** By how much neighbours differ: a plain picture has nothing to tell it by. */
+/** Sum of gradients: a plain picture has no features to recognize. */
 function qualityOf(small) {
   let sum = 0
   const add = (a, b) => {

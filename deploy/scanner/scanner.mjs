@@ -1,9 +1,9 @@
 /**
- * A scanner for Pinhole. Fetches what waits, compares its perceptual hashes with lists, and says what it found:
+ * A scanner for Pinhole. Fetches pending images, compares their perceptual hashes with lists, and reports verdicts:
  *
  *     PINHOLE=http://127.0.0.1:3001 SCANNER_TOKEN=… node scanner.mjs
  *
- * README.md has its variables. It keeps hashes of what it has seen, and blocks near copies of what is removed for a severe category.
+ * README.md documents its variables. Remembers hashes of images, and blocks near copies of those removed for a severe category.
  */
 import { fork } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -16,10 +16,10 @@ const DISTANCE = Number(process.env.DISTANCE ?? 31)
 const REMEMBERED = Number(process.env.REMEMBERED ?? 200_000)
 const PAUSE_MS = Number(process.env.PAUSE_MS ?? 1000)
 
-/** A picture that takes longer is held. */
+/** A picture that takes longer to decode is held. */
 const DECODE_MS = 20_000
 const ANSWER_MS = 30_000
-/** More than the server takes. */
+/** Above the server's own limit. */
 const MAX_BYTES = 64 * 2 ** 20
 const FEED_MS = 10_000
 
@@ -38,7 +38,7 @@ async function call(method, path, given) {
     signal: AbortSignal.timeout(ANSWER_MS),
     redirect: 'error',
   })
-  // The claim is over, or the picture is gone.
+  // The claim has expired, or the picture is gone.
   if (answer.status === 409 || answer.status === 404) {
     await answer.body?.cancel()
     return null
@@ -47,7 +47,7 @@ async function call(method, path, given) {
   return answer
 }
 
-/** The process that decodes; another one if it died. */
+/** The decoder process; replaced if it dies. */
 let decoder = null
 
 function hashesOf(bytes) {
@@ -73,7 +73,7 @@ function hashesOf(bytes) {
   })
 }
 
-/** Hashes with their categories: lines of a hash in hex and, behind a space, a category. */
+/** Categories by hash. List format: lines with a hash in hex and, after a space, a category. */
 const known = new Map()
 
 function learn(text) {
@@ -83,7 +83,7 @@ function learn(text) {
   }
 }
 
-/** Hashes by the ids of pictures that were seen, the oldest first. */
+/** Hashes by image ID, oldest first. */
 const seen = new Map()
 const files = { seen: join(STATE, 'seen'), learned: join(STATE, 'learned') }
 let lines = 0
@@ -92,7 +92,7 @@ function load() {
   mkdirSync(STATE, { recursive: true, mode: 0o700 })
   for (const file of LISTS.split(',').filter(Boolean)) {
     if (!existsSync(file)) {
-      console.error(`LISTS names ${file}, which is not there`)
+      console.error(`LISTS names ${file}, which does not exist`)
       process.exit(2)
     }
     learn(readFileSync(file, 'utf8'))
@@ -112,13 +112,13 @@ function remember(id, hashes) {
   if (seen.size > REMEMBERED) seen.delete(seen.keys().next().value)
   appendFileSync(files.seen, `${id} ${hashes.join(' ')}\n`, { mode: 0o600 })
   if (++lines < 2 * REMEMBERED) return
-  const whole = [...seen].map(([id, hashes]) => `${id} ${hashes.join(' ')}\n`).join('')
-  writeFileSync(`${files.seen}.new`, whole, { mode: 0o600 })
+  const content = [...seen].map(([id, hashes]) => `${id} ${hashes.join(' ')}\n`).join('')
+  writeFileSync(`${files.seen}.new`, content, { mode: 0o600 })
   renameSync(`${files.seen}.new`, files.seen)
   lines = seen.size
 }
 
-/** What people removed for a severe category is blocked from now on, with its near copies. */
+/** Adds images that the operator removed for a severe category to the known hashes, so that near copies are blocked. */
 async function learnRemovals() {
   const { removals } = await (await call('GET', '/scans/removals')).json()
   for (const { id, category } of removals) {
@@ -131,7 +131,7 @@ async function learnRemovals() {
   }
 }
 
-/** The nearest that is near enough, of any frame in any turn. */
+/** The closest known hash within the distance, over all frames and orientations. */
 function match(hashes) {
   let nearest = null
   for (const hash of hashes) {
@@ -168,7 +168,7 @@ function undecodable(why) {
   return { verdict: 'hold', labels: [{ name: `not decoded: ${why}` }] }
 }
 
-async function round() {
+async function scanNext() {
   const { scans } = await (await call('POST', '/scans/claim', { limit: 1 })).json()
   for (const scan of scans) {
     const verdict = await verdictOn(scan)
@@ -179,14 +179,14 @@ async function round() {
 }
 
 load()
-console.log(`scanning for ${PINHOLE}: ${known.size} hashes are known`)
+console.log(`scanning for ${PINHOLE}: ${known.size} known hashes`)
 for (let learnedAt = Number.NEGATIVE_INFINITY, failures = 0; ; ) {
   try {
     if (performance.now() - learnedAt > FEED_MS) {
       await learnRemovals()
       learnedAt = performance.now()
     }
-    if (!(await round())) await sleep(PAUSE_MS)
+    if (!(await scanNext())) await sleep(PAUSE_MS)
     failures = 0
   } catch (error) {
     console.error(error.message)

@@ -1,17 +1,17 @@
 # Varnish in front of Pinhole. CDN_URL=varnish://host:port on the servers.
 #
-# No varnishncsa with its usual format: a deletion key or the secret of a receipt may be in an address. Without either:
+# Don't run varnishncsa with its default format: URLs may contain a deletion key or a receipt's secret. A safe format:
 # varnishncsa -F '%t %m %s %b %D'
 #
-# Images are kept for as long as the origin's Surrogate-Control says, and forgotten by tag: PURGE / with X-Ban-Tags.
+# Images are cached for as long as the origin's Surrogate-Control says, and purged by tag: PURGE / with X-Ban-Tags.
 vcl 4.1;
 
 import std;
 
 import directors;
 
-# Three servers; leave out those that you do not have, here and in vcl_init. A server that restarts is out after two
-# looks, and what meets it before that goes to the next: see vcl_backend_error.
+# Three servers; remove those that you don't have, here and in vcl_init. A restarting server is marked sick after two probes;
+# until then, requests that reach it go to the next one: see vcl_backend_error.
 probe ready {
     .url = "/healthz";
     .interval = 1s;
@@ -24,7 +24,7 @@ probe ready {
 backend server1 {
     .host = "127.0.0.1";
     .port = "3000";
-    # The server gives up a first byte before this; CDN_URL's `fill` must not be shorter.
+    # The server's own first-byte timeout is shorter; CDN_URL's `fill` must not be shorter than this.
     .first_byte_timeout = 60s;
     .between_bytes_timeout = 30s;
     .probe = ready;
@@ -53,7 +53,7 @@ sub vcl_init {
     pinhole.add_backend(server3);
 }
 
-# Who may ban: the servers.
+# Clients that may ban: the servers.
 acl pinhole_servers {
     "localhost";
     "127.0.0.1";
@@ -69,20 +69,20 @@ sub vcl_recv {
         if (!req.http.X-Ban-Tags) {
             return (synth(400, "X-Ban-Tags is missing"));
         }
-        # On obj alone, so that the ban lurker can work it off.
+        # Bans only match on obj, so that the ban lurker can process them.
         if (std.ban("obj.http.Cache-Tag ~ " + req.http.X-Ban-Tags)) {
             return (synth(200, "Banned"));
         }
         return (synth(500, std.ban_error()));
     }
-    # The address that the server counts uploads by: TRUSTED_PROXIES must name this machine.
+    # The address that the server attributes uploads to: TRUSTED_PROXIES must include this machine.
     if (req.method != "GET" && req.method != "HEAD") {
         return (pass);
     }
     if (req.url !~ "^/(raw|preview)/" && req.url !~ "^/assets/") {
         return (pass);
     }
-    # Image answers vary by nothing.
+    # Image responses do not vary by any header.
     if (req.url ~ "^/(raw|preview)/") {
         unset req.http.Cookie;
         unset req.http.Accept-Encoding;
@@ -107,10 +107,10 @@ sub vcl_backend_response {
     }
     if (beresp.http.Surrogate-Control ~ "max-age=[0-9]+") {
         set beresp.ttl = std.duration(regsub(beresp.http.Surrogate-Control, ".*max-age=([0-9]+).*", "\1s"), 0s);
-        # The lifetime browsers get is the origin's own; what is kept here begins anew for each of them.
+        # Browsers get the origin's own TTL, which starts anew with each response from the cache.
         unset beresp.http.Age;
     } elseif (bereq.url ~ "^/(raw|preview)/") {
-        # No CDN_URL: nobody would purge it.
+        # Without CDN_URL nothing would purge the object.
         set beresp.uncacheable = true;
         set beresp.ttl = 0s;
     }
@@ -118,7 +118,7 @@ sub vcl_backend_response {
 }
 
 sub vcl_backend_error {
-    # A server that is away: the next one, where asking twice does no harm.
+    # If a server is unavailable, retry with the next one, unless a repetition could do harm.
     if (bereq.retries < 2 && (bereq.method == "GET" || bereq.method == "HEAD")) {
         set bereq.backend = pinhole.backend();
         return (retry);
@@ -126,12 +126,12 @@ sub vcl_backend_error {
 }
 
 sub vcl_deliver {
-    # For caches that the operator purges, not for the world.
+    # Headers for caches that the operator purges, not for clients.
     unset resp.http.Surrogate-Control;
     unset resp.http.Cache-Tag;
     unset resp.http.X-Varnish;
     unset resp.http.Via;
-    # A browser counts its year from when it got the image.
+    # A browser's year begins when it receives the image.
     unset resp.http.Age;
     if (obj.hits > 0) {
         set resp.http.X-Cache = "HIT";

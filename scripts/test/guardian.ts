@@ -1,6 +1,6 @@
 /**
- * Outlives a run of tests, however that ends, and then leaves nothing of it: no process, no temporary file. It is a session
- * of its own, and learns of the end by its standard input, which closes even with `kill -9`. Its word: the run's folder.
+ * Outlives a test run, however it ends, and then removes its processes and temporary files. Runs in its own session, and
+ * detects the end by its standard input, which closes even on `kill -9`. Argument: the run's folder.
  */
 import { sweep } from './processes.ts'
 

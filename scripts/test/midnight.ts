@@ -1,12 +1,12 @@
 /**
- * Loaded into each test file: no case begins shortly before midnight UTC. The service counts by UTC days, so a day that
- * ends in the middle of a case gives everybody a new quota.
+ * Preloaded into each test file: delays cases that would begin shortly before midnight UTC. The service counts by UTC days,
+ * so a day that ends in the middle of a case would reset everyone's quota.
  */
 import { beforeEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { secondsToNextDay } from '../../src/service/utc-day.ts'
 
-/** Longer than what a case counts takes, on a busy machine. */
+/** Longer than the counting part of any case, on a busy machine. */
 const CASE_SECONDS = 90
 
 beforeEach(async () => {

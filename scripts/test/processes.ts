@@ -1,14 +1,14 @@
-/** Processes and files that a run of tests started and left. Processes are found where there is a /proc. */
+/** Finds and removes processes and files that a test run left behind. Processes are only found where /proc exists. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long killed processes may take to go. Unit: milliseconds. */
-const GONE_MS = 10_000
+/** How long killed processes may take to exit. Unit: milliseconds. */
+const EXIT_TIMEOUT_MS = 10_000
 
 /**
- * Processes other than this one that have the path of a run's folder in their environment or among their words: everything
- * that a run starts gets its folder for temporary files. As lines: pid and command.
+ * Processes other than this one that have the path of a run's folder in their environment or arguments: everything that a run
+ * starts gets that folder for temporary files.
  */
 export function processesOf(folder: string): { pid: number; command: string }[] {
   return pids()
@@ -18,19 +18,19 @@ export function processesOf(folder: string): { pid: number; command: string }[] 
     .map(({ pid, command }) => ({ pid, command: command.replaceAll('\0', ' ').trim() }))
 }
 
-/** `kill -9` of a process, of its children, and of theirs, whatever their groups. */
+/** `kill -9` of a process and all its descendants, whatever their process groups. */
 export function killTree(pid: number): void {
   const parents = new Map(
-    pids().map((one) => [one, Number(/\) \S (\d+)/.exec(read(`/proc/${one}/stat`))?.[1])]),
+    pids().map((each) => [each, Number(/\) \S (\d+)/.exec(read(`/proc/${each}/stat`))?.[1])]),
   )
-  const doomed = new Set([pid])
-  for (const one of doomed) for (const [child, parent] of parents) if (parent === one) doomed.add(child)
-  for (const one of doomed) kill(one)
+  const tree = new Set([pid])
+  for (const each of tree) for (const [child, parent] of parents) if (parent === each) tree.add(child)
+  for (const each of tree) kill(each)
 }
 
-/** Kills every process of a run's folder, and removes it, with what is mounted in it. */
+/** Kills all processes of a run's folder, and removes the folder with everything mounted in it. */
 export async function sweep(folder: string): Promise<void> {
-  const deadline = Date.now() + GONE_MS
+  const deadline = Date.now() + EXIT_TIMEOUT_MS
   for (;;) {
     const left = processesOf(folder)
     for (const { pid } of left) kill(pid)
@@ -40,8 +40,8 @@ export async function sweep(folder: string): Promise<void> {
   const mounts = read('/proc/self/mounts')
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')
-    .filter((place) => place.startsWith(`${folder}/`))
-  for (const place of mounts.reverse()) spawnSync('umount', ['--lazy', place])
+    .filter((path) => path.startsWith(`${folder}/`))
+  for (const path of mounts.reverse()) spawnSync('umount', ['--lazy', path])
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
 }
 
@@ -57,7 +57,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Empty for what is gone, or belongs to somebody else. */
+/** Empty for processes that are gone or belong to another user. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

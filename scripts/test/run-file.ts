@@ -1,21 +1,21 @@
-/** One test file in a process of its own, within limits. */
+/** Runs one test file in its own process, within limits. */
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SERVICES_FOLDER } from '../services-state.ts'
-import { named, ROOT } from './files.ts'
+import { pathFromRoot, ROOT } from './files.ts'
 import { killTree, processesOf, sweep } from './processes.ts'
-import type { Sent } from './reporter.ts'
+import type { Message } from './reporter.ts'
 
 /** Unit: milliseconds. */
 export interface Limits {
-  /** How long nothing may end or begin while a test runs. */
+  /** How long no test may start or finish while one is running. */
   silent: number
-  /** How long a file may take. */
+  /** How long a file may take in total. */
   file: number
-  /** How long a process may stay when its tests are over: hooks that stop servers run then. */
+  /** How long the process may stay alive after its tests: hooks that stop servers run then. */
   done: number
 }
 
@@ -24,33 +24,33 @@ export const LIMITS: Record<'daily' | 'long', Limits> = {
   long: { silent: 600_000, file: 2_700_000, done: 50_000 },
 }
 
-/** How long what it started may take to go after it. Unit: milliseconds. */
-const LEFT_MS = 3000
+/** How long processes started by the file may outlive it. Unit: milliseconds. */
+const GRACE_MS = 3000
 
-const KEPT_OUTPUT = 20_000
+const MAX_OUTPUT_CHARS = 20_000
 
 export interface FileResult {
   file: string
   ms: number
-  /** Processor time of its process and of those that it waited for. */
+  /** CPU time of its process and of those that it waited for. */
   seconds: number
   passed: number
-  /** `at`: where it is, with the names of its suites. */
+  /** `at`: its location, with the names of its suites. */
   failed: { at: string; why: string }[]
   skipped: { at: string; reason: string }[]
-  said: string[]
-  /** Processes that it left running. They are ended. */
+  diagnostics: string[]
+  /** Processes that it left running, and that were killed. */
   left: string[]
 }
 
 /**
- * `folder`: for its temporary files; made here, and removed. `words`: for Node, before the file. Never rejects for what the
- * file does.
+ * `folder`: for the file's temporary files; created and removed here. `args`: for Node, before the file. Never rejects
+ * because of what the file does.
  */
 export async function runFile(
   file: string,
   folder: string,
-  options: { limits: Limits; signal: AbortSignal; words?: string[]; env?: Record<string, string> },
+  options: { limits: Limits; signal: AbortSignal; args?: string[]; env?: Record<string, string> },
 ): Promise<FileResult> {
   const started = performance.now()
   const { limits } = options
@@ -61,21 +61,21 @@ export async function runFile(
     passed: 0,
     failed: [],
     skipped: [],
-    said: [],
+    diagnostics: [],
     left: [],
   }
   mkdirSync(folder)
-  // PostgreSQL refuses to run as root: another user goes through.
+  // PostgreSQL refuses to run as root, so another user needs access.
   chmodSync(folder, 0o711)
   const child = spawn(
     process.execPath,
     [
-      // Files come and go: collecting all of a heap that is still small is most of the collector's work.
+      // Files allocate and release much: collecting a heap that is still small is most of the garbage collector's work.
       '--initial-old-space-size=512',
       `--import=${join(import.meta.dirname, 'midnight.ts')}`,
       `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`,
       '--test-reporter-destination=stdout',
-      ...(options.words ?? []),
+      ...(options.args ?? []),
       file,
     ],
     {
@@ -84,20 +84,20 @@ export async function runFile(
         ...process.env,
         ...options.env,
         TMPDIR: folder,
-        // It would be looked for below TMPDIR.
+        // Must not be looked for below the file's TMPDIR.
         PINHOLE_SERVICES: SERVICES_FOLDER,
-        // Its own reporter writes, whatever runs this process.
+        // Our reporter must write even if this process itself runs under a test runner.
         NODE_TEST_CONTEXT: undefined,
       },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      // Ctrl-C in a terminal is for the run, which ends all of them.
+      // Ctrl-C in a terminal is for the run, which stops all of them.
       detached: true,
     },
   )
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-KEPT_OUTPUT)
+      output = (output + text).slice(-MAX_OUTPUT_CHARS)
     })
   }
 
@@ -107,48 +107,48 @@ export async function runFile(
   let running = 0
   let lastEvent = performance.now()
   let summary = false
-  /** Tests and suites that were declared, less those that ended. */
+  /** Tests and suites declared but not ended. */
   let pending = 0
-  const take = (sent: Sent) => {
-    if (sent.is === 'used') {
-      result.seconds = sent.seconds
+  const handle = (message: Message) => {
+    if (message.is === 'used') {
+      result.seconds = message.seconds
       return
     }
     events++
     lastEvent = performance.now()
-    if (sent.is === 'said') return void result.said.push(sent.text)
-    if (sent.is === 'declared') {
+    if (message.is === 'diagnostic') return void result.diagnostics.push(message.text)
+    if (message.is === 'declared') {
       pending++
       return
     }
-    if (sent.is === 'summary') {
+    if (message.is === 'summary') {
       summary = true
       return
     }
-    if (sent.is === 'reported') {
-      suites.length = Math.min(suites.length, sent.depth)
-      suites[sent.depth] = sent.name
+    if (message.is === 'reported') {
+      suites.length = Math.min(suites.length, message.depth)
+      suites[message.depth] = message.name
       return
     }
-    const key = `${sent.depth} ${sent.name}`
-    if (sent.is === 'started') {
+    const key = `${message.depth} ${message.name}`
+    if (message.is === 'started') {
       running++
       open.set(key, (open.get(key) ?? 0) + 1)
       return
     }
-    if (sent.is === 'ended') {
+    if (message.is === 'ended') {
       running--
       pending--
       open.set(key, (open.get(key) ?? 1) - 1)
       return
     }
-    const at = [named(file), ...suites.slice(0, sent.depth), sent.name].join(': ')
-    if (sent.is === 'passed') result.passed += sent.suite ? 0 : 1
-    else if (sent.is === 'skipped') result.skipped.push({ at, reason: sent.reason ?? '' })
-    else if (sent.is === 'failed' && sent.why !== null) result.failed.push({ at, why: sent.why })
+    const at = [pathFromRoot(file), ...suites.slice(0, message.depth), message.name].join(': ')
+    if (message.is === 'passed') result.passed += message.suite ? 0 : 1
+    else if (message.is === 'skipped') result.skipped.push({ at, reason: message.reason ?? '' })
+    else if (message.is === 'failed' && message.why !== null) result.failed.push({ at, why: message.why })
   }
   const lines = createInterface({ input: child.stdio[3] as NodeJS.ReadableStream })
-  lines.on('line', (line) => take(JSON.parse(line) as Sent))
+  lines.on('line', (line) => handle(JSON.parse(line) as Message))
   const read = new Promise((resolve) => lines.once('close', resolve))
 
   let stopped: string | null = null
@@ -156,13 +156,13 @@ export async function runFile(
     stopped ??= why
     killTree(child.pid!)
   }
-  const abort = () => stop('the run was ended')
+  const abort = () => stop('the run was stopped')
   options.signal.addEventListener('abort', abort)
   const watch = setInterval(() => {
     const now = performance.now()
     const names = [...open].filter(([, count]) => count > 0).map(([key]) => key.replace(/^\d+ /, ''))
     if (now - started > limits.file)
-      stop(`it took more than ${limits.file / 1000} s, at last: ${names.join(': ')}`)
+      stop(`it took more than ${limits.file / 1000} s, last running: ${names.join(': ')}`)
     else if (events > 0 && running === 0 && now - lastEvent > limits.done)
       stop('its tests were over, but something kept its process: a socket, a timer or a child')
     else if (now - lastEvent > limits.silent)
@@ -185,17 +185,17 @@ export async function runFile(
     (code !== 0 && result.failed.length === 0)
   ) {
     const why = stopped ?? `its process ended with ${signal ?? code} before its tests did`
-    result.failed.push({ at: named(file), why: output === '' ? why : `${why}\n${output}` })
+    result.failed.push({ at: pathFromRoot(file), why: output === '' ? why : `${why}\n${output}` })
   }
-  result.left = await leftBy(folder)
+  result.left = await leftoversOf(folder)
   await sweep(folder)
   result.ms = performance.now() - started
   return result
 }
 
-/** What still runs after a moment. */
-async function leftBy(folder: string): Promise<string[]> {
-  const deadline = Date.now() + LEFT_MS
+/** What is still running after a grace period. */
+async function leftoversOf(folder: string): Promise<string[]> {
+  const deadline = Date.now() + GRACE_MS
   for (;;) {
     const left = processesOf(folder)
     if (left.length === 0 || Date.now() > deadline) return left.map(({ command }) => command.slice(0, 160))

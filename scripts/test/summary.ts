@@ -1,12 +1,12 @@
-/** What a run of tests says: a line a file while it goes on, and what came of it at its end. */
-import { named } from './files.ts'
+/** The output of a test run: a line per file while it runs, and a summary at the end. */
+import { pathFromRoot } from './files.ts'
 import type { FileResult } from './run-file.ts'
 
-/** How a reason begins where a case says nothing about the host or adapter that it runs on. */
+/** Prefix of skip reasons for cases that do not apply to a host or adapter. */
 const NOT_APPLICABLE = 'does not apply: '
 
-/** Reasons that this machine gives, each with the cases that were left out for it. */
-export function lacking(results: FileResult[]): Map<string, string[]> {
+/** Cases skipped because of this machine, by reason. */
+export function skippedCases(results: FileResult[]): Map<string, string[]> {
   const reasons = new Map<string, string[]>()
   for (const { at, reason } of results.flatMap(({ skipped }) => skipped)) {
     if (reason.startsWith(NOT_APPLICABLE)) continue
@@ -15,26 +15,26 @@ export function lacking(results: FileResult[]): Map<string, string[]> {
   return reasons
 }
 
-export function lineOf(result: FileResult, done: number, all: number): string {
-  const { file, ms, seconds, passed, failed, said, left } = result
-  const skipped = [...lacking([result]).values()].flat().length
+export function resultLine(result: FileResult, done: number, all: number): string {
+  const { file, ms, seconds, passed, failed, diagnostics, left } = result
+  const skipped = [...skippedCases([result]).values()].flat().length
   const counts = [
     `${passed} passed`,
     ...(failed.length > 0 ? [`${failed.length} FAILED`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ]
-  const notes = [...said, ...left.map((command) => `left running, and ended: ${command}`)]
+  const notes = [...diagnostics, ...left.map((command) => `left running, and killed: ${command}`)]
   return [
-    `${`${done}`.padStart(`${all}`.length)}/${all} ${(ms / 1000).toFixed(1).padStart(6)} s ${seconds.toFixed(1).padStart(5)} cpu  ${named(file)}: ${counts.join(', ')}`,
+    `${`${done}`.padStart(`${all}`.length)}/${all} ${(ms / 1000).toFixed(1).padStart(6)} s ${seconds.toFixed(1).padStart(5)} cpu  ${pathFromRoot(file)}: ${counts.join(', ')}`,
     ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why}`)),
     ...notes.map((note) => indented(note)),
   ].join('\n')
 }
 
-/** The end of a run. The last line has the counts alone. */
-export function endOf(results: FileResult[], leftOut: string | null): string {
+/** The end of a run's output. The last line has only the counts. */
+export function summaryOf(results: FileResult[], note: string | null): string {
   const failed = results.flatMap(({ failed }) => failed)
-  const reasons = lacking(results)
+  const reasons = skippedCases(results)
   const skipped = [...reasons.values()].flat()
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   return [
@@ -43,7 +43,9 @@ export function endOf(results: FileResult[], leftOut: string | null): string {
           '',
           'Failed:',
           ...failed.map(({ at, why }) => indented(`✖ ${at}\n${why.split('\n').slice(0, 12).join('\n')}`)),
-          ...results.flatMap(({ failed, said }) => (failed.length > 0 ? said.map(indented) : [])),
+          ...results.flatMap(({ failed, diagnostics }) =>
+            failed.length > 0 ? diagnostics.map(indented) : [],
+          ),
         ]
       : []),
     ...(skipped.length > 0
@@ -56,7 +58,7 @@ export function endOf(results: FileResult[], leftOut: string | null): string {
           ),
         ]
       : []),
-    ...(leftOut === null ? [] : ['', leftOut]),
+    ...(note === null ? [] : ['', note]),
     '',
     `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`,
   ].join('\n')

@@ -1,18 +1,18 @@
-/** Variables from a file, in the format of systemd's `EnvironmentFile=` (systemd.exec(5)): no shell reads it. */
+/** Loads variables from a file in the format of systemd's `EnvironmentFile=` (systemd.exec(5)). No shell is involved. */
 import { readFileSync } from 'node:fs'
 
-/** The value's quoted and unquoted parts. A backslash takes the next character as it is. */
+/** The quoted and unquoted parts of a value. A backslash escapes the next character. */
 const PARTS = /'([^']*)'|"((?:[^"\\]|\\.)*)"|((?:[^'"\\]|\\.)+)/gsy
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Adds what the file sets to `environment`; what is set there already stays. Throws an `Error` that names the line. */
+/** Adds the file's variables to `environment`; variables already set there win. Throws an `Error` that names the line. */
 export function loadEnvFile(path: string, environment: NodeJS.ProcessEnv = process.env): void {
   const variables = parseEnvFile(readFileSync(path, 'utf8'), path)
   for (const [name, value] of variables) environment[name] ??= value
 }
 
-/** `path` is for messages. */
+/** `path` is only used in messages. */
 export function parseEnvFile(text: string, path: string): Map<string, string> {
   const variables = new Map<string, string>()
   const lines = text.split(/\r?\n/)
@@ -20,11 +20,11 @@ export function parseEnvFile(text: string, path: string): Map<string, string> {
     const number = at + 1
     let line = lines[at]!
     if (/^\s*([#;]|$)/.test(line)) continue
-    // A backslash at its end continues a line.
+    // A trailing backslash continues the line.
     while (/(^|[^\\])(\\\\)*\\$/.test(line) && at + 1 < lines.length) line = line.slice(0, -1) + lines[++at]
     const [name, value] = assignment(line) ?? []
     if (name === undefined || value === undefined) {
-      throw new Error(`${path}, line ${number}: write NAME=value, with quotes closed`)
+      throw new Error(`${path}, line ${number}: write NAME=value, with closed quotes`)
     }
     variables.set(name, value)
   }
@@ -38,9 +38,9 @@ function assignment(line: string): [string, string] | null {
   const text = line.slice(equals + 1).trim()
   let value = ''
   let end = 0
-  for (const [part, single, double, plain] of text.matchAll(PARTS)) {
-    end += part.length
-    // In double quotes a backslash escapes only what would end or expand them.
+  for (const [match, single, double, plain] of text.matchAll(PARTS)) {
+    end += match.length
+    // In double quotes a backslash escapes only the characters that are special there.
     value += single ?? double?.replace(/\\(["\\`$])/g, '$1') ?? plain!.replace(/\\(.)/gs, '$1')
   }
   return end === text.length ? [name, value] : null

@@ -1,16 +1,16 @@
-/** Whether this process can do its work now. */
+/** Readiness: whether this process can do its work now. */
 import { sharedFor } from '../async.ts'
 import type { Health } from '../http/context.ts'
 import type { Log } from '../http/log.ts'
 import type { Stores } from './open/stores.ts'
 
-/** Anybody may ask, and each answer costs a write to store and ledger. */
-const SUCCESS_HOLDS_MS = 500
+/** How long a success is cached. Anyone can ask, and each check writes to the store and the ledger. */
+const SUCCESS_TTL_MS = 500
 
 export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): Health {
   const parts = {
-    store: sharedFor(SUCCESS_HOLDS_MS, objects.check),
-    ledger: sharedFor(SUCCESS_HOLDS_MS, ledger.check),
+    store: sharedFor(SUCCESS_TTL_MS, objects.check),
+    ledger: sharedFor(SUCCESS_TTL_MS, ledger.check),
     clock: () => clock.assertRight(),
   }
 

@@ -1,4 +1,4 @@
-/** Structured logs, one JSON object a line, on standard error. */
+/** Structured logs on standard error, one JSON object per line. */
 import { type Logger, pino } from 'pino'
 
 export function createLog(level: string): Logger {

@@ -1,4 +1,4 @@
-/** Starts one process, or several on one port. */
+/** Starts one process, or several that share a port. */
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
 import { type Config, describeConfig, parseConfig } from '../config.ts'
@@ -10,17 +10,17 @@ import { describeData } from './open/data-folder.ts'
 import { startServer } from './server.ts'
 import { type Address, superviseWorkers } from './workers.ts'
 
-/** Only this machine reaches it. */
+/** Hosts that only this machine can reach. */
 const LOOPBACK = /^(127\.|::1$|localhost$)/
 
 const HELP = `Pinhole: anonymous image sharing.
 
 Usage: ${commandFor('bin/serve.mjs', 'npm start --')} [--env-file FILE]
 
-  --env-file FILE  variables from a file, as systemd's EnvironmentFile= reads it; those of the environment win
-  --version        print the version and end
+    --env-file FILE  read variables from a file in systemd's EnvironmentFile= format; the environment takes precedence
+    --version        print the version and exit
 
-Variables of the environment, all optional:
+Environment variables, all optional:
 
 ${describeConfig()}
 `
@@ -33,7 +33,7 @@ export async function main(args: string[]): Promise<void> {
   }
   const config = readConfig(envFile)
   try {
-    if (cluster.isWorker || config.workers === 1) await serveHere(config)
+    if (cluster.isWorker || config.workers === 1) await serve(config)
     else await superviseWorkers(config, (at) => announce(config, at))
   } catch (error) {
     createLog(config.logLevel).debug({ err: error }, 'start failed')
@@ -41,7 +41,7 @@ export async function main(args: string[]): Promise<void> {
   }
 }
 
-async function serveHere(config: Config): Promise<void> {
+async function serve(config: Config): Promise<void> {
   const server = await startServer(config, createLog(config.logLevel))
   if (cluster.isWorker) process.send?.({ baseUrl: server.baseUrl, port: server.port })
   else announce(config, server)
@@ -84,11 +84,11 @@ function readConfig(envFile: string | undefined): Config {
 }
 
 function announce(config: Config, at: Address): void {
-  // Behind a proxy the two differ.
-  const listens = config.baseUrl === null ? '' : `, listening on http://${hostOf(config)}:${at.port}`
-  const lines = [`Pinhole is at ${at.baseUrl}${listens}`, ...describeData(config)]
+  // Behind a proxy, the public URL and the listening address differ.
+  const listening = config.baseUrl === null ? '' : `, listening on http://${hostOf(config)}:${at.port}`
+  const lines = [`Pinhole is at ${at.baseUrl}${listening}`, ...describeData(config)]
   if (config.baseUrl === null && !LOOPBACK.test(config.host)) {
-    lines.push(`Links begin with ${at.baseUrl}: set BASE_URL to an address that other machines can open.`)
+    lines.push(`Links begin with ${at.baseUrl}: set BASE_URL to an address that other machines can reach.`)
   }
   process.stdout.write(`${lines.join('\n')}\n`)
 }

@@ -1,8 +1,8 @@
-/** Where the program is, and what its package.json says: of a checkout and of the package alike. */
+/** The program's folder and its package.json, in a checkout and in the package alike. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The folder of package.json and of the pages' files. */
+/** The folder of package.json and of the page assets. */
 export const ROOT = join(import.meta.dirname, '../..')
 
 const manifest: { version: string; bin?: Record<string, string> } = JSON.parse(
@@ -11,10 +11,10 @@ const manifest: { version: string; bin?: Record<string, string> } = JSON.parse(
 
 export const VERSION = manifest.version
 
-/** What people type before an operator's command. */
+/** What users type before an operator command. */
 export const OPERATOR = commandFor('bin/operator.mjs', 'npm run operator --')
 
-/** What people type to run a file of `bin/`, where it was installed as a command. Otherwise `script`, of a checkout. */
+/** What users type to run a file of `bin/`: its command if it was installed as one, otherwise the checkout's `script`. */
 export function commandFor(file: string, script: string): string {
   return Object.entries(manifest.bin ?? {}).find(([, path]) => path === file)?.[0] ?? script
 }

@@ -1,4 +1,4 @@
-/** Monitors of what a process uses: disk, file descriptors, memory. Their timers keep no process alive. */
+/** Monitors of a process's resources: disk, file descriptors, memory. Their timers keep no process alive. */
 import { close, open } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
@@ -13,17 +13,17 @@ interface Monitor {
   stop(): Promise<void>
 }
 
-function every(ms: number, check: () => Promise<void> | void): Monitor {
+function startPolling(ms: number, check: () => Promise<void> | void): Monitor {
   const { start, stop } = createIntervalJob(check, ms, () => {}, { isFirstDone: true, keepsAlive: false })
   start()
   return { stop }
 }
 
-/** Free space of a disk, in bytes and inodes, read at an interval: an upload that asks for it does not wait for the disk. */
+/** Free space of a disk, in bytes and inodes. Polled, so that uploads never wait for the disk to check it. */
 export interface DiskMonitor extends Monitor {
-  /** Unit: bytes. `null` as long as it is not known. */
+  /** Unit: bytes. `null` while unknown. */
   freeBytes(): number | null
-  /** Share of bytes or of inodes in use, whichever is more: 0 to 1. `null` as long as it is not known. */
+  /** Share of bytes or of inodes in use, whichever is larger: 0 to 1. `null` while unknown. */
   used(): number | null
 }
 
@@ -37,28 +37,28 @@ export async function openDiskMonitor(folder: string): Promise<DiskMonitor> {
     try {
       const { bavail, bfree, blocks, bsize, files, ffree } = await statfs(folder)
       free = bavail * bsize
-      // As df counts it: what is kept for root is nobody's.
+      // As df counts it: blocks reserved for root are unavailable.
       const usedBytes = 1 - bavail / Math.max(1, blocks - bfree + bavail)
-      // File systems that make inodes as they need them say 0.
+      // File systems that allocate inodes dynamically report 0.
       const usedInodes = files > 0 ? 1 - ffree / files : 0
       used = Math.max(usedBytes, usedInodes)
     } catch {
-      // A full disk is then reported by the store.
+      // The store reports a full disk instead.
       free = null
       used = null
     }
   }
 
   await read()
-  return { freeBytes: () => free, used: () => used, ...every(DISK_MS, read) }
+  return { freeBytes: () => free, used: () => used, ...startPolling(DISK_MS, read) }
 }
 
 const DESCRIPTORS_MS = 1000
-const LOGGED_EVERY_MS = 60_000
+const LOG_INTERVAL_MS = 60_000
 
 /**
- * Detects that no file descriptor is left, by opening a file once a second: libuv then closes new connections unanswered
- * and reports nothing. `onExhausted` is called for each check that found none. Logged at most once a minute.
+ * Detects file descriptor exhaustion, by opening a file every second: libuv then closes new connections unanswered
+ * without reporting an error. Calls `onExhausted` for each failed check. Logs at most once a minute.
  */
 export function openDescriptorMonitor(log: Log, onExhausted: () => void): Monitor {
   let loggedAt = -Infinity
@@ -68,43 +68,43 @@ export function openDescriptorMonitor(log: Log, onExhausted: () => void): Monito
       if (err === null) return close(descriptor)
       if (err.code !== 'EMFILE' && err.code !== 'ENFILE') return
       onExhausted()
-      if (performance.now() - loggedAt < LOGGED_EVERY_MS) return
+      if (performance.now() - loggedAt < LOG_INTERVAL_MS) return
       loggedAt = performance.now()
-      log.error({ err }, 'no file descriptor is left: connections are closed and files not opened')
+      log.error({ err }, 'no file descriptor is left: connections are closed and files cannot be opened')
     })
   }
 
-  return every(DESCRIPTORS_MS, check)
+  return startPolling(DESCRIPTORS_MS, check)
 }
 
 const MEMORY_MS = 500
 
-/** The time between two collections, unless much garbage has come together. Unit: milliseconds. */
-const COLLECTED_EVERY_MS = 5000
+/** Minimum time between two collections, unless much garbage has accumulated. Unit: milliseconds. */
+const COLLECTION_INTERVAL_MS = 5000
 
-/** Part of the time that the event loop may be busy while the process counts as idle. */
+/** Share of time that the event loop may be busy while the process still counts as idle. */
 const IDLE_UTILIZATION = 0.1
 
 /**
- * Growth of the process that is worth a collection. At rest it blocks the event loop for some 20 ms, a thorough one in a busy process
- * for some 60. Unit: bytes.
+ * Growth of the process that triggers a collection. At rest a collection blocks the event loop for some 20 ms; a thorough
+ * one in a busy process takes some 60. Unit: bytes.
  */
 const GROWTH_BYTES = { atRest: 16 * 1024 * 1024, busy: 40 * 1024 * 1024 }
 
 /**
- * Growth of what V8 counts that is worth a collection at once: a flood of connections leaves tens of megabytes of garbage a second,
- * and V8 lets them come together. Unit: bytes.
+ * Growth of V8's own memory counters that triggers an immediate collection: a flood of connections produces tens of
+ * megabytes of garbage a second, which V8 lets accumulate. Unit: bytes.
  */
 const GARBAGE_BYTES = 32 * 1024 * 1024
 
-/** Blocks kept for uploads that are worth a collection at rest: 32 MB after a wave, none after one picture. Unit: bytes. */
+/** Reusable upload blocks that trigger a collection at rest: 32 MB after a wave, none after one image. Unit: bytes. */
 const KEPT_BYTES_AT_REST = 4 * 1024 * 1024
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'regular' | 'last-resort' }) => void
 
 /**
- * V8's `gc`, or null where the runtime has none (Bun). A new context has it while the flag is set. With `--expose-gc` on the command
- * line Node starts a fifth slower: V8 takes no built-in code that was compiled under other flags.
+ * V8's `gc`, or `null` where the runtime has none (Bun). A context created while the flag is set has it. With `--expose-gc`
+ * on the command line Node would start a fifth slower: V8 rejects built-in code compiled under other flags.
  */
 function collector(): Collect | null {
   setFlagsFromString('--expose-gc')
@@ -114,26 +114,28 @@ function collector(): Collect | null {
 }
 
 /**
- * Gives the system the free pages of glibc's heap, also those between what is in use (malloc_trim(3)); with another C library it
- * does nothing. SQLite calls a function of a shared library by its name, which Node has no way to. It passes three pointers: the
- * first counts as the bytes to be kept at the heap's end, the others are ignored. 1, for memory given back, is an error to SQLite.
+ * Returns free pages of glibc's heap to the system, including those between blocks in use (malloc_trim(3)). A no-op with
+ * another C library. Node can't call a function of a shared library by name, but SQLite can. SQLite passes three pointers:
+ * the first is taken as the number of bytes to keep at the heap's end, the others are ignored. SQLite reads the result 1,
+ * memory released, as an error.
  */
 function trimHeap(): void {
   try {
     using database = new DatabaseSync(':memory:', { allowExtension: true })
     database.loadExtension('libc.so.6', 'malloc_trim')
   } catch {
-    // Another C library, or the error that its answer 1 is taken for.
+    // Another C library, or the result 1 read as an error.
   }
 }
 
 /**
- * Collects garbage when much of it may have come together, when the process has grown, and a little while it `isAtRest` and nobody
- * waits. Buffers of bodies lie outside V8's heap, and V8 collects garbage when something is allocated: an idle process would keep
- * them for hours (docs/decisions/036). What they leave in glibc's heap goes back half a second later, which takes up to 10 ms.
+ * Collects garbage when much of it may have accumulated, when the process has grown, and shortly after it comes to rest
+ * (`isAtRest`). Body buffers lie outside V8's heap, and V8 only collects when something is allocated: an idle process would
+ * keep them for hours (docs/decisions/036). The free pages left in glibc's heap are released half a second later, which
+ * takes up to 10 ms.
  *
- * A busy process that has grown is collected thoroughly, which also throws away what compiled code relies on. At rest that would
- * make the views after each pause a quarter dearer.
+ * A busy process that has grown gets a thorough collection, which also discards what optimized code relies on. At rest that
+ * would make the views after each pause a quarter slower.
  */
 export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
   const gc = collector()
@@ -157,23 +159,23 @@ export function openMemoryMonitor(isAtRest: () => boolean): Monitor {
     const now = resident()
     minResident = Math.min(minResident, now)
     const hasGrown = now - minResident >= (isIdle ? GROWTH_BYTES.atRest : GROWTH_BYTES.busy)
-    // What requests held at the last collection is garbage, or kept for the next ones, once they have ended.
-    const isMuchLeft = isIdle && (!wasIdle || keptBlockBytes() >= KEPT_BYTES_AT_REST)
-    const isDue = (hasGrown || isMuchLeft) && performance.now() - collectedAt >= COLLECTED_EVERY_MS
+    // Once requests have ended, whatever they held at the last collection is garbage, or kept for reuse.
+    const hasLeftovers = isIdle && (!wasIdle || keptBlockBytes() >= KEPT_BYTES_AT_REST)
+    const isDue = (hasGrown || hasLeftovers) && performance.now() - collectedAt >= COLLECTION_INTERVAL_MS
     if (!isDue && usedBytes() - usedAfter < GARBAGE_BYTES) return
     dropKeptBlocks()
     gc({ type: 'major', execution: 'sync', flavor: isDue && !isIdle ? 'last-resort' : 'regular' })
     usedAfter = usedBytes()
     wasIdle = isIdle
-    // Not now: V8 frees buffers on another thread.
+    // Deferred: V8 frees buffers on another thread.
     isTrimDue = true
-    // What a flood left is no new baseline: the process would grow with each flood.
+    // Memory left by a flood must not become the new baseline, or the process would grow with each flood.
     if (!isDue) return
     minResident = resident()
     collectedAt = performance.now()
   }
 
-  return every(MEMORY_MS, check)
+  return startPolling(MEMORY_MS, check)
 }
 
 function usedBytes(): number {

@@ -1,5 +1,5 @@
 /**
- * The operator's commands, on the data of a running server: at once effective in every process.
+ * The operator's commands, on the data of a running server. They take effect in all processes immediately.
  *
  *     npm run operator -- --help
  */

@@ -1,4 +1,4 @@
-/** One process that serves. */
+/** A single server process. */
 import cluster from 'node:cluster'
 import type { Config } from '../config.ts'
 import { createApp } from '../http/app.ts'
@@ -26,11 +26,11 @@ import { openServices, type Services } from './services.ts'
 export interface RunningServer {
   baseUrl: string
   port: number
-  /** Takes no more requests, finishes those under way, closes the stores. */
+  /** Graceful shutdown: refuses new requests, finishes those in flight, closes the stores. */
   stop(): Promise<void>
 }
 
-/** `now`: this machine's clock, epoch milliseconds. Throws an `Error` that says what keeps it from starting. */
+/** `now`: this machine's clock, epoch milliseconds. Throws an `Error` that explains why the server can't start. */
 export async function startServer(
   config: Config,
   log: Log,
@@ -41,7 +41,7 @@ export async function startServer(
     openStores(config, log, { as: 'server', now }),
     loadSite(config, log),
   ])
-  // Beside other workers their supervisor removes what dead ones left.
+  // With several workers, the supervisor removes the drafts of dead ones.
   if (!cluster.isWorker) await createSpool(draftFolder(config)).sweep()
   const disk = await openDiskMonitor(config.dataDir)
   const services = await openServices({ config, limits, stores, disk, log, localNow: now })
@@ -77,8 +77,8 @@ export async function startServer(
   }
 }
 
-/** Image bytes, uploads, and everything else: the three that the host asks for an answer. */
-function createRoutes(given: {
+/** The three kinds of routes: image bytes, uploads, and everything else. */
+function createRoutes(parts: {
   config: Config
   stores: Stores
   services: Services
@@ -86,11 +86,11 @@ function createRoutes(given: {
   baseUrl: string
   log: Log
 }): Routes {
-  const { config, stores, services, site, baseUrl, log } = given
+  const { config, stores, services, site, baseUrl, log } = parts
   const { filesystem, ledger, cdn, clock } = stores
   const { images, isPrivate, settings, expiryClock } = services
   const memory = filesystem === null ? {} : { hot: filesystem.hot }
-  const parts: AppParts = {
+  const appParts: AppParts = {
     ...services,
     baseUrl,
     onionUrl: config.onionUrl,
@@ -108,7 +108,7 @@ function createRoutes(given: {
   }
   return {
     raw: createRaw({ images, ...memory, cdn, baseUrl, site, log, isPrivate, expiryClock }),
-    upload: createUpload(parts),
-    app: createApp(parts),
+    upload: createUpload(appParts),
+    app: createApp(appParts),
   }
 }

@@ -1,4 +1,4 @@
-/** The services of one process, wired from the configuration to its stores. */
+/** Wires the services of one process from its configuration and stores. */
 import { hostname } from 'node:os'
 import { createIntervalJob } from '../async.ts'
 import type { Config } from '../config.ts'
@@ -18,9 +18,9 @@ import type { Stores } from './open/stores.ts'
 
 export type Services = Awaited<ReturnType<typeof openServices>>
 
-const FORGETTING_MS = 3_600_000
+const EVIDENCE_RETENTION_INTERVAL_MS = 3_600_000
 
-/** `localNow`: this machine's clock, epoch milliseconds. Throws an `Error` if `NOTIFY` names something unknown. */
+/** `localNow`: this machine's clock, epoch milliseconds. Throws an `Error` if `NOTIFY` has an invalid address. */
 export async function openServices(parts: {
   config: Config
   limits: Limits
@@ -43,7 +43,7 @@ export async function openServices(parts: {
     onDoubt: (ms) =>
       log.warn(
         { seconds: Math.round(ms / 1000) },
-        'the clock jumped: until it is right, or for an hour, expired images are hidden and not removed',
+        'the clock jumped: until it is right again, or for an hour, expired images are hidden but not removed',
       ),
   })
 
@@ -68,17 +68,17 @@ export async function openServices(parts: {
     machine: hostname(),
     hasReceivers: config.notify.length > 0,
   })
-  const sealed = createIntervalJob(
+  const evidenceRetention = createIntervalJob(
     async () => evidence?.forget(expiryClock.earliest()),
-    FORGETTING_MS,
-    warning(log, 'sealed evidence that is a year old could not be removed'),
+    EVIDENCE_RETENTION_INTERVAL_MS,
+    warning(log, 'year-old sealed evidence could not be removed'),
   )
   const forgetting = createForgetting({
     ledger,
     now,
-    onFailure: warning(log, 'what is private of days that are over could not be forgotten'),
+    onFailure: warning(log, 'private data of past days could not be deleted'),
   })
-  const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices, sealed]
+  const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices, evidenceRetention]
 
   return {
     settings,
@@ -93,14 +93,14 @@ export async function openServices(parts: {
     decisions,
     scanning,
     metrics,
-    /** Whether nobody is shown a picture now. */
+    /** Whether images are private now. */
     isPrivate,
-    /** Begins what is done at an interval. */
+    /** Starts the interval jobs. */
     start() {
-      // Those of the stores end with them.
+      // The stores stop their own jobs.
       for (const job of [purges, moves, tombstones, ...ownJobs]) job.start()
     },
-    /** Resolves when what is under way has ended. */
+    /** Resolves when all work in flight has ended. */
     async stop() {
       await Promise.all([capacity, quota, challenges, ...ownJobs].map((job) => job.stop()))
     },

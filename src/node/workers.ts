@@ -1,4 +1,4 @@
-/** Several processes on one port and one data folder. */
+/** Several worker processes that share a port and a data folder. */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -11,33 +11,33 @@ import { createLog } from './log.ts'
 import { sumOverWorkers } from './metrics/machine.ts'
 import { draftFolder } from './open/stores.ts'
 
-/** A worker that dies at once is not started again at once. */
+/** Delay before a dead worker is replaced, so that a crash loop does not spin. */
 const RESTART_MS = 1000
 
-/** Where a process listens. */
+/** A process's listening address. */
 export interface Address {
   baseUrl: string
   port: number
 }
 
 /**
- * Whether each worker has a listening socket of its own on the port, and the kernel shares connections out among them
- * (docs/decisions/059). Elsewhere they share one socket, and a free one takes the next connection.
+ * Whether each worker has its own listening socket on the port, with the kernel distributing connections among them
+ * (docs/decisions/059). Otherwise workers share one socket, and any free worker accepts the next connection.
  */
 export const HAS_REUSE_PORT = process.platform === 'linux'
 
-/** Resolves when all workers listen. Starts a new worker for one that dies, and removes the drafts it left. */
+/** Resolves when all workers are listening. Replaces workers that die, and removes their drafts. */
 export async function superviseWorkers(config: Config, announce: (at: Address) => void): Promise<void> {
   const log = createLog(config.logLevel)
   const folder = draftFolder(config)
   await makePrivate(folder)
   const drafts = createSpool(folder)
   await drafts.sweep()
-  // Otherwise this process would hand out connections, and those on their way to a worker that dies would wait for ever.
+  // Round-robin would pass connections through this process, and those in transit to a dying worker would hang forever.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const reserved = HAS_REUSE_PORT ? await reservePort(config) : null
   const port = reserved?.port ?? config.port
-  // A stale bundle is built once, not by every worker.
+  // Build a stale bundle once, not in every worker.
   await loadAssets((message) => log.warn({}, message))
   // Workers share the socket that this process opens for them.
   if (config.operatorListen.kind === 'socket') await removeStale(adminSocket(config)).catch(() => {})
@@ -47,7 +47,7 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
 
   function start(): void {
     cluster.fork({ PORT: port }).on('message', (at: Address | { metrics: string }) => {
-      // Before it listens it may be asked for its metrics.
+      // Metrics messages may arrive before the worker listens.
       if (!('baseUrl' in at) || ++listening !== config.workers) return
       reserved?.release()
       announce(at)
@@ -57,15 +57,17 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
   sumOverWorkers()
   cluster.on('exit', (worker, code, signal) => {
     if (isStopping || listening < config.workers) {
-      // One that can't start ends them all.
+      // If a worker can't start, stop them all.
       if (!isStopping) exitCode = 1
       stop()
       return
     }
-    log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is started again')
-    drafts.sweep(worker.process.pid).catch((err) => log.error({ err }, 'drafts were not removed'))
+    log.error({ pid: worker.process.pid, code, signal }, 'a worker died and will be restarted')
+    drafts
+      .sweep(worker.process.pid)
+      .catch((err) => log.error({ err }, 'could not remove a dead worker’s drafts'))
     setTimeout(() => {
-      // A worker started now would get no SIGTERM.
+      // Once stopping, a new worker would not get the SIGTERM.
       if (!isStopping) start()
     }, RESTART_MS)
   })
@@ -83,9 +85,9 @@ export async function superviseWorkers(config: Config, announce: (at: Address) =
 }
 
 /**
- * The port that workers will listen on, which is free now. A worker would not notice: sockets of one account that all
- * ask for it may share a port, those of another server too. A port that the system chose stays bound until `release`, or it
- * could be given to another process before the workers listen.
+ * Finds or checks the port that workers will listen on. Workers would not notice a conflict: any sockets of one account may
+ * share a port with SO_REUSEPORT, even those of another server. A port chosen by the system stays bound until `release`, so
+ * that no other process can take it before the workers listen.
  */
 async function reservePort({ host, port }: Config): Promise<{ port: number; release: () => void }> {
   const server = createServer()
@@ -95,7 +97,7 @@ async function reservePort({ host, port }: Config): Promise<{ port: number; rele
     throw new Error(`cannot listen on ${host}:${port}`, { cause })
   }
   const { port: free } = server.address() as AddressInfo
-  // Clients may know a configured port: what connects to this socket would get no answer.
+  // Clients may know a configured port already, and connections to this socket would never be answered.
   if (port !== 0) await once(server.close(), 'close')
   return { port: free, release: () => void server.close() }
 }

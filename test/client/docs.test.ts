@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { it } from 'node:test'
-import { clientDocs, DOCUMENT, ELSEWHERE } from '../../scripts/client-docs.ts'
+import { clientDocs, DOCUMENT, EXCLUDED } from '../../scripts/client-docs.ts'
 import * as client from '../../src/client/node.ts'
 
 const text = clientDocs()
@@ -11,14 +11,14 @@ it('is up to date', async () => {
 })
 
 it('documents every export and every type that they reference, with comments on members', () => {
-  const exported = Object.keys(client).filter((name) => !ELSEWHERE.includes(name))
+  const exported = Object.keys(client).filter((name) => !EXCLUDED.includes(name))
   for (const name of exported) assert.match(text, new RegExp(`^### ${name}$`, 'm'), name)
   const code = [...text.matchAll(/^```ts\n((?:function|async function|class|interface|type) [\s\S]*?)^```/gm)]
   const referenced = code.flatMap(([, body = '']) => [
     ...body.replace(/\/\/.*/g, '').matchAll(/(?:: |\| |<|extends |, )([A-Z]\w+)\b/g),
   ])
   for (const [, name = ''] of referenced) {
-    if (name in globalThis || ['Promise', 'Pick', 'Action', ...ELSEWHERE].includes(name)) continue
+    if (name in globalThis || ['Promise', 'Pick', 'Action', ...EXCLUDED].includes(name)) continue
     assert.match(text, new RegExp(`^### ${name}$`, 'm'), name)
   }
   assert.ok(referenced.length > 30)

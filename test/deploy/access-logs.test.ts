@@ -1,4 +1,4 @@
-/** What stands in front writes down no deletion key and no secret of a receipt, whether servers answer or not. */
+/** Reverse proxies log no deletion key and no receipt secret, whether the servers behind them respond or not. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ import { until } from '../support/until.ts'
 
 const SECRET = '0123456789abcdef'.repeat(4)
 const KEY = `abcdefghijk${'K'.repeat(32)}`
-/** As they are sent, mistyped, and escaped. */
+/** As sent correctly, mistyped, and escaped. */
 const TARGETS: [method: string, target: string][] = [
   ['GET', `/receipt/${SECRET}`],
   ['GET', `/%72eceipt/${SECRET}`],
@@ -33,35 +33,35 @@ const TARGETS: [method: string, target: string][] = [
   ['GET', `/${KEY}`],
 ]
 
-/** A server that is there first and then is not. `asks` each target both times. */
+/** Runs an origin that is up and then down, and requests every target in both states. */
 async function withOrigin(
-  asks: (originPort: number) => Promise<{ url: string; log: () => Promise<string> }>,
+  startFront: (originPort: number) => Promise<{ url: string; log: () => Promise<string> }>,
 ) {
   const origin = createServer((incoming, outgoing) => {
     incoming.resume()
     outgoing.end('x')
   })
-  const { url, log } = await asks(await listen(origin)).catch(async (error) => {
+  const { url, log } = await startFront(await listen(origin)).catch(async (error) => {
     await end(origin)
     throw error
   })
-  const askAll = async (last: string) => {
+  const requestAll = async (last: string) => {
     for (const [method, target] of TARGETS) await request(url, method, target)
     await request(url, 'GET', `/seen-${last}`)
   }
-  await askAll('up')
+  await requestAll('up')
   await end(origin)
-  await askAll('down')
+  await requestAll('down')
   return log
 }
 
 function checkLog(text: string): void {
   for (const secret of [SECRET, SECRET.slice(0, 20), KEY, KEY.slice(11)]) {
-    assert.ok(!text.includes(secret), `${secret} is in the log:\n${text}`)
+    assert.ok(!text.includes(secret), `the log contains ${secret}:\n${text}`)
   }
 }
 
-test('nginx, as shipped', { skip: await skipWithout('nginx') }, async () => {
+test('nginx as shipped', { skip: await skipWithout('nginx') }, async () => {
   let stop = async () => {}
   const log = await withOrigin(async (originPort) => {
     const front = await startNginxFront(await freePort(), [originPort], ['10.0.0.0/8'])
@@ -71,14 +71,14 @@ test('nginx, as shipped', { skip: await skipWithout('nginx') }, async () => {
     return { url: front.url, log: read }
   })
   try {
-    await until('all is written', async () => (await log()).includes('/seen-down'))
+    await until('the log is complete', async () => (await log()).includes('/seen-down'))
     checkLog(await log())
   } finally {
     await stop()
   }
 })
 
-test('nginx, as shipped for compose.yaml', { skip: await skipWithout('nginx') }, async () => {
+test('nginx as shipped for compose.yaml', { skip: await skipWithout('nginx') }, async () => {
   let stop = async () => {}
   const log = await withOrigin(async (originPort) => {
     const folder = await newFolder()
@@ -97,14 +97,14 @@ test('nginx, as shipped for compose.yaml', { skip: await skipWithout('nginx') },
     return { url: nginx.url, log: () => readFile(join(folder, 'access.log'), 'utf8') }
   })
   try {
-    await until('all is written', async () => (await log()).includes('/seen-down'))
+    await until('the log is complete', async () => (await log()).includes('/seen-down'))
     checkLog(await log())
   } finally {
     await stop()
   }
 })
 
-test('Caddy, as shipped', { skip: await skipWithout('caddy') }, async () => {
+test('Caddy as shipped', { skip: await skipWithout('caddy') }, async () => {
   let text = ''
   let stop = async () => {}
   await withOrigin(async (originPort) => {
@@ -114,6 +114,6 @@ test('Caddy, as shipped', { skip: await skipWithout('caddy') }, async () => {
     stop = caddy.stop
     return { url: caddy.url, log: async () => text }
   }).finally(() => stop())
-  assert.ok(text.length > 0, 'it logs at all')
+  assert.ok(text.length > 0, 'the log is not empty')
   checkLog(text)
 })

@@ -1,26 +1,26 @@
-/** A compose file as `podman run` takes it: what `compose.yaml` uses of the format, and nothing that it would pass over. */
+/** Translates a compose file to `podman run`: supports only what `compose.yaml` uses, and rejects everything else. */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 
 export interface ComposeService {
   name: string
-  /** Words for `podman run`, the image and its command last. */
-  words: string[]
-  /** Services that must run before it, and whether they must be healthy. */
+  /** Arguments for `podman run`, with the image and its command last. */
+  args: string[]
+  /** Services that must run before this one, and whether they must be healthy. */
   after: { name: string; isHealthy: boolean }[]
 }
 
 export interface ComposeProject {
-  /** In the order in which they may start. */
+  /** In start order. */
   services: ComposeService[]
-  /** The words for `podman network create`. */
-  networkWords: string[]
+  /** Arguments for `podman network create`. */
+  networkArgs: string[]
 }
 
 type Fields = Record<string, unknown>
 
-/** `env`: for `${NAME}`. Containers and volumes are named `<project>-<name>`; the network is `project`. */
+/** `env` supplies `${NAME}`. Containers and volumes are named `<project>-<name>`; the network is `project`. */
 export async function readCompose(
   file: string,
   project: string,
@@ -34,26 +34,26 @@ export async function readCompose(
   const [range] = compose.networks?.default.ipam.config ?? []
   const services = Object.entries(compose.services).map(([name, fields]) => ({
     name,
-    words: wordsOf(name, fields, project, dirname(file)),
+    args: argsOf(name, fields, project, dirname(file)),
     after: dependencies(fields.depends_on),
   }))
   return {
     services: inOrder(services),
-    networkWords: [...(range ? ['--subnet', range.subnet, '--ip-range', range.ip_range] : []), project],
+    networkArgs: [...(range ? ['--subnet', range.subnet, '--ip-range', range.ip_range] : []), project],
   }
 }
 
-/** `${NAME}`, `${NAME:?}`, `${NAME:-default}`, as Compose reads them. */
+/** Substitutes `${NAME}`, `${NAME:?}` and `${NAME:-default}` like Compose. */
 function interpolate(text: string, env: Record<string, string>): string {
   return text.replace(/\$\{(\w+)(:\?|:-([^}]*))?\}/g, (_, name: string, mark?: string, fallback = '') => {
     const value = env[name] ?? ''
-    if (value === '' && mark === ':?') throw new Error(`${name} is needed`)
+    if (value === '' && mark === ':?') throw new Error(`${name} must be set`)
     return value === '' ? fallback : value
   })
 }
 
-function wordsOf(name: string, fields: Fields, project: string, folder: string): string[] {
-  const words = ['--name', `${project}-${name}`, '--network-alias', name]
+function argsOf(name: string, fields: Fields, project: string, folder: string): string[] {
+  const args = ['--name', `${project}-${name}`, '--network-alias', name]
   let network = project
   for (const [field, value] of Object.entries(fields)) {
     const list = Array.isArray(value) ? value.map(String) : []
@@ -64,47 +64,47 @@ function wordsOf(name: string, fields: Fields, project: string, folder: string):
       case 'depends_on':
         break
       case 'read_only':
-        words.push(`--read-only=${value}`)
+        args.push(`--read-only=${value}`)
         break
       case 'tmpfs':
       case 'cap_drop':
       case 'security_opt':
-        for (const one of list) words.push(`--${field.replace('_', '-')}`, one)
+        for (const item of list) args.push(`--${field.replace('_', '-')}`, item)
         break
       case 'ports':
-        for (const one of list) words.push('-p', one)
+        for (const item of list) args.push('-p', item)
         break
       case 'volumes':
-        for (const one of list) {
-          words.push('-v', one.startsWith('.') ? resolve(folder, one) : `${project}-${one}`)
+        for (const item of list) {
+          args.push('-v', item.startsWith('.') ? resolve(folder, item) : `${project}-${item}`)
         }
         break
       case 'environment':
-        for (const [key, text] of Object.entries(value as Fields)) words.push('-e', `${key}=${text}`)
+        for (const [key, text] of Object.entries(value as Fields)) args.push('-e', `${key}=${text}`)
         break
       case 'restart':
-        words.push('--restart', String(value))
+        args.push('--restart', String(value))
         break
       case 'stop_grace_period':
-        words.push('--stop-timeout', String(Number.parseInt(String(value), 10)))
+        args.push('--stop-timeout', String(Number.parseInt(String(value), 10)))
         break
       case 'networks':
         network += `:ip=${(value as { default: { ipv4_address: string } }).default.ipv4_address}`
         break
       case 'healthcheck':
-        words.push(...healthWords(value as Fields))
+        args.push(...healthArgs(value as Fields))
         break
       default:
-        throw new Error(`${name}: ${field} is not understood`)
+        throw new Error(`${name}: unsupported field ${field}`)
     }
   }
   const command = fields.command === undefined ? [] : String(fields.command).split(' ')
-  return [...words, '--network', network, String(fields.image), ...command]
+  return [...args, '--network', network, String(fields.image), ...command]
 }
 
-function healthWords({ test, interval, timeout, retries }: Fields): string[] {
+function healthArgs({ test, interval, timeout, retries }: Fields): string[] {
   const [kind, command] = test as string[]
-  if (kind !== 'CMD-SHELL') throw new Error(`a health check by ${kind} is not understood`)
+  if (kind !== 'CMD-SHELL') throw new Error(`unsupported health check kind ${kind}`)
   return [
     ...['--health-cmd', String(command), '--health-interval', String(interval)],
     ...['--health-timeout', String(timeout), '--health-retries', String(retries)],
@@ -128,7 +128,7 @@ function inOrder(services: ComposeService[]): ComposeService[] {
         !sorted.includes(service) &&
         service.after.every(({ name }) => sorted.some((one) => one.name === name)),
     )
-    if (next === undefined) throw new Error('services wait for each other')
+    if (next === undefined) throw new Error('services depend on each other')
     sorted.push(next)
   }
   return sorted

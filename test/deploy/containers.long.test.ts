@@ -1,4 +1,4 @@
-/** The image that the Dockerfile makes, and the services of compose.yaml, run by podman and runc. */
+/** Runs the Dockerfile's image and the services of compose.yaml with podman and runc. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { chown, readFile, rm, stat } from 'node:fs/promises'
@@ -22,11 +22,11 @@ import { type ComposeProject, type ComposeService, readCompose } from './compose
 import { type Engine, openEngine } from './engine.ts'
 import { buildDebian, buildStandIn, loadPinhole, STAND_INS } from './images.ts'
 
-/** A start takes a second; this is for a machine on which everything waits. */
-const PATIENT_MS = 120_000
+/** A start takes a second; this allows for a heavily loaded machine. */
+const TIMEOUT_MS = 120_000
 const MAX_BYTES = 50e6
 const { version: VERSION } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
-/** As compose.yaml names it. */
+/** The name used in compose.yaml. */
 const IMAGE = `localhost/pinhole:${VERSION}`
 const OPTIONS = [
   ...['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
@@ -34,26 +34,29 @@ const OPTIONS = [
   ...['--network', 'single'],
 ]
 
-/** The servers of compose.yaml, and the ends of the addresses that it gives them. Asked beside nginx, which goes round them. */
+/**
+ * The servers of compose.yaml, and the last numbers of their addresses. Tests also reach them directly, not only through
+ * nginx.
+ */
 const SERVERS = { server1: 11, server2: 12, server3: 13 }
 
-// Containers look at it with another account.
+// Containers access it from another account.
 await letOthersRead(tmpdir())
 const variants = variantsIn(tmpdir())
 const engine = await runningEngine()
 const skip = typeof engine === 'string' ? engine : false
 const { podman } = typeof engine === 'string' ? ({} as Engine) : engine
 after(() => (typeof engine === 'string' ? undefined : engine.close()))
-/** The image and its list of parts, for this platform. */
+/** The released image and its SBOM for this platform. */
 const released: string[] = []
 
-// Each a test of its own: the runner ends a file in which nothing happens for long.
-describe('what is run here', { skip }, () => {
+// Separate tests, because the runner kills a file without progress.
+describe('preparations', { skip }, () => {
   for (const name of Object.keys(STAND_INS) as (keyof typeof STAND_INS)[]) {
-    it(`a stand-in for ${name} is built`, () => buildStandIn(engine as Engine, name))
+    it(`builds a stand-in for ${name}`, () => buildStandIn(engine as Engine, name))
   }
 
-  it('the image is made as it is released, and loaded', async () => {
+  it('builds the image as it is released, and loads it', async () => {
     released.push(...(await loadPinhole(engine as Engine)))
   })
 })
@@ -63,10 +66,10 @@ describe('the image', { skip }, () => {
 
   async function started(): Promise<void> {
     url = `http://${(await podman('port', 'one', '3000')).trim()}`
-    await until('the server answers', () => isReady(url), PATIENT_MS)
+    await until('the server answers', () => isReady(url), TIMEOUT_MS)
   }
 
-  it('is at most 50 MB, packed, for each platform', async () => {
+  it('is at most 50 MB, compressed, for each platform', async () => {
     const out = await newFolder()
     const other = await releaseImage('linux-arm64', out, (engine as Engine).buildah)
     for (const [archive = '', bom = ''] of [released, other.map((name) => join(out, name))]) {
@@ -83,7 +86,7 @@ describe('the image', { skip }, () => {
     await rm(out, { recursive: true, force: true })
   })
 
-  it('says what it is, and has no shell', async () => {
+  it('declares its user, volume and version, and has no shell', async () => {
     const [{ Config }] = JSON.parse(await podman('image', 'inspect', IMAGE))
     assert.equal(Config.User, '65532:65532')
     assert.deepEqual(Object.keys(Config.Volumes), ['/data'])
@@ -109,20 +112,20 @@ describe('the image', { skip }, () => {
     assert.equal((await fetchRaw(url, id)).status, 404)
   })
 
-  it('says by its own check that it lives', async () => {
+  it('passes its own health check', async () => {
     await podman('healthcheck', 'run', 'one')
   })
 
-  it('has the operator’s commands', async () => {
+  it('includes the operator’s commands', async () => {
     assert.match(
       await podman('exec', 'one', '/usr/bin/pinhole-server', 'operator', 'status'),
       /images|uploads/,
     )
   })
 
-  it('ends by itself when it is told to stop, and has its images when it starts again', async () => {
+  it('shuts down gracefully, and still has its images after a restart', async () => {
     const { id } = await store(url, gif())
-    // After this many seconds podman kills, and the code would be 137.
+    // After this many seconds podman would kill it, and the exit code would be 137.
     await podman('stop', '--time', '60', 'one')
     assert.equal(await podman('inspect', '--format', '{{.State.ExitCode}}', 'one'), '0')
     await podman('start', 'one')
@@ -131,7 +134,7 @@ describe('the image', { skip }, () => {
     await podman('rm', '--force', '--time', '0', 'one')
   })
 
-  // Its program is the single executable, which passes all of it (test/packaging/executable.long.test.ts).
+  // The image runs the single executable, which passes the whole contract (test/packaging/executable.long.test.ts).
   const startImage: StartHost = async (env = {}) => {
     const dataDir = await newFolder()
     await chown(dataDir, 65532, 65532)
@@ -150,30 +153,33 @@ describe('the image', { skip }, () => {
 })
 
 describe('one.yaml', { skip }, () => {
-  it('brings up a server that keeps its pictures in a volume', async () => {
+  it('starts a server that keeps its images in a volume', async () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const file = join(ROOT, 'deploy/docker/one.yaml')
-    const { services, networkWords } = await readCompose(file, 'alone', { PORT: `${port}` })
-    await podman('network', 'create', ...networkWords)
-    const [{ words }, ...others] = services as [ComposeService, ...ComposeService[]]
+    const { services, networkArgs } = await readCompose(file, 'alone', { PORT: `${port}` })
+    await podman('network', 'create', ...networkArgs)
+    const [{ args }, ...others] = services as [ComposeService, ...ComposeService[]]
     assert.equal(others.length, 0)
-    await podman('run', '--detach', ...words)
-    await until('the server answers', () => isReady(url), PATIENT_MS)
+    await podman('run', '--detach', ...args)
+    await until('the server answers', () => isReady(url), TIMEOUT_MS)
     const image = gif()
     const { id, key } = await store(url, image)
     await podman('rm', '--force', '--time', '60', 'alone-pinhole')
-    await podman('run', '--detach', ...words)
-    await until('the next container answers', () => isReady(url), PATIENT_MS)
+    await podman('run', '--detach', ...args)
+    await until('the next container answers', () => isReady(url), TIMEOUT_MS)
     assert.deepEqual((await fetchRaw(url, id)).body, image)
     assert.equal((await remove(url, key)).status, 200)
     await podman('rm', '--force', '--time', '0', 'alone-pinhole')
   })
 })
 
-/** How podman runs the image with the variables of its own process, on the machine's own network. `executable`: in place of its own. */
+/**
+ * The command that runs the image on the host's network, with the environment of its own process. `executable` replaces the
+ * image's own.
+ */
 function programOf(dataDir: string, executable: string | null): { file: string; words: string[] } {
-  // The file that orders a disk to fail is there too.
+  // tmpdir() holds the file that makes the ledger's disk fail.
   const mounts = [`${dataDir}:${dataDir}`, `${tmpdir()}:${tmpdir()}`]
   if (executable !== null) mounts.push(`${join(tmpdir(), executable)}:/usr/bin/pinhole-server:ro`)
   return {
@@ -210,7 +216,7 @@ describe('compose.yaml', { skip }, () => {
   let url = ''
   let servers: { name: string; address: string }[] = []
 
-  it('brings up nginx, three servers, a ledger and a store', async () => {
+  it('starts nginx, three servers, a ledger and a store', async () => {
     const port = await freePort()
     url = `http://127.0.0.1:${port}`
     const variables = {
@@ -223,23 +229,23 @@ describe('compose.yaml', { skip }, () => {
     const network = await onFreeNetwork(async (NETWORK) => {
       const file = join(ROOT, 'deploy/docker/compose.yaml')
       project = await readCompose(file, 'trial', { ...variables, NETWORK })
-      await podman('network', 'create', ...project.networkWords)
+      await podman('network', 'create', ...project.networkArgs)
     })
     servers = Object.entries(SERVERS).map(([name, end]) => ({ name, address: `${network}.${end}` }))
-    for (const { words, after } of project.services) {
+    for (const { args, after } of project.services) {
       for (const { name, isHealthy } of after) {
-        if (isHealthy) await until(`${name} is healthy`, () => isHealthyNow(name), PATIENT_MS)
+        if (isHealthy) await until(`${name} is healthy`, () => isHealthyNow(name), TIMEOUT_MS)
       }
-      await podman('run', '--detach', ...words)
+      await podman('run', '--detach', ...args)
     }
-    // They end and are started again until ledger and store are there.
+    // The servers exit and are restarted until ledger and store are up.
     for (const { address } of servers) {
-      await until(`${address} is ready`, () => isReady(`http://${address}:3000`), PATIENT_MS)
+      await until(`${address} is ready`, () => isReady(`http://${address}:3000`), TIMEOUT_MS)
     }
-    await until('nginx finds them', () => isReady(url), PATIENT_MS)
+    await until('nginx reaches the servers', () => isReady(url), TIMEOUT_MS)
   })
 
-  it('shows on all servers what one of them took, and counts for all', async () => {
+  it('serves an upload from all servers, which share one quota', async () => {
     const image = gif()
     const answers = [await post(url, image), await post(url, image), await post(url, image)]
     const left = answers.map(({ headers }) => headers.get('X-RateLimit-Remaining'))
@@ -252,7 +258,7 @@ describe('compose.yaml', { skip }, () => {
     for (let n = 0; n < 6; n++) assert.equal((await fetchRaw(url, id)).status, 404)
   })
 
-  it('answers on while one server after the other stops and starts', async () => {
+  it('keeps answering while the servers are restarted one after the other', async () => {
     const { id } = await store(url, gif())
     let isOver = false
     const statuses: number[] = []
@@ -261,7 +267,7 @@ describe('compose.yaml', { skip }, () => {
     })()
     for (const { name, address } of servers) {
       await podman('restart', '--time', '60', `trial-${name}`)
-      await until(`${name} is ready`, () => isReady(`http://${address}:3000`), PATIENT_MS)
+      await until(`${name} is ready`, () => isReady(`http://${address}:3000`), TIMEOUT_MS)
     }
     isOver = true
     await asking
@@ -269,7 +275,7 @@ describe('compose.yaml', { skip }, () => {
   })
 })
 
-/** Calls `make` with the first three numbers of networks, until it finds one that nothing on this machine has. */
+/** Calls `make` with random network prefixes until one does not conflict with a network of this machine. */
 async function onFreeNetwork(make: (network: string) => Promise<void>): Promise<string> {
   for (let left = 20; ; left--) {
     const network = `10.${randomInt(16, 250)}.${randomInt(256)}`
@@ -282,16 +288,16 @@ async function onFreeNetwork(make: (network: string) => Promise<void>): Promise<
   }
 }
 
-/** The engine, or why there is none. */
+/** The engine, or the reason why it cannot run. */
 async function runningEngine(): Promise<Engine | string> {
   for (const program of ['buildah', 'podman', 'runc', 'mmdebstrap']) {
     if (!(await isInstalled(program)) && !process.env.PINHOLE_CI) return `${program} is not on this machine`
   }
-  if (process.getuid?.() !== 0) return 'does not apply: containers are run by root here'
+  if (process.getuid?.() !== 0) return 'does not apply: these tests run containers as root'
   const opened = await openEngine()
   try {
     await buildDebian(opened)
-    // What a container needs of the kernel and of the machine's rules: if that fails, it says nothing of ours.
+    // Checks the kernel and network rules first: a failure here is the machine's, not ours.
     await opened.podman('network', 'create', 'single')
     await opened.podman(
       'run',
@@ -306,7 +312,7 @@ async function runningEngine(): Promise<Engine | string> {
     return opened
   } catch (error) {
     await opened.close()
-    return `does not apply: no container runs on this machine: ${(error as Error).message.replaceAll('\n', ' ')}`
+    return `does not apply: this machine cannot run containers: ${(error as Error).message.replaceAll('\n', ' ')}`
   }
 }
 

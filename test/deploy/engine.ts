@@ -1,4 +1,4 @@
-/** The container engine of this machine, with storage, networks and state in a folder of its own: podman, runc, buildah. */
+/** The machine's container engine (podman, runc, buildah), with its storage, networks and state in a separate folder. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
@@ -9,25 +9,25 @@ import { newFolder } from '../support/folder.ts'
 
 const run = promisify(execFile)
 
-/** Images and layers of all that is run. Unit: bytes. */
+/** Images and layers of all containers. Unit: bytes. */
 const STORE_BYTES = 5 * 1024 ** 3
 
-/** Longer than anything takes on a machine that is busy with other tests. */
+/** Longer than any step takes on a machine that is busy with other tests. */
 const MAX_MS = 20 * 60_000
 
 export interface Engine {
   folder: string
-  /** What its programs have in their environment. */
+  /** Environment variables for the engine's programs. */
   variables: Record<string, string>
-  /** What it prints. Rejects, with what it said, if the program fails. */
-  podman(...words: string[]): Promise<string>
-  buildah(...words: string[]): Promise<string>
+  /** Returns the output. Rejects with the program's messages if it fails. */
+  podman(...args: string[]): Promise<string>
+  buildah(...args: string[]): Promise<string>
   close(): Promise<void>
 }
 
 export async function openEngine(): Promise<Engine> {
   const folder = await newFolder()
-  // In memory where there is plenty: to delete gigabytes holds up every flush of the disk, and so the tests beside this one.
+  // In memory if there is plenty: deleting gigabytes blocks all flushes of the disk, and so the tests that run concurrently.
   if (freemem() > 2 * STORE_BYTES)
     await run('mount', ['-t', 'tmpfs', '-o', `size=${STORE_BYTES}`, 'tmpfs', folder])
   const storage = join(folder, 'storage.conf')
@@ -36,7 +36,7 @@ export async function openEngine(): Promise<Engine> {
     storage,
     `[storage]\ndriver = "overlay"\ngraphroot = "${folder}/store"\nrunroot = "${folder}/run"\n`,
   )
-  // Without systemd and the right to raise limits, as in CI: control groups by hand, limits below those of this process.
+  // No systemd and no right to raise limits, as in CI: cgroupfs, and limits below those of this process.
   await writeFile(
     containers,
     `[containers]
@@ -55,9 +55,9 @@ network_config_dir = "${folder}/networks"
   const variables = { CONTAINERS_STORAGE_CONF: storage, CONTAINERS_CONF: containers }
   const env = { ...process.env, ...variables }
 
-  async function say(program: string, words: string[]): Promise<string> {
+  async function runProgram(program: string, args: string[]): Promise<string> {
     try {
-      const { stdout } = await run(program, words, {
+      const { stdout } = await run(program, args, {
         env,
         timeout: MAX_MS,
         maxBuffer: 64 * 1024 * 1024,
@@ -65,20 +65,20 @@ network_config_dir = "${folder}/networks"
       return stdout.trim()
     } catch (error) {
       const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string }
-      throw new Error(`${program} ${words[0]} failed:\n${stdout.slice(-4000)}\n${stderr.slice(-4000)}`)
+      throw new Error(`${program} ${args[0]} failed:\n${stdout.slice(-4000)}\n${stderr.slice(-4000)}`)
     }
   }
 
-  const podman = (...words: string[]) => say('podman', words)
+  const podman = (...args: string[]) => runProgram('podman', args)
   return {
     folder,
     variables,
     podman,
-    buildah: (...words) => say('buildah', words),
+    buildah: (...args) => runProgram('buildah', args),
     async close() {
       await podman('rm', '--all', '--force', '--time', '0').catch(() => {})
       await podman('network', 'prune', '--force').catch(() => {})
-      // The driver leaves a mount of its own.
+      // The overlay driver leaves a mount behind.
       for (const mount of [join(folder, 'store/overlay'), folder]) {
         await run('umount', ['--recursive', mount]).catch(() => {})
       }

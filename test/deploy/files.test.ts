@@ -1,4 +1,4 @@
-/** What is in `deploy/`, as far as it can be looked at without running it. Its nginx and Varnish sites run elsewhere. */
+/** Static checks of `deploy/`. Its nginx and Varnish sites run in other tests. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -14,7 +14,7 @@ import { ROOT } from '../support/processes/process.ts'
 const run = promisify(execFile)
 const shipped = (path: string) => readFile(join(ROOT, 'deploy', path), 'utf8')
 
-test('the Dockerfile has no mistake that its linter knows', async () => {
+test('the Dockerfile passes its linter', async () => {
   const found = validate(await shipped('docker/Dockerfile'))
   assert.deepEqual(
     found.map(({ range, message }) => `line ${range.start.line + 1}: ${message}`),
@@ -22,7 +22,7 @@ test('the Dockerfile has no mistake that its linter knows', async () => {
   )
 })
 
-test('systemd takes the unit', { skip: await skipWithout('systemd-analyze') }, async () => {
+test('systemd accepts the unit', { skip: await skipWithout('systemd-analyze') }, async () => {
   const unit = replaced(await shipped('systemd/pinhole.service'), [
     [/^ExecStart=\/usr\/bin\/pinhole-server$/m, `ExecStart=${process.execPath}`],
   ])
@@ -30,19 +30,19 @@ test('systemd takes the unit', { skip: await skipWithout('systemd-analyze') }, a
     const file = join(folder, 'pinhole.service')
     await writeFile(file, unit)
     const { stdout, stderr } = await run('systemd-analyze', ['verify', file])
-    // Unknown settings are warnings, and the exit code is 0.
+    // Unknown settings are only warnings, with exit code 0.
     assert.doesNotMatch(stdout + stderr, /pinhole\.service/)
   })
 })
 
-test('Nix reads the module, which starts the server in place of the unit’s own program', {
+test('Nix evaluates the module, which replaces the unit’s program by the server', {
   skip: await skipWithout('nix-instantiate'),
 }, async () => {
   await inFolder(async (folder) => {
     for (const path of ['nixos/pinhole.nix', 'systemd/pinhole.service'])
       await writeFile(join(folder, basename(path)), await shipped(path))
     await writeFile(join(folder, 'pinhole-server.tgz'), '')
-    // Stand-ins for what the module takes of Nixpkgs.
+    // Stand-ins for the parts of Nixpkgs that the module uses.
     const pkgs = `{
       nodejs_24 = "node-24";
       runCommand = name: _: script: "/store/\${name}";
@@ -64,10 +64,10 @@ test('Nix reads the module, which starts the server in place of the unit’s own
   })
 })
 
-test('nginx takes the site of compose.yaml', { skip: await skipWithout('nginx') }, async () => {
+test('nginx accepts the site of compose.yaml', { skip: await skipWithout('nginx') }, async () => {
   await inFolder(async (folder) => {
     const site = replaced(await shipped('docker/nginx.conf'), [
-      // Names of the compose network.
+      // Host names of the compose network.
       [
         /server server1:3000( [^;]*);\s+server server2:3000\1;\s+server server3:3000\1;/,
         'server 127.0.0.1:3000$1;',
@@ -81,7 +81,7 @@ test('nginx takes the site of compose.yaml', { skip: await skipWithout('nginx') 
   })
 })
 
-test('nginx takes the site with TLS', { skip: await skipWithout(['nginx', 'openssl']) }, async () => {
+test('nginx accepts the site with TLS', { skip: await skipWithout(['nginx', 'openssl']) }, async () => {
   await inFolder(async (folder) => {
     const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
     const subject = ['-subj', '/CN=pics.example', '-days', '1', '-nodes', '-newkey', 'rsa:2048']
@@ -102,7 +102,7 @@ test('nginx takes the site with TLS', { skip: await skipWithout(['nginx', 'opens
   })
 })
 
-test('Caddy takes its file', { skip: await skipWithout('caddy') }, async () => {
+test('Caddy accepts its configuration', { skip: await skipWithout('caddy') }, async () => {
   const file = join(ROOT, 'deploy/caddy/Caddyfile')
   await inFolder((folder) =>
     run('caddy', ['validate', '--adapter', 'caddyfile', '--config', file], {

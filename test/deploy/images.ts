@@ -1,4 +1,4 @@
-/** The images that `deploy/docker` needs, made from what is on this machine and in Debian's archive. */
+/** Builds the images for `deploy/docker` from this machine's files and Debian's archive. */
 import { execFile } from 'node:child_process'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const DEBIAN = 'bookworm'
 const PACKAGES = ['libatomic1', 'libstdc++6', 'ca-certificates', 'nginx-light']
 
-/** Files in `stand-ins/`, and the images that they stand in for. */
+/** Files in `stand-ins/`, and the images that they replace. */
 export const STAND_INS = {
   node: 'localhost/node',
   nginx: 'docker.io/library/nginx:1.29',
@@ -21,10 +21,10 @@ export const STAND_INS = {
   s3: 'docker.io/chrislusf/seaweedfs:4.47',
 }
 
-/** `--isolation chroot`: steps of a build need no more than that, and the network is the machine's. */
+/** `--isolation chroot`: build steps need nothing more, and use the machine's network. */
 const BUILD = ['build', '--quiet', '--format', 'docker', '--pull-never', '--isolation', 'chroot']
 
-/** The system that all others stand on, as `localhost/debian`. */
+/** Builds the base system of all others, as `localhost/debian`. */
 export async function buildDebian({ folder, buildah }: Engine): Promise<void> {
   const context = join(folder, 'context')
   await mkdir(context)
@@ -50,7 +50,7 @@ function fileOf(name: string): string[] {
   return ['--file', join(ROOT, `test/deploy/stand-ins/${name}.Containerfile`)]
 }
 
-/** Loads the image that is released, as people do. Returns the files that are. */
+/** Loads the released image like a user would. Returns the released files. */
 export async function loadPinhole({ folder, buildah, podman }: Engine): Promise<string[]> {
   const files = (await releaseImage('linux-x64', folder, buildah)).map((name) => join(folder, name))
   const [archive = ''] = files

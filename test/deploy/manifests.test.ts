@@ -1,4 +1,4 @@
-/** Configurations of what nothing here can run: their shapes by published schemas, and that they agree with the service. */
+/** Checks configurations that cannot run here against published schemas, and for consistency with the service. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { skipWithout } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { unknownFields } from './unknown-fields.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what came from YAML is checked by schemas
+// biome-ignore lint/suspicious/noExplicitAny: parsed YAML is checked by schemas
 type Parsed = any
 
 const KINDS = { ConfigMap, Deployment, Ingress, PodDisruptionBudget, Secret, Service } as const
@@ -31,10 +31,12 @@ const variables = new Set(
 async function kubernetes(): Promise<Record<string, Parsed>> {
   const documents = parseAllDocuments(await shipped('kubernetes/pinhole.yaml'), { strict: true })
   for (const { errors } of documents) assert.deepEqual(errors, [])
-  return Object.fromEntries(documents.map((document) => document.toJS()).map((one) => [one.kind, one]))
+  return Object.fromEntries(
+    documents.map((document) => document.toJS()).map((object) => [object.kind, object]),
+  )
 }
 
-test('Kubernetes’ schemas take the manifest, and know each field', async () => {
+test('the manifest is valid by Kubernetes’ schemas, without unknown fields', async () => {
   const objects = await kubernetes()
   assert.deepEqual(Object.keys(objects).sort(), Object.keys(KINDS).sort())
   for (const [kind, object] of Object.entries(objects)) {
@@ -44,7 +46,7 @@ test('Kubernetes’ schemas take the manifest, and know each field', async () =>
   }
 })
 
-test('a field that Kubernetes does not know, or of another type, is seen', async () => {
+test('detects unknown fields and wrong types in a manifest', async () => {
   const { Deployment: deployment } = await kubernetes()
   deployment.spec.template.spec.containers[0].livenessprobe = {}
   assert.deepEqual(unknownFields(Deployment, deployment), ['spec.template.spec.containers.0.livenessprobe'])
@@ -52,7 +54,7 @@ test('a field that Kubernetes does not know, or of another type, is seen', async
   assert.throws(() => unknownFields(Deployment, deployment), /replicas must be integer/)
 })
 
-test('the objects of the manifest find each other, and name what the service has', async () => {
+test('the manifest’s objects are consistent, and match the service', async () => {
   const {
     ConfigMap: map,
     Deployment: deployment,
@@ -88,7 +90,7 @@ test('the objects of the manifest find each other, and name what the service has
     assert.ok(ingress.spec.tls.some(({ hosts }: Parsed) => hosts.includes(rule.host)))
     assert.equal(new URL(map.data.BASE_URL).host, rule.host)
   }
-  // As the image has them.
+  // As in the image.
   const dockerfile = await shipped('docker/Dockerfile')
   assert.ok(dockerfile.includes(`EXPOSE ${container.ports[0].containerPort}\n`))
   assert.equal(/^USER (\d+)/m.exec(dockerfile)?.[1], `${pod.securityContext.runAsUser}`)
@@ -101,7 +103,7 @@ test('the objects of the manifest find each other, and name what the service has
     container.volumeMounts.some(({ mountPath }: Parsed) => dockerfile.includes(`DATA_DIR=${mountPath}\n`)),
   )
   assert.equal(container.livenessProbe.httpGet.path, '/healthz')
-  // A store or a ledger that is away is away for all: with none ready, nobody would be shown an image.
+  // If the store or the ledger is down it is down for all: without any ready pod, no image would be served.
   assert.equal(container.readinessProbe.httpGet.path, '/healthz')
   const pauseMs = container.lifecycle.preStop.sleep.seconds * 1000
   assert.ok(pod.terminationGracePeriodSeconds * 1000 > pauseMs + LIMITS.stopMs)
@@ -110,8 +112,8 @@ test('the objects of the manifest find each other, and name what the service has
 const skip = await skipWithout('helm')
 const CHART = join(ROOT, 'deploy/helm')
 
-async function rendered(release: string, ...words: string[]): Promise<Parsed[]> {
-  const { stdout } = await promisify(execFile)('helm', ['template', release, CHART, ...words])
+async function rendered(release: string, ...args: string[]): Promise<Parsed[]> {
+  const { stdout } = await promisify(execFile)('helm', ['template', release, CHART, ...args])
   return parseAllDocuments(stdout, { strict: true })
     .map((document) => document.toJS())
     .filter((object) => object !== null)
@@ -121,7 +123,7 @@ function templateOf(objects: Parsed[]): Parsed {
   return objects.find(({ kind }) => kind === 'Deployment').spec.template
 }
 
-test('the Helm chart makes what the manifest has, less the secret that it is given', { skip }, async () => {
+test('the Helm chart renders the manifest’s objects, except for the secret', { skip }, async () => {
   const { Secret: secret, ...objects } = await kubernetes()
   const made = await rendered('pinhole')
   delete templateOf(made).metadata.annotations
@@ -131,7 +133,7 @@ test('the Helm chart makes what the manifest has, less the secret that it is giv
   await promisify(execFile)('helm', ['lint', '--strict', CHART])
 })
 
-test('a chart without a host makes no ingress, and one of another name holds together', {
+test('a chart without a host renders no ingress, and a release name is used consistently', {
   skip,
 }, async () => {
   const objects = await rendered('other', '--set', 'ingress.host=')
@@ -140,7 +142,7 @@ test('a chart without a host makes no ingress, and one of another name holds tog
   assert.ok(objects.every(({ metadata }) => metadata.name === 'other'))
 })
 
-test('numbers and switches in the values of the chart are text to Kubernetes, and start the servers again', {
+test('numbers and booleans in chart values become strings, and changed values restart the servers', {
   skip,
 }, async (t) => {
   const file = join(await folderOf(t), 'values.yaml')
@@ -155,7 +157,7 @@ test('numbers and switches in the values of the chart are text to Kubernetes, an
   assert.notDeepEqual(templateOf(objects), templateOf(await rendered('pinhole')))
 })
 
-test('what starts one or more servers names variables that the service has', async () => {
+test('deployment files only set variables that the service has', async () => {
   const compose = parse(await shipped('docker/compose.yaml'), { merge: true })
   const one = parse(await shipped('docker/one.yaml'))
   const names = [compose.services.server1, one.services.pinhole].flatMap(({ environment }) =>
@@ -170,7 +172,7 @@ test('what starts one or more servers names variables that the service has', asy
   for (const name of names) assert.ok(variables.has(name), name)
 })
 
-test('Traefik’s schemas take what the service is behind, and its parts find each other', async () => {
+test('the Traefik configuration is valid by its schemas, and consistent', async () => {
   const { http }: Parsed = parse(await shipped('traefik/pinhole.yaml'))
   const main: Parsed = parse(await shipped('traefik/traefik.yaml'))
   const faultsOf = (
@@ -185,17 +187,17 @@ test('Traefik’s schemas take what the service is behind, and its parts find ea
   }
   for (const spec of Object.values<Parsed>(http.serversTransports)) {
     assert.deepEqual(faultsOf(ServersTransport, spec), [])
-    // Before the servers do: otherwise a request meets a connection that is just closed.
+    // Shorter than the servers' timeout: otherwise requests could be sent on a connection that is just being closed.
     assert.ok(Number.parseInt(spec.forwardingTimeouts.idleConnTimeout, 10) * 1000 < LIMITS.idleMs)
   }
   for (const { loadBalancer } of Object.values<Parsed>(http.services)) {
     const { servers, serversTransport, healthCheck, ...rest } = loadBalancer
     assert.deepEqual(rest, {})
-    // A service of the cluster stands where a file has URLs.
+    // A cluster service replaces the file's URLs.
     const services = [{ name: 'pinhole', port: Number(new URL(servers[0].url).port), serversTransport }]
     assert.deepEqual(faultsOf(IngressRoute, { routes: [{ match: 'Host(`x`)', kind: 'Rule', services }] }), [])
     assert.ok(Object.hasOwn(http.serversTransports, serversTransport))
-    // Which that schema does not have.
+    // Not part of that schema.
     assert.deepEqual(Object.keys(healthCheck), ['path', 'interval', 'timeout'])
     assert.equal(healthCheck.path, '/healthz')
     assert.equal(services[0]!.port, 3000)
@@ -207,5 +209,5 @@ test('Traefik’s schemas take what the service is behind, and its parts find ea
   }
   assert.ok(Object.hasOwn(main.certificatesResolvers, main.entryPoints.websecure.http.tls.certResolver))
   assert.ok(Object.hasOwn(main.entryPoints, main.entryPoints.web.http.redirections.entryPoint.to))
-  assert.equal(main.accessLog, undefined, 'it would hold keys')
+  assert.equal(main.accessLog, undefined, 'it would contain keys')
 })

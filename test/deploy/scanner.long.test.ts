@@ -1,4 +1,4 @@
-/** The scanner of deploy/scanner beside a server: what a list has, what it learns, and what it can't decode. */
+/** The scanner of deploy/scanner next to a server: listed images, learned images, and undecodable images. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -24,16 +24,16 @@ interface Pdq {
 
 const { pdq, distance } = (await import(join(FOLDER, 'pdq.mjs'))) as Pdq
 
-/** Numbers below what is asked for, the same for a seed every time. */
-function numbersFrom(seed: number): (most: number) => number {
+/** Deterministic pseudo-random integers below `max`. */
+function numbersFrom(seed: number): (max: number) => number {
   let state = seed
-  return (most) => {
+  return (max) => {
     state = (state * 48_271) % 2_147_483_647
-    return state % most
+    return state % max
   }
 }
 
-/** Shapes that no two seeds share. */
+/** Shapes unique to the seed. */
 function pictureOf(seed: number) {
   const next = numbersFrom(seed)
   const shapes = Array.from(
@@ -47,7 +47,7 @@ function pictureOf(seed: number) {
 
 const jpeg = (seed: number): Promise<Buffer> => pictureOf(seed).jpeg({ quality: 90 }).toBuffer()
 
-/** The same picture, scaled, mirrored, in other colours and another format. */
+/** The same picture, scaled, mirrored, with other colours and in another format. */
 async function nearCopyOf(bytes: Buffer): Promise<Buffer> {
   const small = await sharp(bytes)
     .resize(417)
@@ -57,7 +57,7 @@ async function nearCopyOf(bytes: Buffer): Promise<Buffer> {
   return sharp(small).webp({ quality: 60 }).toBuffer()
 }
 
-/** A PNG whose pixels are no zlib stream, and whose checksums are right. */
+/** A PNG with correct checksums whose pixels are not a zlib stream. */
 function undecodable(): Buffer {
   const bytes = Buffer.from(png(200, 100))
   const at = bytes.indexOf('IDAT')
@@ -76,7 +76,7 @@ async function hashOf(bytes: Buffer): Promise<string> {
   return pdq(data, info.width, info.height).hashes[0]!
 }
 
-/** What pdq/cpp of github.com/facebook/ThreatExchange computes of `rectanglesOf(nth + 1, width, height)`. */
+/** Hashes computed by pdq/cpp of github.com/facebook/ThreatExchange for `rectanglesOf(index + 1, width, height)`. */
 const REFERENCE: [number, number, string][] = [
   [64, 64, 'fbd80a0783cf3603120bd0f834b1d6d56af49b4eaf4bd19b48791b0d0507e5fa'],
   [600, 400, '7bac2385419db32c3861f81dee228c478a6dde4cf67cd94d46b3cdd2b32208e3'],
@@ -87,11 +87,11 @@ const REFERENCE: [number, number, string][] = [
   [128, 256, '3c96a3d15e94d3c58dc13c9fc1823cb9a95c88d31c92c2922d93f54b7f687a27'],
 ]
 
-/** Brightness alone, so that no decoder has a part in it. */
+/** Only brightness values, so that no decoder is involved. */
 function rectanglesOf(seed: number, width: number, height: number): Uint8Array {
   const next = numbersFrom(seed)
   const luma = new Uint8Array(width * height).fill(128)
-  for (let nth = 0; nth < 60; nth++) {
+  for (let index = 0; index < 60; index++) {
     const [left, top] = [next(width), next(height)]
     const [right, bottom] = [left + 1 + next(width >> 1), top + 1 + next(height >> 1)]
     const value = next(256)
@@ -102,15 +102,15 @@ function rectanglesOf(seed: number, width: number, height: number): Uint8Array {
   return luma
 }
 
-it('computes the hashes that PDQ’s own code does', () => {
-  for (const [nth, [width, height, hash]] of REFERENCE.entries()) {
-    const found = pdq(rectanglesOf(nth + 1, width, height), width, height)
+it('computes the same hashes as PDQ’s reference code', () => {
+  for (const [index, [width, height, hash]] of REFERENCE.entries()) {
+    const found = pdq(rectanglesOf(index + 1, width, height), width, height)
     assert.deepEqual([found.hashes[0], found.quality], [hash, 100], `${width} × ${height}`)
   }
   assert.equal(pdq(rectanglesOf(8, 4, 40), 4, 40).quality, 0, 'too narrow')
 })
 
-it('tells near copies from other pictures', async () => {
+it('distinguishes near copies from other pictures', async () => {
   const [one, other] = [await jpeg(1), await jpeg(2)]
   const copy = await sharp(one).resize(300).jpeg({ quality: 50 }).toBuffer()
   assert.ok(distance(await hashOf(one), await hashOf(copy)) <= 16)
@@ -121,21 +121,21 @@ it('tells near copies from other pictures', async () => {
   const { hashes, quality } = pdq(data, info.width, info.height)
   assert.equal(hashes.length, 8)
   assert.ok(quality >= 50)
-  const inTurn = (hash: string) => Math.min(...hashes.map((turn) => distance(hash, turn)))
-  assert.ok(inTurn(pdq(mirrored, info.width, info.height).hashes[0]!) <= 31)
-  assert.ok(inTurn(pdq(rotated, info.height, info.width).hashes[0]!) <= 31)
+  const minDistance = (hash: string) => Math.min(...hashes.map((turn) => distance(hash, turn)))
+  assert.ok(minDistance(pdq(mirrored, info.width, info.height).hashes[0]!) <= 31)
+  assert.ok(minDistance(pdq(rotated, info.height, info.width).hashes[0]!) <= 31)
   assert.equal(pdq(new Uint8Array(10_000).fill(7), 100, 100).quality, 0)
 })
 
-it('blocks what is listed, and near copies of what was removed for a severe category', async (t) => {
+it('blocks listed images, and near copies of images removed for a severe category', async (t) => {
   const folder = await folderOf(t)
-  const door = `127.0.0.1:${await freePort()}`
-  const server = await serverFor(t, { SCAN: 'before', OPERATOR_LISTEN: door, SCANNER_TOKEN })
+  const adminAddress = `127.0.0.1:${await freePort()}`
+  const server = await serverFor(t, { SCAN: 'before', OPERATOR_LISTEN: adminAddress, SCANNER_TOKEN })
   const listed = await jpeg(3)
   const list = join(folder, 'list')
   await writeFile(list, `# a list\n${await hashOf(listed)} intimate\n`)
   const env = {
-    PINHOLE: `http://${door}`,
+    PINHOLE: `http://${adminAddress}`,
     SCANNER_TOKEN,
     LISTS: list,
     STATE: join(folder, 'state'),
@@ -145,29 +145,35 @@ it('blocks what is listed, and near copies of what was removed for a severe cate
   t.after(() => scanner.kill())
   let output = ''
   for (const stream of [scanner.stdout, scanner.stderr]) stream.on('data', (text) => (output += text))
-  const becomes = (id: string, status: number) =>
+  const untilStatus = (id: string, status: number) =>
     until(
       `${id} answers ${status}: ${output}`,
       async () => (await fetchRaw(server.url, id)).status === status,
     )
 
   const [bad, near, other, broken] = [await jpeg(4), await nearCopyOf(listed), await jpeg(5), undecodable()]
-  const [first, copy, fine, odd] = [
+  const [first, copy, fine, undecoded] = [
     await store(server.url, bad),
     await store(server.url, near),
     await store(server.url, other),
     await store(server.url, broken),
   ]
-  await becomes(first.id, 200)
-  await becomes(copy.id, 410)
-  await becomes(fine.id, 200)
-  await until(`what can’t be decoded is held: ${output}`, async () => {
+  await untilStatus(first.id, 200)
+  await untilStatus(copy.id, 410)
+  await untilStatus(fine.id, 200)
+  await until(`the undecodable image is held: ${output}`, async () => {
     const { stdout } = await server.operator(['queue', '--held'])
-    return stdout.includes(odd.id)
+    return stdout.includes(undecoded.id)
   })
   await server.operator(['remove', first.id, '--reason', 'seen', '--rule', 'child-abuse'])
-  await until('it has learned', () => output.includes(`learned from the removal of ${first.id}`))
+  await until('the scanner has learned the removal', () =>
+    output.includes(`learned from the removal of ${first.id}`),
+  )
   const again = await store(server.url, await nearCopyOf(bad))
-  await becomes(again.id, 410)
-  assert.equal((await post(server.url, await nearCopyOf(bad))).json().error, 'blocked-image', 'its bytes too')
+  await untilStatus(again.id, 410)
+  assert.equal(
+    (await post(server.url, await nearCopyOf(bad))).json().error,
+    'blocked-image',
+    'its bytes are blocked too',
+  )
 })

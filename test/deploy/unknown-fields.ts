@@ -1,18 +1,18 @@
-/** What a compiled schema passes over: the fields that it never looks at. */
+/** Finds fields that a compiled schema ignores. */
 
-/** A class of `kubernetes-models`. Its constructor copies what it is given, so only its schema is used. */
+/** A class of `kubernetes-models`. Its constructor copies its argument, so only its schema is used. */
 interface Kind {
   prototype: { validate(): void }
 }
 
-/** Paths of fields of `data` that the schema of `kind` does not know. Throws, in the schema's words, if one does not fit. */
+/** Paths of fields in `data` that the schema of `kind` does not know. Throws the schema's error if a field is invalid. */
 export function unknownFields(kind: Kind, data: object): string[] {
   const seen = new Set<string>()
   kind.prototype.validate.call(watched(data, '', seen))
   return pathsIn(data, '').filter((path) => !seen.has(path))
 }
 
-/** Schemas read fields by their names, and maps by listing them. */
+/** Records which fields the schema reads: properties by name, and map entries by enumeration. */
 function watched<T extends object>(target: T, path: string, seen: Set<string>): T {
   return new Proxy(target, {
     get(object, key) {

@@ -108,23 +108,23 @@ function requestOf(image: Uint8Array, more: Record<string, string> = {}): Upload
 
 test('an upload that a hung ledger refuses is answered before its reservation is given back', async () => {
   const asked: string[] = []
-  const giveBack = () => {
-    asked.push('giveBack')
+  const release = () => {
+    asked.push('release')
     return NEVER
   }
-  const upload = createUpload(partsOf(refusalBy(new LedgerUnavailable()), giveBack, asked))
+  const upload = createUpload(partsOf(refusalBy(new LedgerUnavailable()), release, asked))
   const answer = await upload(request)
   assert.equal(answer.status, 503)
-  assert.deepEqual(asked, ['giveBack'], 'and nothing is asked after it')
+  assert.deepEqual(asked, ['release'], 'and nothing is asked after it')
 })
 
 test('after any other fault the count is right before the answer is', async () => {
   const asked: string[] = []
-  const giveBack = async () => {
+  const release = async () => {
     await new Promise((resolve) => setImmediate(resolve))
     asked.push('given back')
   }
-  const upload = createUpload(partsOf(refusalBy(new StoreUnavailable()), giveBack, asked))
+  const upload = createUpload(partsOf(refusalBy(new StoreUnavailable()), release, asked))
   assert.equal((await upload(request)).status, 503)
   assert.deepEqual(asked, ['given back'])
 })

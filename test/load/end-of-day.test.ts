@@ -1,4 +1,4 @@
-/** The quota at 00:00 UTC. */
+/** Quota reset at 00:00 UTC. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,11 +8,11 @@ import { until } from '../support/until.ts'
 import { post, store } from '../support/upload.ts'
 import { reservationsLeft, sendHalf } from './halfway.ts'
 
-// There a day ends at 10:00 UTC. The quota’s does not, wherever the machine is.
+// In this zone a day ends at 10:00 UTC. The quota's day does not depend on the machine's zone.
 process.env.TZ = 'Pacific/Kiritimati'
 
 describe('the end of a day', () => {
-  it('gives everybody a new quota at 00:00 UTC, and places back to the day they are of', async (t) => {
+  it('resets the quota at 00:00 UTC, and releases reservations on the day they were made', async (t) => {
     let now = Date.UTC(2030, 0, 31, 23, 59, 59, 250)
     const server = await startLocalServer(
       { UPLOADS_PER_DAY: '2' },
@@ -21,8 +21,11 @@ describe('the end of a day', () => {
     t.after(() => server.stop())
     await store(server.url)
     const held = await sendHalf(server.url, 3000, '198.51.100.1')
-    await until('it holds a place', async () => (await reservationsLeft(server.url, '198.51.100.1')) === 0)
-    // It may yet be given back: that is waited for.
+    await until(
+      'it holds a reservation',
+      async () => (await reservationsLeft(server.url, '198.51.100.1')) === 0,
+    )
+    // The reservation may still be released, so the server waits before it refuses.
     const refused = await post(server.url, gif())
     assert.equal(refused.status, 503)
     assert.equal(refused.json().error, 'busy')
@@ -30,7 +33,7 @@ describe('the end of a day', () => {
     assert.equal(await reservationsLeft(server.url, '198.51.100.1'), 2)
     await store(server.url)
     held.talk.close()
-    // Its place is of yesterday: today's count stays as it is.
+    // The reservation was made yesterday: today's count does not change.
     for (let i = 0; i < 20; i++) {
       assert.equal(await reservationsLeft(server.url, '198.51.100.1'), 1)
       await sleep(10)

@@ -1,4 +1,4 @@
-/** Uploads that are under way for as long as a test likes, and what others see of them. */
+/** Uploads kept in flight for as long as a test needs, and what others observe meanwhile. */
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
@@ -6,7 +6,7 @@ import { type Conversation, converse } from '../support/socket.ts'
 
 const FORM = 'Content-Type: multipart/form-data; boundary=pinhole-test-boundary'
 
-/** An upload of which part is sent. */
+/** A partially sent upload. */
 export interface Halfway {
   talk: Conversation
   bytes: Buffer
@@ -25,13 +25,13 @@ export async function sendHalf(url: string, size: number, from: string): Promise
   return { talk, bytes, rest: body.subarray(half) }
 }
 
-/** What a client of this address has left today. Seen without an upload: this method is refused. */
+/** The address's remaining quota today. Observed without an upload: this method is refused. */
 export async function reservationsLeft(url: string, from: string): Promise<number> {
   const answer = await request(url, 'PUT', '/api/upload', { headers: { 'X-Forwarded-For': from } })
   return Number(answer.headers.get('X-RateLimit-Remaining'))
 }
 
-/** True if nobody listens any more. */
+/** Whether the server refuses connections. */
 export function isRefused(url: string): Promise<boolean> {
   return converse(url).then(
     (talk) => {

@@ -14,7 +14,7 @@ import { reservationsLeft, sendHalf } from './halfway.ts'
 describe('clients that hold a connection', { concurrency: 4 }, () => {
   const short: Partial<Limits> = {
     headersMs: 300,
-    // Much later than headers are given up, or a slow machine meets this first.
+    // Much longer than `headersMs`, so that even a slow machine reaches that limit first.
     idleMs: 2000,
     requestMs: 2000,
     checkMs: 50,
@@ -25,7 +25,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     stopMs: 1000,
   }
   const held: Record<string, (talk: Conversation) => Promise<number | null>> = {
-    'that say nothing': async () => null,
+    'that send nothing': async () => null,
     'that send headers byte by byte': async (talk) => {
       await drip(talk, `GET / HTTP/1.1\r\nHost: x\r\n${'X: y\r\n'.repeat(10_000)}`)
       return 408
@@ -41,7 +41,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     },
   }
   for (const [name, hold] of Object.entries(held)) {
-    it(`cuts off those ${name}`, async (t) => {
+    it(`cuts off clients ${name}`, async (t) => {
       const server = await startLocalServer({}, { limits: short })
       t.after(() => server.stop())
       const talk = await converse(server.url)
@@ -53,7 +53,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     })
   }
 
-  it('refuses a body that is too slow, and gives its place back', async (t) => {
+  it('refuses a body that is too slow, and releases its reservation', async (t) => {
     const server = await startLocalServer({}, { limits: { ...short, idleMs: 10_000, requestMs: 60_000 } })
     t.after(() => server.stop())
     const { talk, rest } = await sendHalf(server.url, 100_000, '198.51.100.9')
@@ -67,7 +67,7 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     assert.equal(await reservationsLeft(server.url, '198.51.100.9'), 100)
   })
 
-  it('takes a small body however slow it is, and refuses a large one at that pace', async (t) => {
+  it('accepts a small body however slow it is, and refuses a large one at the same rate', async (t) => {
     const limits = { bodyBytes: 1000, bodyByteSeconds: 500_000, minBytesPerSecond: 2 ** 40 }
     const server = await startLocalServer({}, { limits })
     t.after(() => server.stop())
@@ -87,16 +87,19 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     await dripping
   })
 
-  it('gives up a body that stops, and gives its place back', async (t) => {
+  it('gives up on a stalled body, and releases its reservation', async (t) => {
     const server = await startLocalServer({}, { limits: short })
     t.after(() => server.stop())
     const { talk } = await sendHalf(server.url, 1_000_000, '198.51.100.9')
     t.after(() => talk.close())
     await talk.closed
-    await until('the place is back', async () => (await reservationsLeft(server.url, '198.51.100.9')) === 100)
+    await until(
+      'the reservation is released',
+      async () => (await reservationsLeft(server.url, '198.51.100.9')) === 100,
+    )
   })
 
-  it('cuts off a reader that stops', async (t) => {
+  it('cuts off a reader that stalls', async (t) => {
     const limits = { ...short, requestMs: 60_000, bodyByteSeconds: 2 ** 50 }
     const server = await startLocalServer({}, { limits })
     t.after(() => server.stop())
@@ -105,21 +108,21 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     t.after(() => talk.close())
     talk.socket.pause()
     await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
-    // What the kernel holds is read later: the end must come before all 20 MB do.
+    // The kernel buffers some of it: the connection must end before all 20 MB were read.
     await until('only the reader has a socket left', () => openSockets() === 1)
     talk.socket.resume()
     await assert.rejects(talk.answer())
   })
 })
 
-// Not beside the others, which hold up this process.
-it('reads a refused body for as long as it comes, so that a client on a slow line gets its answer', async (t) => {
+// Sequential: concurrent tests would stall this process.
+it('reads a refused body while it keeps coming, so that a client on a slow line gets its answer', async (t) => {
   const limits = { drainMs: 3000, minDrainedPerSecond: 1000 }
   const server = await startLocalServer({ MAX_UPLOAD_BYTES: '100000' }, { limits })
   t.after(() => server.stop())
   const bytes = 20_000_000
   const [steady, dripping] = [await refused(bytes), await refused(bytes)]
-  // What came fast earns no more than `drainMs`: by its average this one could stay for a quarter of an hour.
+  // A fast start earns no more than `drainMs`: averaged, this client could stay for a quarter of an hour.
   await dripping.write(Buffer.alloc(1_000_000))
   const dripped = drip(dripping, Buffer.alloc(bytes))
   let sent = 0
@@ -140,12 +143,12 @@ it('reads a refused body for as long as it comes, so that a client on a slow lin
   }
 })
 
-/** Sockets of this process, which is all clients and servers of this file: cases that run beside are over by then. */
+/** Sockets of this process, which runs all clients and servers of this file. Concurrent tests have ended by now. */
 function openSockets(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
 }
 
-/** Sends byte by byte until all is sent or nobody listens. */
+/** Sends byte by byte until everything is sent or the connection is closed. */
 async function drip(talk: Conversation, bytes: string | Uint8Array): Promise<void> {
   for (const byte of Buffer.from(bytes)) {
     if (talk.socket.destroyed) return

@@ -1,4 +1,4 @@
-/** Small files that unpack to a thousand times their size: a crowd of them is inspected a few at a time. */
+/** Small files that expand a thousandfold when inspected: only a few of them are inspected concurrently. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { forgetPeak, peakMegabytes } from '../support/attack/process-costs.ts'
@@ -8,7 +8,7 @@ import { post } from '../support/upload.ts'
 
 const skip = process.platform !== 'linux' && 'needs /proc'
 
-it('holds what a few small files unpack to, however many come, and takes an honest crowd beside them', {
+it('bounds the memory of many expanding files, and accepts ordinary uploads alongside', {
   skip,
 }, async (t) => {
   const server = await startServer()
@@ -21,11 +21,11 @@ it('holds what a few small files unpack to, however many come, and takes an hone
   assert.equal((await post(server.url, file)).status, 201)
   forgetPeak(server.pid)
   const before = peakMegabytes(server.pid)
-  const crowd = Array.from({ length: 64 }, (_, nth) => [
-    post(server.url, file, `198.51.${nth % 4}.1`),
-    post(server.url, gif(), `203.0.113.${nth}`),
+  const crowd = Array.from({ length: 64 }, (_, index) => [
+    post(server.url, file, `198.51.${index % 4}.1`),
+    post(server.url, gif(), `203.0.113.${index}`),
   ])
   for (const answer of await Promise.all(crowd.flat())) assert.equal(answer.status, 201, answer.text)
-  // All at once they hold 500 MB.
+  // Concurrently they would take 500 MB.
   assert.ok(peakMegabytes(server.pid) < before + 200, `${peakMegabytes(server.pid)} MB, ${before} before`)
 })

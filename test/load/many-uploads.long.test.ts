@@ -1,4 +1,4 @@
-/** Many large uploads at once. */
+/** Many large concurrent uploads. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { peakMegabytes } from '../support/attack/process-costs.ts'
@@ -8,8 +8,8 @@ import { sendHalf } from './halfway.ts'
 
 const isLinux = process.platform === 'linux'
 
-describe('many uploads at once', () => {
-  it('are not held in memory, do not hold up others, and all arrive', async (t) => {
+describe('many concurrent uploads', () => {
+  it('are not held in memory, do not block other requests, and all succeed', async (t) => {
     const server = await startServer({ UPLOADS_PER_DAY: '1000' })
     t.after(() => server.stop())
     const { id, bytes } = await store(server.url)
@@ -30,7 +30,7 @@ describe('many uploads at once', () => {
     for (const { id, bytes } of answers.slice(-5)) {
       assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
     }
-    // 240 MB were sent. What 200 slow clients cost at most, `npm run bench` measures.
+    // 240 MB were sent. `npm run bench` measures the maximum cost of 200 slow clients.
     if (!isLinux) return
     const peak = peakMegabytes(server.pid)
     assert.ok(peak - before < 120, `from ${before} to ${peak} MB`)

@@ -1,4 +1,4 @@
-/** What a wave of uploads leaves in memory. */
+/** Memory use after a wave of uploads. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
@@ -9,11 +9,11 @@ import { sendHalf } from './halfway.ts'
 
 const ADDRESSES = 60
 const UPLOADS = 16
-/** Half of each is sent: 190 MB in all. */
+/** Half of each is sent: 190 MB in total. */
 const BYTES = 400_000
 
-/** An idle process is looked at every 10 s, and a busy machine takes its time. */
-const PATIENCE_MS = 120_000
+/** An idle process is checked every 10 s, and a busy machine may take long. */
+const TIMEOUT_MS = 120_000
 
 const isLinux = process.platform === 'linux'
 
@@ -24,8 +24,8 @@ describe('a wave of uploads', () => {
     await store(server.url)
     const before = await megabytes(server.pid, 'VmRSS')
     const talks = []
-    for (let nth = 0; nth < ADDRESSES; nth++) {
-      const from = `198.51.${nth}.1`
+    for (let index = 0; index < ADDRESSES; index++) {
+      const from = `198.51.${index}.1`
       const started = await Promise.all(
         Array.from({ length: UPLOADS }, () => sendHalf(server.url, BYTES, from).catch(() => null)),
       )
@@ -35,14 +35,14 @@ describe('a wave of uploads', () => {
     const peak = await megabytes(server.pid, 'VmHWM')
     assert.ok(peak < 350, `from ${before} to ${peak} MB`)
     for (const talk of talks) talk.close()
-    // Measured: 0.87 to 0.96 × what it was, and 1.6 × without the trim at rest.
+    // Measured: 0.87 to 0.96 × the initial size; without the trim at rest 1.6 ×.
     let left = peak
     const isBack = async () => {
       left = await megabytes(server.pid, 'VmRSS')
       return left < before * 1.2
     }
-    await until('memory is given back', isBack, PATIENCE_MS).catch((cause) => {
-      throw new Error(`${left} MB are left of ${peak}; ${before} before`, { cause })
+    await until('memory is released', isBack, TIMEOUT_MS).catch((cause) => {
+      throw new Error(`${left} MB in use after a peak of ${peak}; ${before} before`, { cause })
     })
   })
 })

@@ -1,4 +1,4 @@
-/** Several processes on one port, and the one that supervises them. */
+/** Several workers on one port, and their supervisor. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,22 +12,22 @@ import { until } from '../support/until.ts'
 import { burst, fetchRaw, remove, store } from '../support/upload.ts'
 import { sendHalf } from './halfway.ts'
 
-/** A request that takes so long has been forgotten. */
-const WAITED_MS = 20_000
+/** A request that takes longer is considered lost. */
+const TIMEOUT_MS = 20_000
 
 describe('a supervisor', () => {
-  it('starts no worker again when it was told to end', async (t) => {
+  it('does not restart workers while it shuts down', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
     const workers = childrenOf(server.pid)
-    if (workers === null) return t.skip('a worker can be killed alone on Linux only')
+    if (workers === null) return t.skip('killing a single worker needs Linux')
     const halves = await Promise.all(
       Array.from({ length: 8 }, (_, i) => sendHalf(server.url, 3000, `198.51.100.${i + 10}`)),
     )
     process.kill(workers[0]!, 'SIGKILL')
-    await until('it is missed', () => server.stderr().includes('a worker died'))
+    await until('its death is noticed', () => server.stderr().includes('a worker died'))
     const ended = server.end('SIGTERM')
-    // The other worker has uploads to end, and takes longer than it takes to start one anew.
+    // The other worker has uploads to finish, which takes longer than a restart would.
     await sleep(2000)
     for (const { talk } of halves) talk.close()
     assert.equal((await ended).code, 0)
@@ -36,7 +36,7 @@ describe('a supervisor', () => {
 
 describe('three workers', () => {
   for (const aborted of [0, 10]) {
-    it(`store exactly 100 of 150 uploads at once, with ${aborted} aborted beside them`, async (t) => {
+    it(`store exactly 100 of 150 concurrent uploads, with ${aborted} more aborted`, async (t) => {
       const server = await startServer({ WORKERS: '3' })
       t.after(() => server.stop())
       const { statuses } = await burst([server.url], 150, { from: '198.51.100.1', aborted })
@@ -46,7 +46,7 @@ describe('three workers', () => {
 })
 
 describe('two workers', () => {
-  it('share one quota, see deletions and removals at once, and outlive each other', async (t) => {
+  it('share one quota, see deletions and removals immediately, and survive each other’s death', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
     const workers = childrenOf(server.pid)
@@ -66,8 +66,8 @@ describe('two workers', () => {
     assert.equal(ran.code, 0, ran.stderr)
     await everywhere(server.url, id, 410)
 
-    // Elsewhere nothing tells which processes are whose children.
-    if (workers === null) return t.skip('a worker can be killed alone on Linux only')
+    // Child processes can only be told apart on Linux.
+    if (workers === null) return t.skip('killing a single worker needs Linux')
     const drafts = async () => (await filesIn(server.dataDir)).others.length
     const halves = await Promise.all(
       Array.from({ length: 6 }, (_, i) => sendHalf(server.url, 2_000_000, `198.51.100.${i + 80}`)),
@@ -79,7 +79,7 @@ describe('two workers', () => {
       return now?.length === 2 && !now.includes(workers[0]!)
     })
     for (const { talk } of halves) talk.close()
-    await until('no draft is left, not even of the dead', async () => (await drafts()) === 0)
+    await until('no draft is left, not even one of the dead worker', async () => (await drafts()) === 0)
     for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
     await store(server.url, gif(), '198.51.100.77')
 
@@ -91,7 +91,7 @@ describe('two workers', () => {
       )
     await until('a successor answers', storing)
     await server.end()
-    assert.equal(server.stdout().match(/Pinhole is at/g)?.length, 1, 'a restart is not announced')
+    assert.equal(server.stdout().match(/Pinhole is at/g)?.length, 1, 'restarts are not announced')
   })
 })
 
@@ -100,7 +100,7 @@ describe('a worker that is killed under load', () => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
     const before = childrenOf(server.pid)
-    if (before === null) return t.skip('a worker can be killed alone on Linux only')
+    if (before === null) return t.skip('killing a single worker needs Linux')
     const { id } = await store(server.url, gif({ size: 3000 }))
     const held = descriptors(server.pid)
     let isOver = false
@@ -110,9 +110,9 @@ describe('a worker that is killed under load', () => {
     const outcomes = { answered: 0, lost: 0, waited: 0 }
     const clients = Array.from({ length: 64 }, async () => {
       while (!isOver) {
-        await request(server.url, 'GET', `/raw/${id}`, { timeoutMs: WAITED_MS }).then(
+        await request(server.url, 'GET', `/raw/${id}`, { timeoutMs: TIMEOUT_MS }).then(
           () => outcomes.answered++,
-          // What the dead worker was at work on is lost at once, and says so. Without a code: no answer in time.
+          // Requests in flight at the dead worker fail immediately with a code. Without a code: no answer in time.
           (error) => (error.code === undefined ? outcomes.waited++ : outcomes.lost++),
         )
       }
@@ -134,29 +134,29 @@ describe('a worker that is killed under load', () => {
     t.diagnostic(JSON.stringify(outcomes))
   })
 
-  it('is one of two that both serve: neither has all connections', async (t) => {
+  it('shares connections with the other worker', async (t) => {
     const server = await startServer({ WORKERS: '2' })
     t.after(() => server.stop())
     const workers = childrenOf(server.pid)
-    if (workers === null) return t.skip('only Linux says how many descriptors a process has')
+    if (workers === null) return t.skip('counting a process’s descriptors needs Linux')
     const before = workers.map(descriptors)
     const talks = await Promise.all(Array.from({ length: 100 }, () => converse(server.url)))
     t.after(() => {
       for (const talk of talks) talk.close()
     })
-    const taken = () => workers.map((pid, nth) => descriptors(pid) - before[nth]!)
+    const taken = () => workers.map((pid, index) => descriptors(pid) - before[index]!)
     await until('all are accepted', () => taken()[0]! + taken()[1]! >= talks.length)
     assert.ok(Math.min(...taken()) >= 20, `${taken()}`)
   })
 
-  it('is not on a port that another server listens on', async (t) => {
+  it('cannot start on a port that another server listens on', async (t) => {
     const first = await startServer({ WORKERS: '2' })
     t.after(() => first.stop())
     await assert.rejects(startServer({ WORKERS: '2', PORT: `${first.port}` }), /cannot listen on/)
   })
 })
 
-/** Asks over many connections at once, so that each process is asked. */
+/** Sends many concurrent requests, so that each process gets some. */
 async function everywhere(url: string, id: string, status: number): Promise<void> {
   const answers = await Promise.all(Array.from({ length: 16 }, () => fetchRaw(url, id)))
   for (const answer of answers) assert.equal(answer.status, status)

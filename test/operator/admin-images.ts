@@ -1,4 +1,4 @@
-/** Makes the pictures of `docs/operating.md`: `node test/operator/admin-images.ts`. The reported pictures are drawn. */
+/** Generates the screenshots of `docs/operating.md`: `node test/operator/admin-images.ts`. The reported pictures are drawn. */
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -16,16 +16,16 @@ try {
   const ids: string[] = []
   for (const bytes of [...drawn, drawn[0]!]) ids.push((await store(url, bytes, '198.51.100.7')).id)
   const [first, second, third, double] = ids as [string, string, string, string]
-  await tell(first, 'violence', 'The mist hides what happened on these hills last night.', 1)
-  await tell(double, 'other', 'The same hills again, under another link.', 2)
-  await tell(second, 'malware', 'The boat has a link painted on its sail that asks for my password.', 3)
-  await tell(third, 'other', 'These are my pears. I never said that they may be shown.', 4)
+  await reportAs(first, 'violence', 'The mist hides what happened on these hills last night.', 1)
+  await reportAs(double, 'other', 'The same hills again, under another link.', 2)
+  await reportAs(second, 'malware', 'The boat has a link painted on its sail that asks for my password.', 3)
+  await reportAs(third, 'other', 'These are my pears. I never said that they may be shown.', 4)
   const visit = await site.visit({ viewport: { width: 1000, height: 1240 }, colorScheme: 'light' })
   await visit.open('/queue')
   await visit.page.setViewportSize({ width: 1000, height: 640 })
   await save(visit.page, 'queue.webp')
   await visit.page.setViewportSize({ width: 1000, height: 1240 })
-  await shown(visit, `/cases/${first}?show=mosaic`)
+  await openCase(visit, `/cases/${first}?show=mosaic`)
   await save(visit.page, 'queue-case.webp')
   await steps(visit, first)
   await visit.end()
@@ -34,22 +34,22 @@ try {
   await site.close()
 }
 
-async function tell(id: string, category: string, text: string, nth: number): Promise<void> {
-  await report(site.server.url, id, { category, text }, `203.0.113.${nth}`)
+async function reportAs(id: string, category: string, text: string, index: number): Promise<void> {
+  await report(site.server.url, id, { category, text }, `203.0.113.${index}`)
 }
 
-async function shown({ page, open }: AdminVisit, path: string): Promise<void> {
+async function openCase({ page, open }: AdminVisit, path: string): Promise<void> {
   await open(path)
   await page.locator('img.reported').evaluate((img: HTMLImageElement) => img.decode())
   await page.waitForTimeout(500)
 }
 
-/** The four steps of one picture, side by side. */
+/** The four reveal steps of one picture, side by side. */
 async function steps(visit: AdminVisit, id: string): Promise<void> {
   const size = 384
   const shots: Buffer[] = []
   for (const step of ['mosaic', 'blurred', 'grey', 'colour']) {
-    await shown(visit, `/cases/${id}?show=${step}`)
+    await openCase(visit, `/cases/${id}?show=${step}`)
     const shot = await visit.page.locator('img.reported').screenshot()
     shots.push(await sharp(shot).resize(size, size).toBuffer())
   }
@@ -59,7 +59,7 @@ async function steps(visit: AdminVisit, id: string): Promise<void> {
     .toFile(join(OUT, 'queue-steps.webp'))
 }
 
-/** On a phone, in the dark, with a decision that can be undone. */
+/** On a phone, in dark mode, with a decision that can be undone. */
 async function phone(id: string): Promise<void> {
   const visit = await site.visit({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
   await visit.open(`/cases/${id}`)

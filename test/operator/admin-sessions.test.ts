@@ -1,4 +1,4 @@
-/** When sessions of the admin server end. */
+/** Expiry of admin server sessions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nodeHashes } from '../../src/node/hashes.ts'
@@ -7,23 +7,23 @@ import { ledgerOf } from '../support/ledger.ts'
 
 const MINUTE_MS = 60_000
 
-test('a link lasts ten minutes, a session half an hour without use and twelve hours with it', async (t) => {
+test('a login link expires after ten minutes, a session after half an hour idle or twelve hours in total', async (t) => {
   const ledger = await ledgerOf(t)
   let now = Date.parse('2026-07-31T12:00:00Z')
   const sessions = createAdminSessions({ ledger, hashes: nodeHashes, now: () => now, programToken: null })
-  const enter = async () =>
-    (await sessions.login(await sessions.createLoginToken('ann@host'))) ?? assert.fail('not let in')
+  const logIn = async () =>
+    (await sessions.login(await sessions.createLoginToken('ann@host'))) ?? assert.fail('login failed')
   const link = await sessions.createLoginToken('ann@host')
   now += 10 * MINUTE_MS
   assert.equal(await sessions.login(link), null)
 
-  const idle = await enter()
+  const idle = await logIn()
   now += 30 * MINUTE_MS - 1
   assert.equal((await sessions.session(idle))?.who, 'ann@host')
   now += 30 * MINUTE_MS
   assert.equal(await sessions.session(idle), null)
 
-  const busy = await enter()
+  const busy = await logIn()
   const endsAt = now + 12 * 60 * MINUTE_MS
   while (now + 20 * MINUTE_MS < endsAt) {
     now += 20 * MINUTE_MS

@@ -1,4 +1,4 @@
-/** The admin server in real Chromium: a server whose admin server listens on TCP, and a session in a fresh profile. */
+/** The admin server in real Chromium: a server whose admin server listens on TCP, and logged-in sessions in fresh profiles. */
 import assert from 'node:assert/strict'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
@@ -16,22 +16,22 @@ export interface AdminSite {
 
 export interface AdminVisit {
   page: Page
-  /** Paths of images' bytes that the browser asked for, in order. */
+  /** Paths of image bytes that the browser requested, in order. */
   fetched: string[]
-  /** Opens a path of it. */
+  /** Opens a path of the admin server. */
   open(path: string): Promise<void>
   /** Axe's findings for WCAG 2.2 AA and best practices, as `rule: element`. */
   axe(): Promise<string[]>
-  /** Closes the profile. Fails on any complaint in the console, or request to another host. */
+  /** Closes the profile. Fails if the console has errors or warnings, or another host was requested. */
   end(): Promise<void>
 }
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 export async function openAdminSite(env: Record<string, string> = {}): Promise<AdminSite> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  // First, for where it does not start no server may be left running.
+  // First: if the browser does not start, no server may be left running.
   const browser = await launchBrowser()
   const server = await startServer({ OPERATOR_LISTEN: `127.0.0.1:${port}`, UPLOADS_PER_DAY: '1000', ...env })
   return {
@@ -56,7 +56,7 @@ async function visit(
     reducedMotion: 'reduce',
     ...options,
   })
-  context.setDefaultTimeout(PATIENCE_MS)
+  context.setDefaultTimeout(TIMEOUT_MS)
   const complaints: string[] = []
   const fetched: string[] = []
   context.on('console', (message) => {

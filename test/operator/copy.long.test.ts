@@ -1,4 +1,4 @@
-/** Images and ledgers on their way: between folders and S3, and into backups there. */
+/** Copies of images and ledgers: between folders and S3, and backups in S3. */
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,16 +23,16 @@ after(async () => {
   await Promise.all([fake.close(), postgres.destroy()])
 })
 
-async function operate(env: Env, dataDir: string, words: string[]) {
-  const ran = await run(['src/node/operator.ts', ...words, '--json'], serverEnv(env, dataDir))
+async function operate(env: Env, dataDir: string, args: string[]) {
+  const ran = await run(['src/node/operator.ts', ...args, '--json'], serverEnv(env, dataDir))
   assert.equal(ran.code, 0, ran.stdout + ran.stderr)
   return JSON.parse(ran.stdout) as Record<string, unknown>
 }
 
-async function some(server: RunningServer, count: number): Promise<Stored[]> {
+async function storeImages(server: RunningServer, count: number): Promise<Stored[]> {
   const images: Stored[] = []
-  for (let nth = 0; nth < count; nth++)
-    images.push(await store(server.url, gif({ size: nth % 3 ? 700 : 600_000 })))
+  for (let index = 0; index < count; index++)
+    images.push(await store(server.url, gif({ size: index % 3 ? 700 : 600_000 })))
   return images
 }
 
@@ -46,16 +46,16 @@ describe('operator copy', () => {
     const bucket = env.OBJECTS_URL!
     const server = await serverFor(t, env.OBJECTS_URL ? { ...env, OBJECTS_URL: 'file:' } : {})
     const from = `file:${server.dataDir}`
-    const images = await some(server, 6)
+    const images = await storeImages(server, 6)
     assert.equal((await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket])).copied, 6)
-    const [goes, held] = images.splice(0, 2) as [Stored, Stored]
-    images.push(...(await some(server, 2)))
-    assert.equal((await remove(server.url, goes.key)).status, 200)
+    const [deleted, held] = images.splice(0, 2) as [Stored, Stored]
+    images.push(...(await storeImages(server, 2)))
+    assert.equal((await remove(server.url, deleted.key)).status, 200)
     await server.operator(['hold', held.id, ...REMOVAL])
     const last = await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket, '--prune'])
     assert.deepEqual([last.kept, last.pruned], [4, 1])
-    const [goesLater, heldLater] = images.splice(0, 2) as [Stored, Stored]
-    assert.equal((await remove(server.url, goesLater.key)).status, 200)
+    const [deletedLater, heldLater] = images.splice(0, 2) as [Stored, Stored]
+    assert.equal((await remove(server.url, deletedLater.key)).status, 200)
     await server.operator(['hold', heldLater.id, ...REMOVAL])
     await server.end()
     const agreed = await run(['src/node/operator.ts', 'agree'], serverEnv(env, server.dataDir))
@@ -63,7 +63,7 @@ describe('operator copy', () => {
     assert.match(agreed.stdout, /^in the new store: 1 images removed, 1 held, by the ledger$/m)
     await server.restart(env)
     await checkAll(server, images)
-    for (const { id } of [goes, goesLater]) assert.equal((await fetchRaw(server.url, id)).status, 404)
+    for (const { id } of [deleted, deletedLater]) assert.equal((await fetchRaw(server.url, id)).status, 404)
     for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
     await server.operator(['release', held.id, ...REMOVAL])
     assert.deepEqual((await fetchRaw(server.url, held.id)).body, held.bytes)
@@ -73,36 +73,36 @@ describe('operator copy', () => {
     assert.equal((await readdir(join(back, 'images/objects'))).length, 5)
   })
 
-  it('removes nothing for a source that is misspelt or empty', async (t) => {
+  it('prunes nothing if the source is misspelled or empty', async (t) => {
     const server = await serverFor(t)
-    await some(server, 2)
+    await storeImages(server, 2)
     const [target, empty] = [await folderOf(t), await folderOf(t)]
-    const words = (from: string) => ['copy', '--from', from, '--to', target, '--prune']
-    await operate({}, server.dataDir, words(server.dataDir))
+    const args = (from: string) => ['copy', '--from', from, '--to', target, '--prune']
+    await operate({}, server.dataDir, args(server.dataDir))
     await mkdir(join(empty, 'images'))
-    const misspelt = join(empty, 'pinhol')
-    for (const [from, why] of [
-      [misspelt, /--from is no data folder/],
-      [empty, /--from has no image/],
+    const misspelled = join(empty, 'pinhol')
+    for (const [from, error] of [
+      [misspelled, /--from is not a data folder/],
+      [empty, /--from has no images/],
     ] as const) {
-      const ran = await server.operator(words(from))
+      const ran = await server.operator(args(from))
       assert.equal(ran.code, 1, ran.stdout)
-      assert.match(ran.stderr, why)
+      assert.match(ran.stderr, error)
     }
     assert.equal((await readdir(join(target, 'images/objects'))).length, 2)
     assert.ok(!(await readdir(empty)).includes('pinhol'))
   })
 
-  it('copies nothing that is damaged, and says so', async (t) => {
+  it('does not copy damaged images, and reports them', async (t) => {
     const server = await serverFor(t)
     const target = await folderOf(t)
-    const [bad] = (await some(server, 3)) as [Stored]
+    const [bad] = (await storeImages(server, 3)) as [Stored]
     const path = join(server.dataDir, 'images/objects', bad.id)
     const bytes = await readFile(path)
     bytes[1000]! ^= 1
     await writeFile(path, bytes)
-    const words = ['copy', '--from', server.dataDir, '--to', target, '--json']
-    const ran = await server.operator(words)
+    const args = ['copy', '--from', server.dataDir, '--to', target, '--json']
+    const ran = await server.operator(args)
     assert.equal(ran.code, 1)
     assert.deepEqual(JSON.parse(ran.stdout).damaged, [bad.id])
     assert.equal((await readdir(join(target, 'images/objects'))).length, 2)
@@ -110,22 +110,22 @@ describe('operator copy', () => {
 })
 
 describe('operator backup and restore', () => {
-  it('brings S3 and Postgres back from a backup in S3', async (t) => {
+  it('restores S3 and Postgres from a backup in S3', async (t) => {
     const keys = s3Env(serviceOf(fake), 'live/')
     const backup = s3Env(serviceOf(fake), 'backup/').OBJECTS_URL!
     const env = { ...keys, LEDGER_URL: await postgres.createSchema() }
     const server = await serverFor(t, env)
-    const images = await some(server, 5)
+    const images = await storeImages(server, 5)
     const [removed, deleted] = images.splice(0, 2) as [Stored, Stored]
-    const [held, released, heldLater] = (await some(server, 3)) as [Stored, Stored, Stored]
+    const [held, released, heldLater] = (await storeImages(server, 3)) as [Stored, Stored, Stored]
     await server.operator(['remove', removed.id, ...REMOVAL, '--block'])
     await server.operator(['hold', held.id, released.id, ...REMOVAL])
     const first = await operate(env, server.dataDir, ['backup', backup])
-    assert.deepEqual([first.images, first.copied], [5, 7], 'held ones are copied, and held there')
+    assert.deepEqual([first.images, first.copied], [5, 7], 'held images are copied, and held in the backup')
     await server.operator(['release', released.id, ...REMOVAL])
     await server.operator(['hold', heldLater.id, ...REMOVAL])
     assert.equal((await remove(server.url, deleted.key)).status, 200)
-    images.push(...(await some(server, 1)))
+    images.push(...(await storeImages(server, 1)))
     const second = await operate(env, server.dataDir, ['backup', backup])
     assert.deepEqual([second.removed, second.images, second.damaged], [1, 5, []])
     await server.end()
@@ -144,10 +144,10 @@ describe('operator backup and restore', () => {
     await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
   })
 
-  it('holds and releases what a newer ledger says, whatever the backup knew', async (t) => {
+  it('holds and releases images as the newer ledger says, not the backup', async (t) => {
     const server = await serverFor(t)
     const backup = await folderOf(t)
-    const [released, held] = (await some(server, 2)) as [Stored, Stored]
+    const [released, held] = (await storeImages(server, 2)) as [Stored, Stored]
     await server.operator(['hold', released.id, ...REMOVAL])
     await operate({}, server.dataDir, ['backup', backup])
     await server.operator(['release', released.id, ...REMOVAL])
@@ -163,11 +163,11 @@ describe('operator backup and restore', () => {
     await checkAll(server, [held])
   })
 
-  it('restores nothing from a backup that was changed', async (t) => {
+  it('restores nothing from a modified backup', async (t) => {
     const server = await serverFor(t)
     const backup = await folderOf(t)
     const target = await folderOf(t)
-    await some(server, 2)
+    await storeImages(server, 2)
     await operate({}, server.dataDir, ['backup', backup])
     const name = (await readdir(join(backup, 'backup'))).find((each) => each.includes('ledger'))!
     const file = join(backup, 'backup', name)

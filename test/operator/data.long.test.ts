@@ -1,4 +1,4 @@
-/** The operator's command names the data that it works on, and touches no other. */
+/** Operator commands report the data that they work on, and touch no other. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,31 +16,31 @@ import { fetchRaw, post, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
 
-/** A user id of no account on this machine. */
+/** A user ID of no account on this machine. */
 const OWNER = 54_321
 
-describe('the operator command', () => {
+describe('operator commands', () => {
   let server: RunningServer
   before(async () => {
     server = await startServer()
   })
   after(() => server.stop())
 
-  it('does all that it was told also where its output finds no room, and fails then', async () => {
+  it('finishes its work if its output cannot be written, and exits with 1', async () => {
     const ids = [(await store(server.url)).id, (await store(server.url)).id]
-    const words = `exec ${NODE} src/node/operator.ts hold ${ids.join(' ')} --reason terms >/dev/full`
-    const child = spawn('sh', ['-c', words], {
+    const args = `exec ${NODE} src/node/operator.ts hold ${ids.join(' ')} --reason terms >/dev/full`
+    const child = spawn('sh', ['-c', args], {
       cwd: ROOT,
       env: environmentOf(serverEnv({}, server.dataDir)),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
-    const [told, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
     assert.equal(code, 1)
-    assert.match(told, /^the output could not be written: ENOSPC/m)
+    assert.match(stderr, /^the output could not be written: ENOSPC/m)
     for (const id of ids) assert.equal((await fetchRaw(server.url, id)).status, 403)
   })
 
-  it('refuses a folder that never was a data folder, and makes none', async (t) => {
+  it('refuses a folder that is not a data folder, and does not create one', async (t) => {
     const folder = await folderOf(t)
     const { id } = await store(server.url)
     const ran = await run(
@@ -48,13 +48,13 @@ describe('the operator command', () => {
       serverEnv({}, join(folder, 'data')),
     )
     assert.equal(ran.code, 1)
-    assert.match(ran.stderr, /no images and no ledger\.sqlite/)
+    assert.match(ran.stderr, /images and ledger\.sqlite missing/)
     assert.equal(ran.stdout, '')
     assert.ok(!existsSync(join(folder, 'data')))
     assert.equal((await fetchRaw(server.url, id)).status, 200)
   })
 
-  it('reads the file of variables that the unit reads', async () => {
+  it('reads variables from the same file as the systemd unit', async () => {
     const file = join(server.dataDir, 'pinhole.env')
     await writeFile(
       file,
@@ -65,21 +65,21 @@ describe('the operator command', () => {
     assert.ok(ran.stderr.includes(`Ledger: ${server.dataDir}/ledger.sqlite`), ran.stderr)
   })
 
-  it('says on what it works', async () => {
+  it('reports which data it works on', async () => {
     const { stderr } = await server.operator(['status'])
     assert.ok(stderr.includes(`Images: ${server.dataDir}/images`), stderr)
     assert.ok(stderr.includes(`Ledger: ${server.dataDir}/ledger.sqlite`), stderr)
   })
 
-  it('exits with 1 if an image was not there', async () => {
+  it('exits with 1 if an image does not exist', async () => {
     const { id } = await store(server.url)
     const ran = await server.operator(['remove', id, 'AAAAAAAAAAA', ...REMOVAL])
     assert.equal(ran.code, 1)
-    assert.match(ran.stdout, new RegExp(`removed ${id}\nAAAAAAAAAAA was not there`))
+    assert.match(ran.stdout, new RegExp(`removed ${id}\nAAAAAAAAAAA did not exist`))
     assert.equal((await fetchRaw(server.url, id)).status, 410)
   })
 
-  it('does all of its work for a reader that went away', async () => {
+  it('finishes its work if the reader of its output disappears', async () => {
     const images = await Promise.all(Array.from({ length: 12 }, () => store(server.url)))
     const child = spawn(NODE, ['src/node/operator.ts', 'remove', ...images.map(({ id }) => id), ...REMOVAL], {
       cwd: ROOT,
@@ -97,22 +97,22 @@ describe('the operator command', () => {
     for (const { id } of images) assert.equal((await fetchRaw(server.url, id)).status, 410)
   })
 
-  it('refuses settings that are not those of the server, and shows the difference', async () => {
+  it('refuses settings that differ from the server’s, and shows the difference', async () => {
     await server.restart({ CDN_URL: 'varnish://10.0.0.1:80?peer=10.0.0.2:80' })
     const { id } = await store(server.url)
     const ran = await run(['src/node/operator.ts', 'remove', id, ...REMOVAL], serverEnv({}, server.dataDir))
     assert.equal(ran.code, 1)
     assert.match(
       ran.stderr,
-      /CDN_URL: none here, varnish:\/\/10\.0\.0\.1:80\?peer=10\.0\.0\.2%3A80 by the ledger/,
+      /CDN_URL: none here, varnish:\/\/10\.0\.0\.1:80\?peer=10\.0\.0\.2%3A80 in the ledger/,
     )
     assert.equal((await fetchRaw(server.url, id)).status, 200)
     assert.equal((await server.operator(['status'])).code, 0)
   })
 })
 
-describe('commands of root', { skip: process.getuid?.() !== 0 && 'needs root' }, () => {
-  it('leave nothing that the owner of the folder cannot read', async (t) => {
+describe('commands run as root', { skip: process.getuid?.() !== 0 && 'needs root' }, () => {
+  it('leave no files that the folder’s owner cannot read', async (t) => {
     const server = await serverFor(t)
     const { dataDir } = server
     const backups = await folderOf(t)
@@ -124,8 +124,8 @@ describe('commands of root', { skip: process.getuid?.() !== 0 && 'needs root' },
     await chown(dataDir, OWNER, OWNER)
     for (const entry of await readdir(dataDir, { recursive: true }))
       await chown(join(dataDir, entry), OWNER, OWNER)
-    for (const words of [['restore', backups], ['verify', '--repair'], ['status']]) {
-      const ran = await server.operator(words)
+    for (const args of [['restore', backups], ['verify', '--repair'], ['status']]) {
+      const ran = await server.operator(args)
       assert.equal(ran.code, 0, ran.stderr)
     }
     const entries = await readdir(dataDir, { recursive: true })
@@ -135,28 +135,28 @@ describe('commands of root', { skip: process.getuid?.() !== 0 && 'needs root' },
 })
 
 describe('servers on one folder', () => {
-  it('do not start with other settings beside one that runs; a command needs only the same places', async (t) => {
+  it('do not start with settings other than a running server’s; a command only needs the same locations', async (t) => {
     const first = await serverFor(t, { UPLOADS_PER_DAY: '7' })
     const { dataDir } = first
     const twin = await startServer({ UPLOADS_PER_DAY: '7' }, { dataDir })
     await twin.stop()
-    for (const [name, here, there] of [
+    for (const [name, here, agreed] of [
       ['UPLOADS_PER_DAY', '5', '7'],
       ['MAX_UPLOAD_BYTES', '5', '26214400'],
       ['DAILY_UPLOADS', '5', '0'],
       ['CDN_URL', 'varnish://10.0.0.1:80', 'none'],
     ] as const) {
       const env = { UPLOADS_PER_DAY: '7', [name]: here }
-      const difference = `${name}: ${here} here, ${there} by the ledger`
+      const difference = `${name}: ${here} here, ${agreed} in the ledger`
       await assert.rejects(startServer(env, { dataDir }), ({ message }) => message.includes(difference))
       const ran = await run(['src/node/operator.ts', 'status'], serverEnv(env, dataDir))
       assert.equal(ran.code, name === 'CDN_URL' ? 1 : 0, ran.stderr)
       if (name === 'CDN_URL') assert.ok(ran.stderr.includes(difference), ran.stderr)
     }
-    assert.equal((await first.operator(['status'])).code, 0, 'nothing has changed for the others')
+    assert.equal((await first.operator(['status'])).code, 0, 'the running server is unaffected')
   })
 
-  it('start with other settings after the last of them ended, though it was killed', async (t) => {
+  it('start with other settings once the last server is gone, even if it was killed', async (t) => {
     const server = await serverFor(t, { UPLOADS_PER_DAY: '7', WORKERS: '2' })
     await server.kill()
     await server.restart({ UPLOADS_PER_DAY: '5', WORKERS: '2' })
@@ -173,12 +173,12 @@ describe('servers on one ledger', () => {
   })
   after(() => postgres.destroy())
 
-  it('do not start with other settings, until these are agreed on', async (t) => {
+  it('do not start with other settings until those are agreed', async (t) => {
     const token = 'a-token-that-no-ledger-may-hold'
     const CDN_URL = `cloudflare://zone?token=${token}`
     const env = { LEDGER_URL: await postgres.createSchema(), CDN_URL }
     const first = await serverFor(t, env)
-    // Another token is the same cache.
+    // Another token means the same cache.
     const twin = await startServer(
       { ...env, CDN_URL: 'cloudflare://zone?token=new' },
       { dataDir: first.dataDir },
@@ -187,8 +187,8 @@ describe('servers on one ledger', () => {
     const other = { UPLOADS_PER_DAY: '5', CDN_URL: 'fastly://service?token=x' }
     await assert.rejects(startServer({ ...env, ...other }, { dataDir: first.dataDir }), (error) => {
       const { message } = error as Error
-      assert.match(message, /CDN_URL: fastly:\/\/service here, cloudflare:\/\/zone by the ledger/)
-      assert.match(message, /UPLOADS_PER_DAY: 5 here, 100 by the ledger/)
+      assert.match(message, /CDN_URL: fastly:\/\/service here, cloudflare:\/\/zone in the ledger/)
+      assert.match(message, /UPLOADS_PER_DAY: 5 here, 100 in the ledger/)
       assert.ok(!message.includes(token))
       return true
     })
@@ -199,16 +199,16 @@ describe('servers on one ledger', () => {
     assert.equal(agreed.code, 0, agreed.stderr)
     const third = await startServer({ ...env, ...other }, { dataDir: first.dataDir })
     await third.stop()
-    assert.equal((await first.operator(['status'])).code, 1, 'the old settings hold no more')
+    assert.equal((await first.operator(['status'])).code, 1, 'the old settings are no longer valid')
   })
 
-  it('are told of another folder of images', async (t) => {
+  it('are refused with another image folder', async (t) => {
     const env = { LEDGER_URL: await postgres.createSchema() }
     await serverFor(t, env)
-    await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ by the ledger/)
+    await assert.rejects(startServer(env), /OBJECTS_URL: file:\S+ here, file:\S+ in the ledger/)
   })
 
-  it('know no ledger where none was made', async (t) => {
+  it('report a missing ledger', async (t) => {
     const server = await serverFor(t)
     const env = serverEnv({ LEDGER_URL: await postgres.createSchema() }, server.dataDir)
     const ran = await run(['src/node/operator.ts', 'status'], env)

@@ -1,4 +1,4 @@
-/** The feed of what wants a decision, the export of what was decided, and what the public is told of it. */
+/** The feed of pending decisions, the export of past ones, and what the public learns about them. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { adminSession } from '../support/admin-session.ts'
@@ -20,7 +20,7 @@ const feed = (authorization?: string) =>
   })
 const basic = (token: string) => `Basic ${btoa(`reader:${token}`)}`
 
-it('is read with the token, as feed readers send it, or in a session, and by nobody else', async () => {
+it('serves the feed for the token as feed readers send it, or in a session, and otherwise answers 401', async () => {
   const { cookie } = await adminSession(server)
   const inSession = await atAdmin(server.dataDir, 'GET', '/feed.xml', { headers: { Cookie: cookie } })
   for (const answer of [await feed(basic(TOKEN)), await feed(`Bearer ${TOKEN}`), inSession]) {
@@ -32,14 +32,14 @@ it('is read with the token, as feed readers send it, or in a session, and by nob
     assert.equal(answer.status, 401, `${wrong}`)
     assert.match(answer.headers.get('WWW-Authenticate')!, /^Basic realm=/)
   }
-  // Basic is what browsers send by themselves: it opens nothing but the feed.
+  // Browsers send Basic credentials automatically, so these only open the feed.
   assert.equal(
     (await atAdmin(server.dataDir, 'GET', '/acts', { headers: { Authorization: basic(TOKEN) } })).status,
     401,
   )
 })
 
-it('has categories, numbers and links of what is open, and nothing that anybody wrote', async () => {
+it('lists categories, counts and links of open cases, and none of the reporters’ text', async () => {
   const { id } = await store(server.url)
   await report(server.url, id, { category: 'violence', text: TEXT, name: 'Ada & <b>', email: 'a@b.example' })
   const { text } = await feed(basic(TOKEN))
@@ -57,7 +57,7 @@ it('has categories, numbers and links of what is open, and nothing that anybody 
   assert.ok(!(await feed(basic(TOKEN))).text.includes(id))
 })
 
-it('exports acts and decisions as JSON lines, the oldest first, without what reporters wrote', async () => {
+it('exports audit entries and decisions as JSON lines, oldest first, without the reporters’ text', async () => {
   const { id } = await store(server.url)
   await report(server.url, id, { category: 'other', text: TEXT, name: 'Ada', email: 'a@b.example' })
   await server.operator(['hold', id, '--reason', 'to be looked at', '--rule', 'other'])
@@ -82,7 +82,7 @@ it('exports acts and decisions as JSON lines, the oldest first, without what rep
   assert.doesNotMatch(stdout, /garden|Ada|b\.example/)
 })
 
-it('tells the public nothing of a review, and of a removal the rule, never the reason, and how to appeal', async () => {
+it('shows the public nothing about a review, and for a removal the rule and how to appeal, never the reason', async () => {
   const { id } = await store(server.url)
   const page = async (language: string) => {
     const answer = await request(server.url, 'GET', `/${id}`, {

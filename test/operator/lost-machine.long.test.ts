@@ -1,4 +1,4 @@
-/** The second place in S3, and restores onto other stores and another ledger. */
+/** Tombstones in S3, and restores to other stores and another ledger. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -22,13 +22,13 @@ before(async () => {
 })
 after(() => Promise.all([fake.close(), postgres.destroy()]))
 
-async function operate(env: Env, dataDir: string, words: string[], code = 0): Promise<string> {
-  const ran = await run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
+async function operate(env: Env, dataDir: string, args: string[], code = 0): Promise<string> {
+  const ran = await run(['src/node/operator.ts', ...args], serverEnv(env, dataDir))
   assert.equal(ran.code, code, ran.stdout + ran.stderr)
   return ran.stdout
 }
 
-/** What the second place has. */
+/** All tombstone text below the prefix. */
 function textIn(prefix: string): string {
   return [...fake.objects]
     .filter(([key]) => key.includes(`${prefix}/`))
@@ -36,23 +36,23 @@ function textIn(prefix: string): string {
     .join('')
 }
 
-async function known(prefix: string, subjects: string[], since: number): Promise<void> {
-  await until('all is in the second place', () => subjects.every((id) => textIn(prefix).includes(id)))
-  await until('that is written down', () => {
+async function untilRecorded(prefix: string, subjects: string[], since: number): Promise<void> {
+  await until('all tombstones are written', () => subjects.every((id) => textIn(prefix).includes(id)))
+  await until('the progress marker is written', () => {
     const times = [...textIn(prefix).matchAll(/"until":"([^"]+)"/g)].map(([, time]) => Date.parse(time!))
     return times.some((time) => time > since)
   })
 }
 
-describe('a machine is lost', () => {
-  it('with images in S3 and a ledger in Postgres: nothing that was deleted comes back', async (t) => {
+describe('a lost machine', () => {
+  it('with images in S3 and a ledger in Postgres is restored without deleted images', async (t) => {
     const second = s3Env(serviceOf(fake), 'second').OBJECTS_URL!
     const backup = s3Env(serviceOf(fake), 'backup').OBJECTS_URL!
     const keys = s3Env(serviceOf(fake), 'live/')
     const env = { ...keys, LEDGER_URL: await postgres.createSchema(), TOMBSTONES_URL: second }
     const server = await serverFor(t, env)
     const images: Stored[] = []
-    for (let nth = 0; nth < 5; nth++) images.push(await store(server.url, gif({ size: 700 + nth })))
+    for (let index = 0; index < 5; index++) images.push(await store(server.url, gif({ size: 700 + index })))
     const [deleted, removed, held] = images as [Stored, Stored, Stored]
     const others = images.slice(3)
     await operate(env, server.dataDir, ['backup', backup])
@@ -60,7 +60,7 @@ describe('a machine is lost', () => {
     assert.equal((await remove(server.url, deleted.key)).status, 200)
     await operate(env, server.dataDir, ['remove', removed.id, '--block', ...REMOVAL])
     await operate(env, server.dataDir, ['hold', held.id, ...REMOVAL])
-    await known('second', [deleted.id, removed.id, held.id], since)
+    await untilRecorded('second', [deleted.id, removed.id, held.id], since)
     const text = textIn('second')
     for (const { key } of images) assert.ok(!text.includes(key), 'no keys')
     assert.doesNotMatch(text, /terms|127\.0\.0\.1|198\.51/, 'no reasons, no addresses')
@@ -80,15 +80,15 @@ describe('a machine is lost', () => {
     for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
     await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
 
-    // Only the ledger is lost, and images rotted: they survive in their store, newer than the backup.
-    const rotten = others[0]!
-    const object = [...fake.objects].find(([name]) => name.endsWith(`new/${rotten.id}`))![1]
+    // Only the ledger is lost, and images are corrupted: the images survive in their store, newer than the backup.
+    const corrupted = others[0]!
+    const object = [...fake.objects].find(([name]) => name.endsWith(`new/${corrupted.id}`))![1]
     object.bytes = Buffer.from(object.bytes!)
     object.bytes[9]! ^= 1
     await server.kill()
     const third = { ...elsewhere, LEDGER_URL: await postgres.createSchema() }
     const again = JSON.parse(await operate(third, server.dataDir, ['restore', backup, '--json']))
-    assert.deepEqual([again.healed, again.damaged], [[rotten.id], []])
+    assert.deepEqual([again.healed, again.damaged], [[corrupted.id], []])
     await server.restart(third)
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
     assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
@@ -96,7 +96,7 @@ describe('a machine is lost', () => {
     for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
   })
 
-  it('a restore that cannot read the second place changes nothing', async (t) => {
+  it('is not restored at all if the tombstones cannot be read', async (t) => {
     const folder = await folderOf(t)
     const server = await serverFor(t)
     await store(server.url)
@@ -120,7 +120,7 @@ describe('private images', () => {
   })
   after(() => server.stop())
 
-  it('are shown to nobody, from memory neither, until they are public', async () => {
+  it('are not shown, not even from memory, until they are public again', async () => {
     const small = await store(server.url, gif({ size: 900 }))
     const large = await store(server.url, gif({ size: 900_000 }))
     for (const { id } of [small, large]) {

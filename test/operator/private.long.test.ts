@@ -1,4 +1,4 @@
-/** What leaves a machine in copies, and what an upgrade leaves of what older versions kept: nothing that an address is in. */
+/** Backups, copies and upgrades leave no data derived from client addresses. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -23,38 +23,38 @@ const ADDRESS = '203.0.113.77'
 const today = () => new Date().toISOString().slice(0, 10)
 const hex = (text: string) => createHmac('sha256', 'test').update(text).digest('hex')
 
-/** All that is derived from the address today, from the salts as they are on the disk. */
+/** Everything derived from the address today, and the salts, as read from the disk. */
 async function derived(dataDir: string): Promise<string[]> {
   const folder = join(dataDir, 'private')
-  const words: string[] = []
+  const traces: string[] = []
   for (const name of await readdir(folder)) {
     if (!/^salt-[-\d]+(-links)?$/.test(name)) continue
     const salt = await readFile(join(folder, name), 'utf8')
     for (const label of ['', 'network ', 'uploader ']) {
       const subject = label === 'network ' ? '203.0.113.0/24' : ADDRESS
-      words.push(
+      traces.push(
         createHmac('sha256', Buffer.from(salt, 'hex'))
           .update(`${label}${subject}`)
           .digest('hex')
           .slice(0, 32),
       )
     }
-    words.push(salt)
+    traces.push(salt)
   }
-  return words
+  return traces
 }
 
 describe('copies of a ledger', () => {
   for (const technology of ['sqlite', 'postgres'] as const) {
-    it(`hold no salt and nothing that is derived from an address: ${technology}`, async (t) => {
+    it(`contain no salt and nothing derived from an address: ${technology}`, async (t) => {
       const postgres = technology === 'postgres' ? await startPostgres() : null
       if (postgres) t.after(() => postgres.destroy())
       const env: Record<string, string> =
         postgres === null ? {} : { LEDGER_URL: await postgres.createSchema() }
       const server = await serverFor(t, { ...env, NETWORK_UPLOADS: '100' })
       await store(server.url, gif(), ADDRESS)
-      const words = await derived(server.dataDir)
-      assert.ok(words.length >= 12, 'of three salts')
+      const traces = await derived(server.dataDir)
+      assert.ok(traces.length >= 12, 'from three salts')
       const copies = await folderOf(t)
       const backup = await server.operator(['backup', join(copies, 'backup')])
       assert.equal(backup.code, 0, backup.stderr)
@@ -66,13 +66,13 @@ describe('copies of a ledger', () => {
       const plain = gunzipSync(await readFile(join(copies, 'backup', 'backup', packed)))
       await writeFile(join(copies, 'unpacked'), plain)
       assert.ok(plain.includes('migrations') || plain.includes('instance') || plain.length > 1000)
-      assert.deepEqual(await tracesIn(copies, words), [])
+      assert.deepEqual(await tracesIn(copies, traces), [])
       if (postgres === null) {
-        const live = await tracesIn(server.dataDir, words)
-        assert.ok(new Set(live.map(({ text }) => text)).size >= 6, 'they are there while the day lasts')
+        const live = await tracesIn(server.dataDir, traces)
+        assert.ok(new Set(live.map(({ text }) => text)).size >= 6, 'they exist during the day')
         assert.ok(
           live.every(({ file }) => file.startsWith('private/')),
-          'and nowhere else',
+          'and only in the private folder',
         )
       }
     })
@@ -91,7 +91,7 @@ describe('a ledger of version 0.1.0', () => {
       (${Date.now()}, 2, 'BBBBBBBBBBB', '${tag}', '${hex('x').slice(0, 32)}')`,
   ]
 
-  it('in SQLite keeps what was used today, and no trace in its own file', async (t) => {
+  it('in SQLite keeps today’s usage, and no private data in its own file', async (t) => {
     const dataDir = await folderOf(t)
     await cp(join(ROOT, 'test/releases/0.1.0'), dataDir, { recursive: true })
     await rm(join(dataDir, 'stored.json'))
@@ -107,9 +107,9 @@ describe('a ledger of version 0.1.0', () => {
     }
     for (const row of rows()) old.exec(row)
     old.close()
-    const words = [salt, oldSalt, bucket, oldBucket, tag]
+    const traces = [salt, oldSalt, bucket, oldBucket, tag]
     const inLedger = async () =>
-      (await tracesIn(dataDir, words)).filter(({ file }) => !file.startsWith('private/'))
+      (await tracesIn(dataDir, traces)).filter(({ file }) => !file.startsWith('private/'))
     assert.equal((await inLedger()).length, 5)
 
     const servers = openServerLock(`${file}-servers`, 100)
@@ -119,7 +119,7 @@ describe('a ledger of version 0.1.0', () => {
       /a server of an older version is on .*stop it first/,
     )
     servers.leave()
-    // A start that was killed after it had copied.
+    // Simulates a start that was killed after copying.
     const first = await openSqliteLedger({ file })
     await first.close()
     const server = await serverFor(t, { UPLOADS_PER_DAY: '5', NETWORK_UPLOADS: '0' }, { dataDir })
@@ -134,7 +134,7 @@ describe('a ledger of version 0.1.0', () => {
     assert.deepEqual(await tracesIn(dataDir, [oldSalt, oldBucket]), [])
   })
 
-  it('in Postgres keeps what was used today, and servers of both versions count together', async (t) => {
+  it('in Postgres keeps today’s usage, and servers of both versions share their counts', async (t) => {
     const postgres = await startPostgres()
     t.after(() => postgres.destroy())
     const url = await postgres.createSchema()
@@ -151,17 +151,17 @@ describe('a ledger of version 0.1.0', () => {
     const ledger = await openPostgresLedger({ url })
     t.after(() => ledger.close())
     assert.equal(Buffer.from(await ledger.daySalt(today())).toString('hex'), salt)
-    const byOld = (day: string) =>
+    const reserveByOldServer = (day: string) =>
       old.query(`insert into places (day, bucket, used) values ('${day}', '${bucket}', 1)
         on conflict (day, bucket) do update set used = places.used + 1 where places.used < 6 returning used`)
-    assert.equal((await byOld(today())).rows[0].used, '5')
+    assert.equal((await reserveByOldServer(today())).rows[0].used, '5')
     assert.equal(await ledger.reserveUpload(bucket, today(), 6), 6)
-    assert.equal((await byOld(today())).rows.length, 0)
-    // A day that a server of the version before begins.
-    assert.equal((await byOld('2030-01-01')).rows[0].used, '1')
+    assert.equal((await reserveByOldServer(today())).rows.length, 0)
+    // A day begun by a server of the previous version.
+    assert.equal((await reserveByOldServer('2030-01-01')).rows[0].used, '1')
     assert.equal(await ledger.reserveUpload(bucket, '2030-01-01', 6), 2)
     assert.deepEqual(await ledger.sameUploader('AAAAAAAAAAA', 9), ['BBBBBBBBBBB'])
-    // Tables that have another name since, by the old one.
+    // Tables that were renamed since, under their old names.
     await old.query(`insert into acts (number, at_ms, recorded_us, act, subject, reason, who, rule)
       values ('n', 1, 1, 'hold', 'AAAAAAAAAAA', 'spam', 'ann', '')`)
     assert.deepEqual(
@@ -175,7 +175,7 @@ describe('a ledger of version 0.1.0', () => {
     assert.deepEqual(await ledger.activeAlerts(), [])
     await ledger.forgetDaysBefore(today())
     assert.equal(await ledger.usedUploads(bucket, today()), 6)
-    // What is left of the day of the upgrade goes with it.
+    // Leftovers of the upgrade's day are deleted with that day.
     await ledger.forgetDaysBefore('2031-01-01')
     await postgres.stop()
     await postgres.start()

@@ -1,4 +1,4 @@
-/** The queue in real Chromium: nothing fetched too early, keys, focus, phone, and WCAG 2.2 AA by axe in each state. */
+/** The queue in real Chromium: lazy image loading, keyboard, focus, phones, and WCAG 2.2 AA by axe in each state. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -13,13 +13,13 @@ import { type AdminSite, openAdminSite } from './admin-site.ts'
 const TOKEN = 'a-token-of-programs-0123456789'
 
 let site: AdminSite
-let people = 0
+let addresses = 0
 before(async () => {
   site = await openAdminSite({ OPERATOR_TOKEN: TOKEN })
 })
 after(() => site?.close())
 
-/** What an earlier case left. */
+/** Decides cases left by earlier tests. */
 beforeEach(async () => {
   const headers = { Authorization: `Bearer ${TOKEN}` }
   const { text } = await atAdmin(site, 'GET', '/feed.xml', { headers })
@@ -29,14 +29,14 @@ beforeEach(async () => {
   }
 })
 
-const someone = () => `203.0.113.${++people}`
+const newAddress = () => `203.0.113.${++addresses}`
 const statusOf = async (id: string) => (await fetchRaw(site.server.url, id)).status
 
-/** A colourful picture that somebody reported. */
-async function reported(category = 'malware', from = someone()): Promise<string> {
-  const bytes = await picture({ width: 320, height: 320, seed: ++people }).png().toBuffer()
+/** Stores a colourful picture and reports it. Returns its ID. */
+async function reported(category = 'malware', from = newAddress()): Promise<string> {
+  const bytes = await picture({ width: 320, height: 320, seed: ++addresses }).png().toBuffer()
   const { id } = await store(site.server.url, bytes, from)
-  await report(site.server.url, id, { category }, someone())
+  await report(site.server.url, id, { category }, newAddress())
   return id
 }
 
@@ -50,7 +50,7 @@ async function loaded(page: Page, step: string): Promise<void> {
   )
 }
 
-it('fetches a picture only when a step is asked for, and shows no more of it than the step', async () => {
+it('fetches a picture only when a step is requested, and shows only what the step reveals', async () => {
   const id = await reported()
   const { page, fetched, open, end } = await site.visit()
   await open('/queue')
@@ -72,7 +72,7 @@ it('fetches a picture only when a step is asked for, and shows no more of it tha
   await end()
 })
 
-/** A row through the middle of the picture, as it is drawn. */
+/** A row of pixels through the middle of the displayed picture. */
 async function pixelsOf(page: Page, step: string): Promise<[number, number, number][]> {
   const { data, info } = await sharp(await image(page, step).screenshot())
     .removeAlpha()
@@ -80,7 +80,7 @@ async function pixelsOf(page: Page, step: string): Promise<[number, number, numb
     .toBuffer({ resolveWithObject: true })
   const row = data.subarray(info.width * 3 * Math.floor(info.height / 2)).subarray(0, info.width * 3)
   const pixels = Array.from({ length: info.width }, (_, x) => [row[x * 3]!, row[x * 3 + 1]!, row[x * 3 + 2]!])
-  // Softened edges let the page through.
+  // At softened edges the page shows through.
   return pixels.slice(30, -30) as [number, number, number][]
 }
 
@@ -90,7 +90,7 @@ function edges(pixels: [number, number, number][]): number {
   ).length
 }
 
-it('decides with one key each, shows the next case, and takes the last one back', async () => {
+it('decides with single keys, shows the next case, and undoes the last decision', async () => {
   const ids = [await reported(), await reported(), await reported()]
   const { page, open, end } = await site.visit()
   const at = () => new URL(page.url()).pathname
@@ -107,7 +107,7 @@ it('decides with one key each, shows the next case, and takes the last one back'
   assert.equal(await statusOf(ids[1]!), 403)
   await page.keyboard.press('z')
   await page.waitForURL(`**/cases/${ids[1]}`)
-  await until('it is seen again', async () => (await statusOf(ids[1]!)) === 200)
+  await until('it is visible again', async () => (await statusOf(ids[1]!)) === 200)
   await page.keyboard.press('y')
   await page.waitForURL(`**/cases/${ids[2]}`)
   await page.keyboard.press('b')
@@ -118,7 +118,7 @@ it('decides with one key each, shows the next case, and takes the last one back'
   await end()
 })
 
-it('has no keys for those who turn them off, nor in a field', async () => {
+it('ignores shortcut keys if they are turned off, and in text fields', async () => {
   const id = await reported()
   const { page, open, end } = await site.visit()
   await open(`/cases/${id}`)
@@ -157,7 +157,7 @@ it('works without scripts: each step, decision and undo', async () => {
   assert.equal(await statusOf(id), 403)
   await page.getByRole('button', { name: 'Undo z' }).click()
   await page.waitForURL(`**/cases/${id}`)
-  await until('it is seen', async () => (await statusOf(id)) === 200)
+  await until('it is visible', async () => (await statusOf(id)) === 200)
   await page.getByRole('button', { name: 'Keep' }).click()
   await title(page, 'Reported images')
   await end()
@@ -168,45 +168,45 @@ for (const screen of [
   { name: 'a phone', viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true },
   { name: 'a narrow phone in the dark', viewport: { width: 320, height: 568 }, colorScheme: 'dark' as const },
 ]) {
-  it(`is accessible in each state, and wide enough for ${screen.name}`, async () => {
-    const from = someone()
+  it(`is accessible in each state, and fits ${screen.name}`, async () => {
+    const from = newAddress()
     const [first, second] = [await reported('child-abuse', from), await reported('violence', from)]
     const { name: _, ...options } = screen
     const { page, axe, open, end } = await site.visit(options)
-    const look = async (state: string) => {
+    const checkState = async (state: string) => {
       assert.deepEqual(await axe(), [], state)
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       assert.ok(overflow <= 0, `${state}: ${overflow} pixels too wide`)
       assert.deepEqual(await tooSmall(page), [], state)
     }
-    await look('overview')
+    await checkState('overview')
     await open('/queue')
-    await look('queue')
+    await checkState('queue')
     for (const step of ['', '?show=mosaic', '?show=blurred', '?show=grey', '?show=colour']) {
       await open(`/cases/${first}${step}`)
-      await look(`case${step}`)
+      await checkState(`case${step}`)
     }
     await open(`/cases/${first}/others?show=mosaic`)
-    await look('others')
+    await checkState('others')
     await open('/cases/zzzzzzzzzzz')
-    await look('no image')
+    await checkState('no image')
     await open(`/cases/${first}`)
     await page.getByRole('button', { name: 'Hold h' }).click()
     await page.waitForURL(`**/cases/${second}`)
-    await look('a decision that can be undone')
+    await checkState('a decision that can be undone')
     await open('/queue?state=held')
-    await look('held')
+    await checkState('held')
     await open(`/cases/${first}`)
-    await look('a held case')
+    await checkState('a held case')
     await open(`/cases/${second}`)
     await page.getByRole('button', { name: 'Keep y' }).click()
     await title(page, 'Reported images')
-    await look('nothing left')
+    await checkState('nothing left')
     await end()
   })
 }
 
-/** Targets below 24 by 24 pixels (WCAG 2.2, 2.5.8), links in a sentence aside. */
+/** Targets smaller than 24 by 24 pixels (WCAG 2.2, 2.5.8), except links in sentences. */
 function tooSmall(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('a, button, input:not([type="hidden"]), summary')]
@@ -220,7 +220,7 @@ function tooSmall(page: Page): Promise<string[]> {
   )
 }
 
-it('is walked through with Tab alone, in the order of the page, with the focus in sight', async () => {
+it('can be navigated with Tab alone, in page order, with visible focus', async () => {
   const id = await reported()
   const { page, open, end } = await site.visit()
   await open(`/cases/${id}?show=mosaic`)

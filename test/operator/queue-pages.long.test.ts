@@ -1,4 +1,4 @@
-/** The queue of the admin server, without scripts: what it shows, what it fetches, and what is decided. */
+/** The admin server's queue without scripts: what it shows, what it fetches, and its decisions. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { type AdminSession, adminSession } from '../support/admin-session.ts'
@@ -12,8 +12,8 @@ import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
 let server: RunningServer
 let session: AdminSession
-let people = 0
-const someone = () => `203.0.113.${++people}`
+let addresses = 0
+const newAddress = () => `203.0.113.${++addresses}`
 before(async () => {
   server = await startServer({ WORKERS: '2' })
   session = await adminSession(server)
@@ -25,29 +25,29 @@ const stateOf = async (receipt: string) => (await request(server.url, 'GET', rec
 const decide = (id: string, act: string, more: Record<string, string> = {}) =>
   session.post(`/cases/${id}`, { act, reason: 'as reported', rule: 'malware', ...more })
 
-/** The forms that undo, by the id that they name. */
+/** Undo batches by image ID. */
 async function undoable(): Promise<Map<string, string>> {
   const { text } = await session.get('/queue')
   const found = text.matchAll(/name="batch" value="([^"]+)">\s*<p role="status">[^<]*<code>(\w+)<\/code>/g)
   return new Map([...found].map(([, batch, id]) => [id!, batch!]))
 }
 
-it('lists what waits by severity and due time, the same bytes as one, and links to the first', async () => {
+it('lists open cases by severity and due time, groups identical images, and links to the first', async () => {
   const same = gif({ size: 900 })
   const [first, second, urgent] = [
     await store(server.url, same),
     await store(server.url, same),
     await store(server.url),
   ]
-  await report(server.url, first.id, { category: 'other' }, someone())
-  await report(server.url, second.id, { category: 'malware' }, someone())
-  await report(server.url, urgent.id, { category: 'child-abuse' }, someone())
+  await report(server.url, first.id, { category: 'other' }, newAddress())
+  await report(server.url, second.id, { category: 'malware' }, newAddress())
+  await report(server.url, urgent.id, { category: 'child-abuse' }, newAddress())
   const gone = await store(server.url)
-  await report(server.url, gone.id, { category: 'child-abuse' }, someone())
+  await report(server.url, gone.id, { category: 'child-abuse' }, newAddress())
   assert.equal((await remove(server.url, gone.key)).status, 200)
   const { text } = await session.get('/queue')
   const links = [...text.matchAll(/href="\/cases\/(\w{11})"/g)].map(([, id]) => id)
-  assert.deepEqual(links, [urgent.id, second.id, gone.id], 'what is gone comes last')
+  assert.deepEqual(links, [urgent.id, second.id, gone.id], 'deleted images come last')
   assert.match(text, /2 reports, due in \d+ h, 2 images of the same bytes/)
   assert.ok(text.includes(`not here <code>${gone.id}`))
   assert.equal(text.split('class="urgent"').length, 2)
@@ -58,9 +58,9 @@ it('lists what waits by severity and due time, the same bytes as one, and links 
   assert.match((await session.get('/queue')).text, /Nothing is waiting/)
 })
 
-it('fetches nothing of an image before the step is asked for', async () => {
+it('fetches no image bytes before a step is requested', async () => {
   const { id, bytes } = await store(server.url)
-  await report(server.url, id, {}, someone())
+  await report(server.url, id, {}, newAddress())
   const text = (await session.get(`/cases/${id}`)).text
   assert.match(text, /It is a &lt;b&gt;false&lt;\/b&gt; parcel notice/)
   assert.doesNotMatch(text, /<img|\/bytes|\/raw\//)
@@ -82,10 +82,10 @@ it('fetches nothing of an image before the step is asked for', async () => {
   assert.equal((await session.get('/images/zzzzzzzzzzz/bytes')).status, 400)
 })
 
-it('shows the preview beside the image, which may be another picture', async () => {
+it('shows the preview beside the image, because they may differ', async () => {
   const { preview, file } = await previewed()
   const { id } = await store(server.url, file)
-  await report(server.url, id, {}, someone())
+  await report(server.url, id, {}, newAddress())
   assert.doesNotMatch((await session.get(`/cases/${id}`)).text, /<img/)
   const page = (await session.get(`/cases/${id}?show=mosaic`)).text
   for (const part of ['bytes', 'preview'])
@@ -100,9 +100,9 @@ it('shows the preview beside the image, which may be another picture', async () 
   assert.equal((await session.get(`/images/${plain}/preview`)).status, 400)
 })
 
-it('removes after ten seconds what is out of sight at once, in a server that was killed meanwhile', async () => {
+it('hides an image at once and removes it after ten seconds, even if the server is killed meanwhile', async () => {
   const { id, bytes } = await store(server.url)
-  const receipt = await report(server.url, id, {}, someone())
+  const receipt = await report(server.url, id, {}, newAddress())
   const decided = await decide(id, 'remove-and-block')
   assert.equal(decided.status, 303, decided.text)
   assert.equal(await statusOf(id), 403, 'held')
@@ -129,10 +129,10 @@ it('removes after ten seconds what is out of sight at once, in a server that was
   for (const { who } of ofImage) assert.match(who, /.+@.+/)
 })
 
-it('takes back each decision in time, and none when it is too late', async () => {
+it('undoes any decision in time, but not when it is too late', async () => {
   for (const act of ['keep', 'hold', 'remove']) {
     const { id } = await store(server.url)
-    const receipt = await report(server.url, id, {}, someone())
+    const receipt = await report(server.url, id, {}, newAddress())
     assert.equal((await decide(id, act)).status, 303)
     assert.equal(await statusOf(id), act === 'keep' ? 200 : 403)
     assert.equal(await stateOf(receipt), act === 'keep' ? 'open' : 'held')
@@ -141,14 +141,14 @@ it('takes back each decision in time, and none when it is too late', async () =>
     const undone = await session.post('/undo', { batch })
     assert.deepEqual([undone.status, undone.headers.get('Location')], [303, `/cases/${id}`])
     assert.equal((await session.post('/undo', { batch })).status, 400)
-    await until('it is seen', async () => (await statusOf(id)) === 200)
+    await until('it is visible', async () => (await statusOf(id)) === 200)
     assert.equal(await stateOf(receipt), 'open')
     assert.match((await session.get('/queue')).text, new RegExp(`/cases/${id}"`))
     await decide(id, 'keep')
   }
 })
 
-it('decides the uploader’s others and the same bytes with one act', async () => {
+it('applies one decision to the uploader’s other images and to identical ones', async () => {
   const from = '198.51.100.77'
   const same = gif({ size: 700 })
   const [one, two, stranger] = [
@@ -156,8 +156,8 @@ it('decides the uploader’s others and the same bytes with one act', async () =
     await store(server.url, gif({ size: 701 }), from),
     await store(server.url, same, '198.51.100.78'),
   ]
-  await report(server.url, one.id, {}, someone())
-  await report(server.url, stranger.id, {}, someone())
+  await report(server.url, one.id, {}, newAddress())
+  await report(server.url, stranger.id, {}, newAddress())
   const others = (await session.get(`/cases/${one.id}/others`)).text
   assert.ok(others.includes(two.id) && !others.includes(stranger.id) && !others.includes('<img'))
   const mosaics = (await session.get(`/cases/${one.id}/others?show=colour`)).text
@@ -166,13 +166,13 @@ it('decides the uploader’s others and the same bytes with one act', async () =
   for (const { id } of [one, two, stranger]) assert.equal(await statusOf(id), 403)
   await session.post('/undo', { batch: (await undoable()).get([one.id, two.id, stranger.id].sort()[0]!)! })
   for (const { id } of [one, two, stranger])
-    await until('it is back', async () => (await statusOf(id)) === 200)
+    await until('it is visible again', async () => (await statusOf(id)) === 200)
   const page = (await session.get(`/cases/${one.id}`)).text
   assert.match(page, /name="same-bytes" value="on" checked/)
   assert.match(page, /name="same-uploader" value="on"(?! checked)/)
 })
 
-it('needs a reason and an act that there is, and tells what was not there', async () => {
+it('requires a reason and a valid action, and rejects unknown images', async () => {
   const { id } = await store(server.url)
   const wrong: Record<string, string>[] = [{ reason: '' }, { rule: 'No Code' }, { act: 'erase' }]
   for (const form of wrong) {
@@ -186,19 +186,19 @@ it('needs a reason and an act that there is, and tells what was not there', asyn
   assert.equal(found.headers.get('Location'), `/cases/${id}`)
 })
 
-it('shows a held image whose uploader deleted it as undecided, and decides about its bytes', async () => {
+it('shows a held image that its uploader deleted as undecided, and applies the decision to its bytes', async () => {
   for (const act of ['release', 'remove-and-block']) {
     const { id, key, bytes } = await store(server.url)
-    await report(server.url, id, { category: 'malware' }, someone())
+    await report(server.url, id, { category: 'malware' }, newAddress())
     assert.equal((await decide(id, 'hold')).status, 303)
     assert.equal((await remove(server.url, key)).status, 200)
     assert.equal(await statusOf(id), 404)
     assert.equal((await post(server.url, bytes)).json().error, 'held')
     assert.match((await session.get(`/cases/${id}`)).text, /Deleted by the uploader.*until you decide/)
     assert.ok((await session.get('/queue?state=held')).text.includes(id))
-    // One decision at a time: the hold may still be undone.
+    // One decision at a time: the hold can still be undone.
     await until('it is decided', async () => (await decide(id, act)).status === 303)
     const expected = act === 'release' ? undefined : 'blocked-image'
-    await until('it counts', async () => (await post(server.url, bytes)).json().error === expected)
+    await until('it takes effect', async () => (await post(server.url, bytes)).json().error === expected)
   }
 })

@@ -1,4 +1,4 @@
-/** What waits for a decision, as the operator's command shows it. */
+/** The operator's `queue` and `show` commands. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { gif } from '../support/images/tiny-images.ts'
@@ -11,13 +11,13 @@ const TEXT = 'This picture shows my garden.\nWithout my leave.'
 const server = await startServer()
 after(() => server.stop())
 
-async function operate(...words: string[]): Promise<string> {
-  const { code, stdout, stderr } = await server.operator(words)
+async function operate(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await server.operator(args)
   assert.equal(code, 0, stderr)
   return stdout
 }
 
-it('lists cases by severity, and shows one with its reports, without the image', async () => {
+it('lists cases by severity, and shows a case with its reports, without the image', async () => {
   const { id, key } = await store(server.url, gif())
   const gone = await store(server.url, gif())
   await report(server.url, gone.id, { text: TEXT, category: 'other', name: 'Ada', email: 'ada@b.example' })

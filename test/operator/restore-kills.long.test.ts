@@ -1,4 +1,4 @@
-/** A restore, and a repair from a backup, that are killed at every step. */
+/** Kills a restore, and a repair from a backup, at every step. */
 import assert from 'node:assert/strict'
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,12 +13,16 @@ const DIE_AT = pathToFileURL(join(ROOT, 'test/support/processes/die-at.ts')).hre
 describe('kill -9 at every step', () => {
   const KILLS = 50
 
-  /** Runs the command again and again, each time killed one step later, and at last to its end. How often it was killed. */
-  async function killed(dataDir: string, words: string[], between: () => Promise<void>): Promise<number> {
+  /** Reruns the command, killing it one step later each time, until it completes. Returns the number of kills. */
+  async function killAtEachStep(
+    dataDir: string,
+    args: string[],
+    afterKill: () => Promise<void>,
+  ): Promise<number> {
     let kills = 0
     for (let step = 0; kills < KILLS; step += 1 + Math.floor(step / 20)) {
       const ran = await run(
-        ['--import', DIE_AT, 'src/node/operator.ts', ...words],
+        ['--import', DIE_AT, 'src/node/operator.ts', ...args],
         serverEnv({ DIE_AT: `${step}` }, dataDir),
       )
       if (ran.signal !== 'SIGKILL') {
@@ -26,17 +30,17 @@ describe('kill -9 at every step', () => {
         return kills
       }
       kills++
-      await between()
+      await afterKill()
     }
     return kills
   }
 
-  it('of a restore: it ends when it is begun again, and no server starts before', async (t) => {
+  it('a restore completes when rerun, and no server starts before that', async (t) => {
     const { folder, dataDir, backup, server, images } = await backedUp(t, 6)
     await server.end()
     let kills = 0
     for (let round = 0; kills < KILLS; round++) {
-      // A machine with nothing, and one whose ledger is lost and whose images rotted.
+      // Alternately an empty machine, and one that lost its ledger and has corrupted images.
       const target = join(folder, `target${round}`)
       if (round % 2) {
         await cp(dataDir, target, { recursive: true })
@@ -45,11 +49,11 @@ describe('kill -9 at every step', () => {
         await rot(target, images[1]!, 'record')
       }
       let starts = 0
-      kills += await killed(target, ['restore', backup], async () => {
+      kills += await killAtEachStep(target, ['restore', backup], async () => {
         if (starts++ % 12 > 0) return
-        // Before the restore began in earnest, or not at all.
+        // The server starts only if the restore had not written its mark yet.
         const early = await startServer({}, { dataDir: target }).catch((error) => {
-          assert.match(error.message, /do it again: npm run operator -- restore/)
+          assert.match(error.message, /run it again: npm run operator -- restore/)
         })
         await early?.stop()
       })
@@ -63,14 +67,14 @@ describe('kill -9 at every step', () => {
     t.diagnostic(`killed ${kills} times`)
   })
 
-  it('of a repair from a backup: the server goes on, and the image is the one or the other', async (t) => {
+  it('a repair from a backup keeps the server running, and each image either damaged or intact', async (t) => {
     const { dataDir, backup, server, images } = await backedUp(t, 6)
     let kills = 0
     while (kills < KILLS) {
       await rot(dataDir, images[0]!, 'body')
       await rot(dataDir, images[1]!, 'record')
       await rot(dataDir, images[2]!, 'body')
-      kills += await killed(dataDir, ['verify', '--repair', '--from', backup], () =>
+      kills += await killAtEachStep(dataDir, ['verify', '--repair', '--from', backup], () =>
         assertServed(server, images.slice(3)),
       )
       const ran = await server.operator(['verify', '--repair', '--from', backup])

@@ -1,4 +1,4 @@
-/** Restores that meet what is damaged, and that know of no second place. */
+/** Restores of damaged data, and restores without tombstones. */
 import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,44 +22,48 @@ interface Restored {
   isPrivate: boolean
 }
 
-async function restore(dataDir: string, words: string[], code = 0, env: Env = {}) {
-  const ran = await operate(dataDir, ['restore', ...words, '--json'], env)
+async function restore(dataDir: string, args: string[], code = 0, env: Env = {}) {
+  const ran = await operate(dataDir, ['restore', ...args, '--json'], env)
   assert.equal(ran.code, code, ran.stdout + ran.stderr)
   return JSON.parse(ran.stdout) as Restored
 }
 
-describe('operator restore, of what is damaged', () => {
-  it('takes the sound copy wherever it is, names what has none, and can be repeated', async (t) => {
+describe('operator restore of damaged data', () => {
+  it('uses the intact copy wherever it is, names images without one, and can be repeated', async (t) => {
     const { dataDir, backup, server, images } = await backedUp(t, 8)
-    // A ledger that knows of nothing is taken for one that a server made a moment ago.
+    // A ledger without history would be taken for one that a server has just created.
     assert.equal((await server.operator(['block', 'a'.repeat(64), '--reason', 'x'])).code, 0)
     await server.end()
-    const [here, hereToo, there, thereToo, both, ...sound] = images as [
-      Stored,
-      Stored,
-      Stored,
-      Stored,
-      Stored,
-    ]
-    await rot(dataDir, here, 'record')
-    await rot(dataDir, hereToo, 'body')
-    await rot(backup, there, 'record')
-    await rot(backup, thereToo, 'body')
-    await rot(dataDir, both, 'body')
-    await rot(backup, both, 'record')
+    const [damagedLocally, damagedLocallyToo, damagedInBackup, damagedInBackupToo, damagedInBoth, ...sound] =
+      images as [Stored, Stored, Stored, Stored, Stored]
+    await rot(dataDir, damagedLocally, 'record')
+    await rot(dataDir, damagedLocallyToo, 'body')
+    await rot(backup, damagedInBackup, 'record')
+    await rot(backup, damagedInBackupToo, 'body')
+    await rot(dataDir, damagedInBoth, 'body')
+    await rot(backup, damagedInBoth, 'record')
     for (let round = 0; round < 2; round++) {
       const restored = await restore(dataDir, [backup], 1)
-      assert.deepEqual(restored.damaged, [both.id])
-      assert.deepEqual([...restored.healed].sort(), round > 0 ? [] : [here.id, hereToo.id].sort())
+      assert.deepEqual(restored.damaged, [damagedInBoth.id])
+      assert.deepEqual(
+        [...restored.healed].sort(),
+        round > 0 ? [] : [damagedLocally.id, damagedLocallyToo.id].sort(),
+      )
       assert.deepEqual([restored.missing, restored.keptLedger], [[], true])
       await server.restart()
-      await assertServed(server, [here, hereToo, there, thereToo, ...sound])
-      assert.equal((await fetchRaw(server.url, both.id)).status, 500)
+      await assertServed(server, [
+        damagedLocally,
+        damagedLocallyToo,
+        damagedInBackup,
+        damagedInBackupToo,
+        ...sound,
+      ])
+      assert.equal((await fetchRaw(server.url, damagedInBoth.id)).status, 500)
       await server.end()
     }
   })
 
-  it('calls nothing missing that was deleted since, though a later backup has it no more', async (t) => {
+  it('does not report later deletions as missing, although a later backup removed the images', async (t) => {
     const { dataDir, backup, server, images } = await backedUp(t, 2)
     const [deleted, kept] = images as [Stored, Stored]
     const [older = ''] = (await readdir(join(backup, 'backup'))).filter((name) => name.endsWith('.json'))
@@ -74,7 +78,7 @@ describe('operator restore, of what is damaged', () => {
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
   })
 
-  it('goes back to an older ledger if the newest is damaged, and says so', async (t) => {
+  it('falls back to an older ledger if the newest is damaged, and reports it', async (t) => {
     const { folder, backup, server, images } = await backedUp(t, 2)
     const before = nameOf(new Date())
     await until('the next backup has another name', () => nameOf(new Date()) > before)
@@ -91,15 +95,15 @@ describe('operator restore, of what is damaged', () => {
     await flipBit(join(backup, 'backup', ledgers[0]!), 20)
     const ran = await operate(join(folder, 'third'), ['restore', backup])
     assert.equal(ran.code, 1)
-    assert.match(ran.stderr, /no backup with a sound ledger/)
+    assert.match(ran.stderr, /no backup with an intact ledger/)
     assert.deepEqual(await readdir(folder).then((names) => names.includes('third')), false)
   })
 })
 
 describe('operator verify --repair --from', () => {
-  it('heals in place, also what is held, while the server serves', async (t) => {
+  it('heals in place, including held images, while the server is running', async (t) => {
     const { dataDir, backup, server, images } = await backedUp(t, 6)
-    const [record, body, held, both, deleted, sound] = images as [
+    const [record, body, held, damagedInBoth, deleted, sound] = images as [
       Stored,
       Stored,
       Stored,
@@ -110,34 +114,34 @@ describe('operator verify --repair --from', () => {
     await rot(dataDir, record, 'record')
     await rot(dataDir, body, 'body')
     await rot(dataDir, held, 'record')
-    await rot(dataDir, both, 'body')
-    await rot(backup, both, 'body')
+    await rot(dataDir, damagedInBoth, 'body')
+    await rot(backup, damagedInBoth, 'body')
     assert.equal((await remove(server.url, deleted.key)).status, 200)
     assert.equal((await server.operator(['hold', held.id, '--reason', 'damaged'])).code, 0)
     assert.equal((await server.operator(['verify', '--from', backup])).code, 2)
     const ran = await server.operator(['verify', '--repair', '--from', backup])
-    assert.equal(ran.code, 1, 'one has no sound copy')
+    assert.equal(ran.code, 1, 'one image has no intact copy')
     for (const [{ id }, done] of [
       [record, 'healed'],
       [body, 'healed'],
-      [held, 'healed, and held still'],
-      [both, 'held: the backup has no sound copy'],
+      [held, 'healed, still held'],
+      [damagedInBoth, 'held: the backup has no intact copy'],
     ] as const) {
       assert.ok(ran.stdout.includes(`damaged ${id}: ${done}\n`), ran.stdout)
     }
-    assert.match(ran.stdout, /: 4 findings\n$/, 'each is told once')
+    assert.match(ran.stdout, /: 4 findings\n$/, 'each is reported once')
     await assertServed(server, [record, body, sound])
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
-    assert.equal((await fetchRaw(server.url, both.id)).status, 403)
+    assert.equal((await fetchRaw(server.url, damagedInBoth.id)).status, 403)
     await server.operator(['release', held.id, '--reason', 'healed'])
     await assertServed(server, [held])
     const again = await server.operator(['verify', '--repair', '--from', backup])
-    assert.deepEqual([again.code, again.stdout.includes(both.id)], [1, true])
+    assert.deepEqual([again.code, again.stdout.includes(damagedInBoth.id)], [1, true])
   })
 })
 
-describe('a restore without a second place', () => {
-  it('names what is not known, and shows nobody a picture until the operator confirms', async (t) => {
+describe('a restore without tombstones', () => {
+  it('reports what is unknown, and shows no pictures until the operator confirms', async (t) => {
     const { folder, backup, server, images } = await backedUp(t, 3)
     const [deleted] = images as [Stored]
     assert.equal((await remove(server.url, deleted.key)).status, 200)
@@ -145,7 +149,7 @@ describe('a restore without a second place', () => {
     const target = join(folder, 'other')
     const ran = await operate(target, ['restore', backup])
     assert.equal(ran.code, 0, ran.stderr)
-    assert.match(ran.stdout, /not known: what was deleted or decided from 20\S+Z until the disk was lost/)
+    assert.match(ran.stdout, /unknown: deletions and decisions from 20\S+Z until the disk was lost/)
     assert.match(ran.stdout, /npm run operator -- confirm-restore/)
     const other = await serverFor(t, {}, { dataDir: target })
     for (const { id } of images) {
@@ -154,7 +158,7 @@ describe('a restore without a second place', () => {
       }
     }
     assert.equal((await post(other.url, gif())).status, 503)
-    assert.equal((await remove(other.url, deleted.key)).status, 200, 'its owner may delete it again')
+    assert.equal((await remove(other.url, deleted.key)).status, 200, 'its uploader can delete it again')
     assert.match((await other.operator(['status'])).stdout, /images private/)
     assert.equal((await other.operator(['confirm-restore'])).code, 0)
     await other.restart()
@@ -163,13 +167,13 @@ describe('a restore without a second place', () => {
     assert.equal((await post(other.url, gif())).status, 201)
   })
 
-  it('knows no more than a second place that stopped long ago', async (t) => {
+  it('stays private if tombstones were last written long ago', async (t) => {
     const folder = await folderOf(t)
     const second = join(folder, 'second')
     const env = { TOMBSTONES_URL: `file:${second}` }
     const { backup, server, images } = await backedUp(t, 1, env)
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
-    await until('all is written there', async () => {
+    await until('all tombstones are written', async () => {
       const text = await readFile(join(second, 'followed.json'), 'utf8').catch(() => '{}')
       return Date.parse(JSON.parse(text).until) > 0
     })
@@ -194,7 +198,7 @@ describe('a restore without a second place', () => {
     }
   })
 
-  it('is refused where there was one, unless that is lost too', async (t) => {
+  it('is refused if tombstones were kept, unless they are lost too', async (t) => {
     const folder = await folderOf(t)
     const env = { TOMBSTONES_URL: `file:${join(folder, 'second')}` }
     const { backup, server } = await backedUp(t, 1, env)

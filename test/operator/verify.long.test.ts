@@ -1,4 +1,4 @@
-/** The commands that look at everything: verify, list, find, and remove by conditions. */
+/** Commands that read all images: verify, list, find, and remove with conditions. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
@@ -17,8 +17,8 @@ import { sha256Of } from '../support/sha256.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
 
-async function linesOf(server: RunningServer, words: string[], code = 0): Promise<Record<string, unknown>[]> {
-  const ran = await server.operator([...words, '--json'])
+async function linesOf(server: RunningServer, args: string[], code = 0): Promise<Record<string, unknown>[]> {
+  const ran = await server.operator([...args, '--json'])
   assert.equal(ran.code, code, ran.stdout + ran.stderr)
   return ran.stdout
     .split('\n')
@@ -31,18 +31,18 @@ describe('operator verify, on a folder', () => {
   const images: Stored[] = []
   before(async () => {
     server = await startServer()
-    for (let nth = 0; nth < 8; nth++)
-      images.push(await store(server.url, gif({ size: nth % 2 ? 900_000 : 500 })))
+    for (let index = 0; index < 8; index++)
+      images.push(await store(server.url, gif({ size: index % 2 ? 900_000 : 500 })))
   })
   after(() => server.stop())
 
-  it('finds nothing where all is well', async () => {
+  it('finds nothing if everything is intact', async () => {
     const [summary, ...others] = await linesOf(server, ['verify'])
     assert.deepEqual(others, [])
     assert.deepEqual([summary!.kind, summary!.images, summary!.found], ['summary', 8, 0])
   })
 
-  it('finds what is damaged, strange, left behind or should be gone, and repairs it', async () => {
+  it('finds damaged images, stray files, stale drafts and images that should be gone, and repairs them', async () => {
     const folder = join(server.dataDir, 'images')
     const objects = join(folder, 'objects')
     const [flipped, cut, deleted, removed, swapped] = images as [Stored, Stored, Stored, Stored, Stored]
@@ -54,7 +54,7 @@ describe('operator verify, on a folder', () => {
     bytes[100]! ^= 1
     await writeFile(join(objects, flipped.id), bytes)
     await writeFile(join(objects, cut.id), (await readFile(join(objects, cut.id))).subarray(0, 1000))
-    // Sound bytes under another's name.
+    // Intact bytes under another image's name.
     await cp(join(objects, images[5]!.id), join(objects, swapped.id))
     await writeFile(join(objects, 'notes.txt'), 'mine')
     await mkdir(join(folder, 'lost+found'))
@@ -62,12 +62,12 @@ describe('operator verify, on a folder', () => {
     await writeFile(draft, 'half an image')
     const old = new Date(Date.now() - 7_200_000)
     await utimes(draft, old, old)
-    await writeFile(join(folder, 'incoming', '1-2'), 'may be under way')
+    await writeFile(join(folder, 'incoming', '1-2'), 'may be in progress')
 
     const found = await linesOf(server, ['verify'], 1)
-    const told = found.slice(0, -1).map((line) => `${line.kind} ${line.id ?? line.path}`)
+    const reported = found.slice(0, -1).map((line) => `${line.kind} ${line.id ?? line.path}`)
     assert.deepEqual(
-      told.sort(),
+      reported.sort(),
       [
         ...[flipped, cut, swapped].map(({ id }) => `damaged ${id}`),
         ...[deleted, removed].map(({ id }) => `removed ${id}`),
@@ -76,23 +76,23 @@ describe('operator verify, on a folder', () => {
         'stray objects/notes.txt',
       ].sort(),
     )
-    assert.equal((await fetchRaw(server.url, deleted.id)).status, 200, 'it changed nothing')
+    assert.equal((await fetchRaw(server.url, deleted.id)).status, 200, 'nothing changed')
 
     const repaired = await linesOf(server, ['verify', '--repair'])
     assert.equal(repaired.length, found.length)
     for (const { id } of [flipped, cut]) assert.equal((await fetchRaw(server.url, id)).status, 403)
-    await until('it is missed', async () => (await fetchRaw(server.url, swapped.id)).status === 404)
+    await until('it is gone', async () => (await fetchRaw(server.url, swapped.id)).status === 404)
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
     assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
     for (const { id, bytes } of images.slice(5))
       assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
     const strays = await readdir(join(folder, 'strays'))
-    assert.equal(strays.length, 3, 'nothing is thrown away')
+    assert.equal(strays.length, 3, 'nothing is discarded')
     const [summary, ...others] = await linesOf(server, ['verify'])
     assert.deepEqual([summary!.found, others], [0, []])
   })
 
-  it('goes on where it was', async () => {
+  it('continues an interrupted run', async () => {
     const ids = images
       .slice(5)
       .map(({ id }) => id)
@@ -102,7 +102,7 @@ describe('operator verify, on a folder', () => {
     assert.equal(summary!.images, 1)
   })
 
-  it('is demanded where data was copied by hand', async () => {
+  it('is required after data was copied by hand', async () => {
     await writeFile(join(server.dataDir, 'restoring'), '')
     const { dataDir } = server
     await assert.rejects(startServer({}, { dataDir }), /verify --repair/)
@@ -142,12 +142,12 @@ describe('operator list, find and remove', () => {
   })
   after(() => server.stop())
 
-  it('finds by time, type, size and digest', async () => {
+  it('finds images by time, type, size and digest', async () => {
     const early = await store(server.url, gif({ size: 400 }))
     const between = new Date()
     await until('a moment has passed', () => Date.now() > between.getTime())
     const later = await store(server.url, gif({ size: 5000 }))
-    const ids = async (...words: string[]) => (await linesOf(server, ['find', ...words])).map(({ id }) => id)
+    const ids = async (...args: string[]) => (await linesOf(server, ['find', ...args])).map(({ id }) => id)
     const both = [early.id, later.id].sort()
     assert.deepEqual(await ids(), both)
     assert.deepEqual(await ids('--since', between.toISOString()), [later.id])
@@ -159,7 +159,7 @@ describe('operator list, find and remove', () => {
     assert.deepEqual((await server.operator(['list'])).stdout, `${both.join('\n')}\n`)
     assert.equal((await server.operator(['list', '--count'])).stdout, '2\n')
     assert.doesNotMatch((await server.operator(['list', '--json'])).stdout, /key/)
-    // For JavaScript some of them are times: long ago, or of this machine's zone.
+    // `Date` would parse some of these: as dates long ago, or in the local time zone.
     for (const time of [
       'yesterday',
       'last 60',
@@ -176,7 +176,7 @@ describe('operator list, find and remove', () => {
     }
   })
 
-  it('removes by conditions, and doubles if it is asked to', async () => {
+  it('removes by conditions, and with --doubles also identical images', async () => {
     const bytes = gif()
     const [one, two, other] = [
       await store(server.url, bytes),
@@ -184,7 +184,7 @@ describe('operator list, find and remove', () => {
       await store(server.url),
     ]
     const reason = ['--reason', 'terms']
-    assert.equal((await server.operator(['remove', ...reason])).code, 2, 'of all images, none')
+    assert.equal((await server.operator(['remove', ...reason])).code, 2, 'refuses to remove all images')
     assert.equal((await server.operator(['remove', '--sha256', sha256Of(Buffer.of()), ...reason])).code, 1)
     assert.equal((await server.operator(['remove', one.id, '--doubles', ...reason])).code, 0)
     for (const { id } of [one, two]) assert.equal((await fetchRaw(server.url, id)).status, 410)
@@ -194,7 +194,7 @@ describe('operator list, find and remove', () => {
     assert.equal((await fetchRaw(server.url, other.id)).status, 410)
   })
 
-  it('counts those as doubles that have the same preview', async () => {
+  it('treats images with the same preview as doubles', async () => {
     const [first, second, third] = [filledPreviewed(500), filledPreviewed(500), filledPreviewed(500)]
     const one = await store(server.url, first.file)
     const two = await store(server.url, framed(second.image, first.preview))
@@ -208,7 +208,7 @@ describe('operator list, find and remove', () => {
     assert.equal((await server.operator(['remove', other.id, '--reason', 'terms'])).code, 0)
   })
 
-  it('counts names that are many', async () => {
+  it('counts many images', async () => {
     const objects = join(server.dataDir, 'images', 'objects')
     const before = Number((await server.operator(['list', '--count'])).stdout)
     const ids = fakeIds(2000)
@@ -218,13 +218,15 @@ describe('operator list, find and remove', () => {
   })
 })
 
-it('leaves no rest of its progress on a terminal', { skip: await skipWithout('script') }, async (t) => {
+it('leaves no remains of its progress line on a terminal', {
+  skip: await skipWithout('script'),
+}, async (t) => {
   const server = await serverFor(t)
-  for (let nth = 0; nth < 2; nth++) await store(server.url, gif({ size: 600 }))
-  const words = `${NODE} src/node/operator.ts verify --rate 0.001`
-  // From util-linux: gives the command a terminal of its own.
+  for (let index = 0; index < 2; index++) await store(server.url, gif({ size: 600 }))
+  const args = `${NODE} src/node/operator.ts verify --rate 0.001`
+  // `script` of util-linux gives the command a terminal.
   const options = { cwd: ROOT, env: environmentOf(serverEnv({}, server.dataDir)) }
-  const { stdout } = await promisify(execFile)('script', ['-qefc', words, '/dev/null'], options)
+  const { stdout } = await promisify(execFile)('script', ['-qefc', args, '/dev/null'], options)
   const pieces = stdout.split('\x1b[K')
   assert.ok(pieces.length > 1, stdout)
   assert.match(pieces.at(-1)!, /^2 images, \d+ kB, in [\d.]+ s: all is well\r\n$/)

@@ -1,4 +1,4 @@
-/** Every bundler finds the worker, or the page says what to do: in real Chromium, against a real server. */
+/** Every bundler finds the worker, or the page says what to do. Runs in real Chromium against a real server. */
 
 import assert from 'node:assert/strict'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -21,14 +21,14 @@ import { type Installed, NAMES } from './installed.ts'
 /** Bundles `entry` to `main.js` in the folder `out`. */
 type Bundle = (entry: string, out: string) => Promise<unknown>
 
-/** With the settings that each one's first page of documentation has, and nothing for workers. */
+/** Each with the settings of its getting-started page, and nothing special for workers. */
 const BUNDLERS: Record<string, Bundle> = {
   vite: (entry, out) =>
     vite({
       configFile: false,
       logLevel: 'error',
       root: join(entry, '..'),
-      // The page is in a folder of its site.
+      // The page is in a subfolder of its site.
       base: './',
       build: {
         outDir: out,
@@ -39,7 +39,7 @@ const BUNDLERS: Record<string, Bundle> = {
   webpack: (entry, out) =>
     new Promise((done, failed) => {
       const options = { mode: 'production', entry, output: { path: out, filename: 'main.js' } } as const
-      // Minifying takes most of the time, and finds nothing.
+      // Minifying takes most of the time and reveals nothing.
       webpack({ ...options, optimization: { minimize: false } }, (error, stats) => {
         if (error || !stats || stats.hasErrors()) failed(error ?? new Error(stats?.toString()))
         else done(stats)
@@ -65,9 +65,9 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript',
   '.wasm': 'application/wasm',
 }
-/** A picture in a browser of a machine that is busy with other tests. */
-const BUSY_MS = 180_000
-const FINDS_NO_WORKER = ['esbuild', 'rollup']
+/** Compressing a picture in a browser on a machine that is busy with other tests. */
+const TIMEOUT_MS = 180_000
+const WITHOUT_WORKER_SUPPORT = ['esbuild', 'rollup']
 
 export async function bundlers(client: () => Installed): Promise<void> {
   describe('bundlers', { skip: await whyNoChromium() }, () => {
@@ -96,19 +96,19 @@ export async function bundlers(client: () => Installed): Promise<void> {
       if (site !== undefined) await end(site)
     })
 
-    /** What the page says in the end, and what it wrote into the console. `attributes`: of its body. */
-    async function sharedBy(name: string, attributes = ''): Promise<string> {
+    /** The page's final message. `attributes`: added to its body. */
+    async function messageAfterUpload(name: string, attributes = ''): Promise<string> {
       const html = await readFile(join(client().folder, 'page/index.html'), 'utf8')
       const withService = html.replace('"https://pics.example"', `"${service.url}" ${attributes}`)
       await writeFile(join(client().folder, 'sites', name, 'index.html'), withService)
       const page = await browser.newPage()
-      page.setDefaultTimeout(BUSY_MS)
+      page.setDefaultTimeout(TIMEOUT_MS)
       try {
         await page.goto(`${origin}/${name}/index.html`)
         const file = { name: 'photo.jpg', mimeType: 'image/jpeg', buffer: photo }
         await page.locator('input').setInputFiles(file)
-        const words = page.locator('output').filter({ hasText: /http|worker|[.]$/ })
-        return (await words.textContent()) ?? ''
+        const message = page.locator('output').filter({ hasText: /http|worker|[.]$/ })
+        return (await message.textContent()) ?? ''
       } finally {
         await page.close()
       }
@@ -122,21 +122,21 @@ export async function bundlers(client: () => Installed): Promise<void> {
     }
 
     for (const [name, bundle] of Object.entries(BUNDLERS)) {
-      const findsWorker = !FINDS_NO_WORKER.includes(name)
-      test(`${name}${findsWorker ? ' finds the worker' : ' and a page that serves it'}: a picture is made smaller and uploaded`, async () => {
+      const findsWorker = !WITHOUT_WORKER_SUPPORT.includes(name)
+      test(`${name}${findsWorker ? ' finds the worker' : ' and a page that serves it'}: compresses and uploads a picture`, async () => {
         const out = join(client().folder, 'sites', name)
         await mkdir(out, { recursive: true })
         await bundle(join(client().folder, 'page/main.js'), out)
-        if (findsWorker) return assertSmaller(await sharedBy(name))
-        // Never uncompressed without a word.
+        if (findsWorker) return assertSmaller(await messageAfterUpload(name))
+        // Never silently uncompressed.
         assert.match(
-          await sharedBy(name),
+          await messageAfterUpload(name),
           /worker can't start\. Serve the folder "worker".*configure\(\{ workerUrl/,
         )
         await cp(join(client().folder, 'node_modules', NAMES.client, 'worker'), join(out, 'worker'), {
           recursive: true,
         })
-        await assertSmaller(await sharedBy(name, 'data-worker-url="worker/worker.js"'))
+        await assertSmaller(await messageAfterUpload(name, 'data-worker-url="worker/worker.js"'))
       })
     }
   })

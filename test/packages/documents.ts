@@ -1,4 +1,4 @@
-/** What a package says of itself: its README, its manual page, and that no link in it leads nowhere. */
+/** A package's documentation: its README, its manual page, and its links. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -15,21 +15,21 @@ export function documents(installed: Record<'client' | 'server', () => Installed
       const name = NAMES[kind as keyof typeof NAMES]
       const home = () => join(of().folder, 'node_modules', name)
 
-      test(`${kind}: a README of its own, with a line that installs it`, async () => {
+      test(`${kind}: has its own README, with an install command`, async () => {
         const text = await readFile(join(home(), 'README.md'), 'utf8')
         const { version, published } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
         const spec = published ? name : `./${name}-${version}.tgz`
         assert.ok(text.includes(`npm install --global ${spec}`), text)
         assert.doesNotMatch(text, /\{\{/)
-        // By a name only where a registry has it.
+        // By name only if a registry has it.
         if (!published)
           assert.doesNotMatch(text, new RegExp(`(?:npm install(?: --global)?|npx) ${name}(?![\\w/.-])`))
       })
 
-      test(`${kind}: no dead link`, async () => {
+      test(`${kind}: has no dead links`, async () => {
         let links = 0
         for (const file of globSync('{,docs/}*.md', { cwd: home() })) {
-          // Texts of other projects.
+          // Other projects' texts.
           if (file.startsWith('THIRD-PARTY')) continue
           for (const [, target = ''] of (await readFile(join(home(), file), 'utf8')).matchAll(LINK)) {
             if (/^(?:https?:|#)/.test(target)) continue
@@ -44,19 +44,19 @@ export function documents(installed: Record<'client' | 'server', () => Installed
       })
     }
 
-    test('the command has a manual page, with each of its commands', async (t) => {
+    test('the command has a manual page that covers all subcommands', async (t) => {
       const home = join(installed.client().folder, 'node_modules', NAMES.client)
       const { man } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
       const page = join(home, man[0])
       const text = await readFile(page, 'utf8')
       for (const command of ['upload', 'delete', 'list', 'compress', 'use', 'serve', 'completion'])
         assert.match(text, new RegExp(`^\\.SS pinhole ${command}`, 'm'))
-      const words = ['-ww', '-man', '-z', page]
-      const said = await run('groff', words).catch((error: NodeJS.ErrnoException) => {
+      const args = ['-ww', '-man', '-z', page]
+      const output = await run('groff', args).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
         return t.skip('groff is not on this machine')
       })
-      if (said) assert.deepEqual([said.stdout, said.stderr], ['', ''])
+      if (output) assert.deepEqual([output.stdout, output.stderr], ['', ''])
     })
   })
 }

@@ -1,4 +1,4 @@
-/** The programs in `examples/`, as somebody runs them who installed the package, against a real server. */
+/** Runs the programs in `examples/` as a user of the installed package, against a real server. */
 import assert from 'node:assert/strict'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,16 +10,14 @@ import { NODE, ROOT } from '../support/processes/process.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { type Installed, run } from './installed.ts'
 
-const PROGRAMS: Record<string, () => { binary: string; words: string[] }> = {
-  node: () => ({ binary: NODE, words: ['upload.mjs'] }),
-  // What it says in its first line, and nothing from the network but the service.
+const PROGRAMS: Record<string, () => { binary: string; args: string[] }> = {
+  node: () => ({ binary: NODE, args: ['upload.mjs'] }),
+  // The flags of its first line, and no network access except to the service.
   deno: () => ({
     binary: denoBinary(),
-    words: 'run --no-remote --no-prompt --allow-read --allow-net --allow-env --allow-sys upload.ts'.split(
-      ' ',
-    ),
+    args: 'run --no-remote --no-prompt --allow-read --allow-net --allow-env --allow-sys upload.ts'.split(' '),
   }),
-  bun: () => ({ binary: bunBinary(), words: ['upload.ts'] }),
+  bun: () => ({ binary: bunBinary(), args: ['upload.ts'] }),
 }
 
 export function examples(client: () => Installed): void {
@@ -35,15 +33,15 @@ export function examples(client: () => Installed): void {
     after(() => server?.stop())
 
     for (const [name, program] of Object.entries(PROGRAMS)) {
-      const runs = async (path: string) => {
-        const { binary, words } = program()
+      const runExample = async (path: string) => {
+        const { binary, args } = program()
         const cwd = join(client().folder, 'examples', name)
         const env = { PATH: process.env.PATH, HOME: client().folder, NO_COLOR: '1' }
-        return run(binary, [...words, path, server.url], { cwd, env }).catch((error) => error)
+        return run(binary, [...args, path, server.url], { cwd, env }).catch((error) => error)
       }
 
-      test(`${name}: a photograph is made smaller, uploaded, and can be deleted`, async () => {
-        const { stdout, stderr } = await runs(photo)
+      test(`${name}: compresses, uploads and deletes a photograph`, async () => {
+        const { stdout, stderr } = await runExample(photo)
         const [, bytesIn, bytesOut, key] = /(\d+) bytes became (\d+)\..*: (\S+)/.exec(stderr) ?? [stderr]
         assert.equal(Number(bytesIn), (await readFile(photo)).length)
         assert.ok(Number(bytesOut) < 0.9 * Number(bytesIn), stderr)
@@ -56,14 +54,14 @@ export function examples(client: () => Installed): void {
         assert.equal((await fetch(raw)).status, 404)
       })
 
-      test(`${name}: a file that is no picture ends with its code`, async () => {
-        const { code, stderr } = await runs(join(client().folder, 'package.json'))
+      test(`${name}: prints the error code for a file that is not a picture`, async () => {
+        const { code, stderr } = await runExample(join(client().folder, 'package.json'))
         assert.equal(code, 1, stderr)
         assert.match(stderr, /^unsupported-type /m)
       })
     }
 
-    test('each is 20 lines at most, and docs/client.md has a link to it', async () => {
+    test('each example has at most 20 lines and a link in docs/client.md', async () => {
       const docs = await readFile(join(ROOT, 'docs/client.md'), 'utf8')
       for (const file of ['node/upload.mjs', 'deno/upload.ts', 'bun/upload.ts', 'browser/main.js']) {
         const text = await readFile(join(ROOT, 'examples', file), 'utf8')

@@ -1,4 +1,4 @@
-/** The packages as they would be published: built, packed, and unpacked beside what they need. */
+/** The packages as published: built, packed, and unpacked next to their dependencies. */
 import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ export const { packages: NAMES } = JSON.parse(await readFile(join(ROOT, 'package
   packages: { client: string; server: string }
 }
 
-/** What a release has of them: the folder, and the names of its files. */
+/** The release's output folder and file names. */
 export interface Packed {
   out: string
   names: string[]
@@ -31,15 +31,15 @@ export async function pack(): Promise<Packed> {
 }
 
 export interface Installed {
-  /** A project of somebody who installed the package. */
+  /** A user's project with the package installed. */
   folder: string
-  /** Every package that came along, itself included, by its folder. */
+  /** Folders of all installed packages, including the package itself. */
   packages: string[]
 }
 
 /**
- * Installs packages from their tarballs. What it needs is copied from this project's own: tests ask no registry, and it
- * is what the lock file says.
+ * Installs packages from their tarballs. Dependencies are copied from this project: tests use no registry, and these are the
+ * versions of the lock file.
  */
 export async function install({ out }: Packed, ...names: string[]): Promise<Installed> {
   const folder = await newFolder()
@@ -52,20 +52,20 @@ export async function install({ out }: Packed, ...names: string[]): Promise<Inst
     await mkdir(home, { recursive: true })
     await pipeline(createReadStream(join(folder, filename)), createGunzip(), extract(home, { strip: 1 }))
     packages.add(home)
-    for (const needed of await dependenciesOf(join(home, 'package.json'), join(ROOT, 'package.json'))) {
-      const place = join(folder, relative(ROOT, needed))
-      if (packages.has(place)) continue
-      packages.add(place)
-      await cp(needed, place, {
+    for (const dependency of await dependenciesOf(join(home, 'package.json'), join(ROOT, 'package.json'))) {
+      const target = join(folder, relative(ROOT, dependency))
+      if (packages.has(target)) continue
+      packages.add(target)
+      await cp(dependency, target, {
         recursive: true,
-        filter: (path) => !path.slice(needed.length).includes('/node_modules'),
+        filter: (path) => !path.slice(dependency.length).includes('/node_modules'),
       })
     }
   }
   return { folder, packages: [...packages] }
 }
 
-/** Folders of all packages that one needs, and of those that these need. `from`: where they are looked for. */
+/** Folders of a package's dependencies, including transitive ones. `from`: where to resolve them. */
 async function dependenciesOf(
   manifest: string,
   from: string,
@@ -73,7 +73,7 @@ async function dependenciesOf(
 ): Promise<Set<string>> {
   const { dependencies = {}, bundleDependencies = [] } = JSON.parse(await readFile(manifest, 'utf8'))
   for (const name of Object.keys(dependencies)) {
-    // It is in the tarball.
+    // Included in the tarball.
     if (bundleDependencies.includes(name)) continue
     const folder = await folderOf(name, from)
     if (found.has(folder)) continue
@@ -84,8 +84,8 @@ async function dependenciesOf(
 }
 
 async function folderOf(name: string, from: string): Promise<string> {
-  for (const place of createRequire(from).resolve.paths(name) ?? []) {
-    const manifest = join(place, name, 'package.json')
+  for (const directory of createRequire(from).resolve.paths(name) ?? []) {
+    const manifest = join(directory, name, 'package.json')
     if (
       await readFile(manifest).then(
         () => true,

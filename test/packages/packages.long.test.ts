@@ -1,4 +1,4 @@
-/** Both packages, from their tarballs, on every Node that they say they run on. */
+/** Both packages, installed from their tarballs, on every Node version that they support. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readFile, stat, writeFile } from 'node:fs/promises'
@@ -26,36 +26,36 @@ before(async () => {
   server = await install(packed, NAMES.server)
 })
 
-/** Five test files at once, on a slow machine. */
+/** Allows for five concurrent test files on a slow machine. */
 const START_MS = 120_000
 
 const commandOf = ({ folder }: Installed) => join(folder, 'node_modules', NAMES.client, 'bin/pinhole.mjs')
 
-/** Runs the server's package while `use` does its work. */
+/** Runs the server's package while `use` works with it. */
 async function serving(node: string, use: (address: string) => Promise<void>): Promise<void> {
   const launcher = join(server.folder, 'node_modules', NAMES.server, 'bin/serve.mjs')
   const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: `pictures-${process.pid}` }
   const child = spawn(node, [launcher], { cwd: server.folder, env })
-  let said = ''
+  let output = ''
   child.stdout.on('data', (text) => {
-    said += text
+    output += text
   })
   child.stderr.on('data', (text) => {
-    said += text
+    output += text
   })
-  const ended = new Promise((resolve) => child.once('exit', resolve))
-  // Whole: what follows it came too.
-  const address = () => /(https?:\/\/[^\s",]+)[\s",]/.exec(said)?.[1]
+  const exitCode = new Promise((resolve) => child.once('exit', resolve))
+  // Requires a following character, so that the address has arrived completely.
+  const address = () => /(https?:\/\/[^\s",]+)[\s",]/.exec(output)?.[1]
   try {
-    await until('the server says where it is', () => address() !== undefined, START_MS)
+    await until('the server prints its address', () => address() !== undefined, START_MS)
     await use(address()!)
   } finally {
     child.kill('SIGTERM')
   }
-  assert.equal(await ended, 0, said)
+  assert.equal(await exitCode, 0, output)
 }
 
-test('the client is light: at most 25 packages and 14 MB, none of the server', async () => {
+test('the client has at most 25 packages and 14 MB, and no server packages', async () => {
   const names = client.packages.map((path) => path.slice(path.lastIndexOf('node_modules/') + 13))
   assert.ok(names.length <= 25, names.join(' '))
   for (const name of names) assert.doesNotMatch(name, /^(?:hono|pg|pino|@hono)/)
@@ -64,7 +64,7 @@ test('the client is light: at most 25 packages and 14 MB, none of the server', a
   assert.ok(kilobytes <= 14_000, `${kilobytes} KB in ${names.length} packages`)
 })
 
-test('neither tarball brings TypeScript, and each says what it needs', async () => {
+test('the tarballs contain no TypeScript, and complete package.json files', async () => {
   for (const [{ folder }, name] of [
     [client, NAMES.client],
     [server, NAMES.server],
@@ -81,29 +81,29 @@ test('neither tarball brings TypeScript, and each says what it needs', async () 
   }
 })
 
-test('pages, docs and examples call the packages what package.json calls them', async () => {
-  const places = ['src/openapi.ts', 'docs/client.md']
-  for (const place of [...places, 'README.md', 'examples/node/upload.mjs']) {
-    const text = await readFile(join(ROOT, place), 'utf8')
+test('pages, docs and examples use the package names of package.json', async () => {
+  const sources = ['src/openapi.ts', 'docs/client.md']
+  for (const file of [...sources, 'README.md', 'examples/node/upload.mjs']) {
+    const text = await readFile(join(ROOT, file), 'utf8')
     const names = [...text.matchAll(/(?:from|import\() ?'([\w@/-]+)\/client'/g)].map(([, name]) => name!)
-    assert.ok(names.length > 0, place)
-    for (const name of names) assert.ok(Object.values(NAMES).includes(name), `${place}: ${name}`)
+    assert.ok(names.length > 0, file)
+    for (const name of names) assert.ok(Object.values(NAMES).includes(name), `${file}: ${name}`)
   }
 })
 
 for (const major of [22, 24, 26]) {
-  test(`Node ${major}: the command uploads to a server of its own package, the SDK compresses`, async () => {
+  test(`Node ${major}: the command uploads to the packaged server, and the SDK compresses`, async () => {
     const node = await nodeOf(major)
     await writeFile(join(client.folder, 'photo.jpg'), await cameraJpeg(320, 240))
     const env = { PATH: process.env.PATH, HOME: client.folder, XDG_DATA_HOME: join(client.folder, '.data') }
-    // The server says that it needs 24.
+    // The server's package requires 24.
     await serving(major < 24 ? NODE : node, async (address) => {
-      const words = [commandOf(client), '--server', address, '--json', 'photo.jpg']
-      const { stdout } = await run(node, words, { cwd: client.folder, env })
+      const args = [commandOf(client), '--server', address, '--json', 'photo.jpg']
+      const { stdout } = await run(node, args, { cwd: client.folder, env })
       const { raw, bytesOut, action } = JSON.parse(stdout)
       assert.equal(action, 'lossy')
       assert.equal((await (await fetch(raw)).arrayBuffer()).byteLength, bytesOut)
-      // The pages' files came along.
+      // The page assets are included.
       const page = await (await fetch(address, { headers: { accept: 'text/html' } })).text()
       const script = /<script[^>]* src="([^"]+)"/.exec(page)?.[1]
       assert.equal((await fetch(new URL(script!, address))).status, 200)
@@ -120,7 +120,7 @@ for (const major of [22, 24, 26]) {
   })
 }
 
-test('decoders go along without encoders, with their licenses, and decode', async () => {
+test('decoders are bundled without encoders and with their licenses, and decode', async () => {
   const home = join(client.folder, 'node_modules', NAMES.client)
   const { stdout: files } = await run('find', ['node_modules', '-type', 'f'], { cwd: home })
   assert.doesNotMatch(files, /_enc/)
@@ -141,9 +141,9 @@ test('decoders go along without encoders, with their licenses, and decode', asyn
   assert.deepEqual(JSON.parse(stdout), ['image/avif', 'image/jpeg', 'image/heic', 'image/jpeg'])
 })
 
-test('`pinhole serve` finds the server beside it, or says how to get it', async () => {
-  const words = [commandOf(client), 'serve', '--port', 'x']
-  const alone = await run(NODE, words, { cwd: client.folder }).catch((error) => error)
+test('`pinhole serve` finds an installed server, or says how to get it', async () => {
+  const args = [commandOf(client), 'serve', '--port', 'x']
+  const alone = await run(NODE, args, { cwd: client.folder }).catch((error) => error)
   assert.equal(alone.code, 2)
   assert.match(
     alone.stderr,
@@ -157,7 +157,7 @@ test('`pinhole serve` finds the server beside it, or says how to get it', async 
   assert.match(beside.stderr, /PORT/)
 })
 
-test('a release has both tarballs, each with the list of what is in it', async () => {
+test('a release has both tarballs, each with an SBOM', async () => {
   const { out, names } = packed
   assert.equal(names.length, 4)
   const namesIn = async (file: string) =>
@@ -167,8 +167,8 @@ test('a release has both tarballs, each with the list of what is in it', async (
   const [, ofClient = '', tarball = '', ofServer = ''] = names
   assert.ok((await stat(join(out, tarball))).size > 1e6)
   assert.ok((await namesIn(ofClient)).includes('pkg:npm/%40jsquash/webp'))
-  for (const one of ['hono', 'pg', 'undici'])
-    assert.ok((await namesIn(ofServer)).includes(`pkg:npm/${one}`), one)
+  for (const dependency of ['hono', 'pg', 'undici'])
+    assert.ok((await namesIn(ofServer)).includes(`pkg:npm/${dependency}`), dependency)
   assert.ok(!(await namesIn(ofServer)).includes('pkg:npm/vite'))
 })
 

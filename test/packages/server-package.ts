@@ -1,4 +1,4 @@
-/** The server's package, for somebody who has Node, npm and the tarball, and no registry. */
+/** The server's package, installed with Node, npm and the tarball only, without a registry. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { type Installed, NAMES, run } from './installed.ts'
 const MAX_KILOBYTES = 12_000
 const START_MS = 120_000
 
-/** `server`: its folder has the tarball. */
+/** `server`: its folder contains the tarball. */
 export function serverPackage(server: () => Installed): void {
   describe('the server’s package', () => {
     let home: string
@@ -27,20 +27,20 @@ export function serverPackage(server: () => Installed): void {
       ...NPM_ENV,
       npm_config_offline: 'true',
       npm_config_cache: join(home, '.cache'),
-      // npm starts what is first on the path.
+      // npm runs the first node in PATH.
       PATH: `${join(NODE, '..')}:${process.env.PATH}`,
     })
     const tarball = () => join(server().folder, `${NAMES.server}-${version}.tgz`)
     const command = (name: string) => join(home, 'node_modules/.bin', name)
-    const ended = (name: string, ...words: string[]) =>
-      run(command(name), words, { cwd: home, env: env(), timeout: START_MS }).then(
+    const runToEnd = (name: string, ...args: string[]) =>
+      run(command(name), args, { cwd: home, env: env(), timeout: START_MS }).then(
         ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
         (error: { code: number; stdout: string; stderr: string }) => error,
       )
 
-    test('npm installs it from the tarball alone: 12 MB at most, and no install script', async () => {
-      const words = ['install', '--no-audit', '--no-fund', '--prefix', home, tarball()]
-      await run('npm', words, { cwd: server().folder, env: env() })
+    test('npm installs it from the tarball alone, with at most 12 MB and no install scripts', async () => {
+      const args = ['install', '--no-audit', '--no-fund', '--prefix', home, tarball()]
+      await run('npm', args, { cwd: server().folder, env: env() })
       const { stdout } = await run('du', ['-sk', 'node_modules'], { cwd: home })
       assert.ok(Number.parseInt(stdout, 10) <= MAX_KILOBYTES, stdout)
       const lock = JSON.parse(await readFile(join(home, 'node_modules/.package-lock.json'), 'utf8'))
@@ -48,62 +48,68 @@ export function serverPackage(server: () => Installed): void {
         assert.equal(one.hasInstallScript, undefined, path)
     })
 
-    test('npx starts it from the tarball', async () => {
-      const words = ['--yes', '--package', tarball(), NAMES.server, '--version']
-      const { stdout } = await run('npx', words, { cwd: server().folder, env: env() })
+    test('npx runs it from the tarball', async () => {
+      const args = ['--yes', '--package', tarball(), NAMES.server, '--version']
+      const { stdout } = await run('npx', args, { cwd: server().folder, env: env() })
       assert.equal(stdout.trim(), version)
     })
 
-    test('each command says its version and its usage, by its name', async () => {
+    test('each command prints its version and its usage', async () => {
       for (const name of [NAMES.server, 'pinhole-operator']) {
-        assert.deepEqual(await ended(name, '--version'), { code: 0, stdout: `${version}\n`, stderr: '' })
-        const { code, stdout } = await ended(name, '--help')
+        assert.deepEqual(await runToEnd(name, '--version'), { code: 0, stdout: `${version}\n`, stderr: '' })
+        const { code, stdout } = await runToEnd(name, '--help')
         assert.equal(code, 0)
         assert.match(stdout, new RegExp(`^Usage: ${name} \\[`, 'm'))
         assert.match(stdout, /--env-file/)
       }
     })
 
-    test('a word that it does not know starts nothing', async () => {
-      for (const word of ['frobnicate', '--frobnicate']) {
-        const { code, stdout, stderr } = await ended(NAMES.server, word)
+    test('unknown arguments are errors', async () => {
+      for (const argument of ['frobnicate', '--frobnicate']) {
+        const { code, stdout, stderr } = await runToEnd(NAMES.server, argument)
         assert.deepEqual([code, stdout], [1, ''])
         assert.match(stderr, /^Pinhole did not start:\n.*frobnicate/)
-        const operator = await ended('pinhole-operator', word)
+        const operator = await runToEnd('pinhole-operator', argument)
         assert.equal(operator.code, 2)
         assert.match(operator.stderr, /unknown (command|option) '(--)?frobnicate'/)
       }
     })
 
-    test('both read their variables from one file', async (t) => {
+    test('both commands read variables from the same file', async (t) => {
       const file = join(home, 'pinhole.env')
       await writeFile(file, `PORT=0\nDATA_DIR=${join(home, 'data')}\nOPERATOR_CONTACT=a&b\n`)
       const child = spawn(command(NAMES.server), ['--env-file', file], { cwd: home, env: env() })
-      let said = ''
+      let output = ''
       child.stdout.on('data', (text) => {
-        said += text
+        output += text
       })
       child.stderr.on('data', (text) => {
-        said += text
+        output += text
       })
-      const gone = once(child, 'exit')
+      const exited = once(child, 'exit')
       t.after(() => child.kill('SIGKILL'))
-      await until('it listens', () => /Pinhole is at \S+\n/.test(said), START_MS)
-      const address = /Pinhole is at (\S+)/.exec(said)![1]!
+      await until('the server is listening', () => /Pinhole is at \S+\n/.test(output), START_MS)
+      const address = /Pinhole is at (\S+)/.exec(output)![1]!
       assert.match(await (await fetch(`${address}/terms`)).text(), /a&amp;b/)
       const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
       const form = new FormData()
       form.append('file', new Blob([gif]), 'one.gif')
       assert.equal((await fetch(`${address}/api/upload`, { method: 'POST', body: form })).status, 201)
-      const { code, stdout, stderr } = await ended('pinhole-operator', '--env-file', file, 'list', '--count')
+      const { code, stdout, stderr } = await runToEnd(
+        'pinhole-operator',
+        '--env-file',
+        file,
+        'list',
+        '--count',
+      )
       assert.equal(code, 0, stderr)
       assert.doesNotMatch(stderr, /Warning/)
       assert.match(stdout, /\b1\b/)
       child.kill('SIGTERM')
-      assert.deepEqual(await gone, [0, null])
+      assert.deepEqual(await exited, [0, null])
     })
 
-    test('the licenses of all that is bundled are in it', async () => {
+    test('it contains the licenses of all bundled packages', async () => {
       const text = await readFile(join(home, 'node_modules', NAMES.server, 'THIRD-PARTY-LICENSES.md'), 'utf8')
       for (const name of ['hono', 'pg', 'nodemailer', 'undici', 'pino'])
         assert.match(text, new RegExp(`^## ${name} - `, 'm'))

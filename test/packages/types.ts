@@ -1,4 +1,4 @@
-/** The SDK's types, under each way in which TypeScript finds them. */
+/** The SDK's types, with each of TypeScript's module resolutions. */
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -48,16 +48,16 @@ export function types(client: () => Installed): void {
     for (const [name, resolution] of Object.entries(RESOLUTIONS)) {
       for (const customConditions of [undefined, ['browser']]) {
         for (const skipLibCheck of [true, false]) {
-          const way = `${name}${customConditions ? ', for browsers' : ''}${skipLibCheck ? '' : ', declarations checked too'}`
-          test(way, async () => {
+          const title = `${name}${customConditions ? ', for browsers' : ''}${skipLibCheck ? '' : ', declarations checked too'}`
+          test(title, async () => {
             const options = { ...resolution, skipLibCheck, ...(customConditions && { customConditions }) }
-            assert.equal(await compile(way.replaceAll(/\W+/g, '-'), options), '')
+            assert.equal(await compile(title.replaceAll(/\W+/g, '-'), options), '')
           })
         }
       }
     }
 
-    test('a mode that there is not is refused', async () => {
+    test('an invalid mode is a type error', async () => {
       const wrong = USE.replace("'lossless'", "'best'")
       assert.match(await compile('wrong', RESOLUTIONS.nodenext, wrong), /'"best"' is not assignable/)
     })

@@ -1,4 +1,4 @@
-/** A minimal Debian that has no Node, to run in what is to need none. */
+/** A minimal Debian without Node, to run programs that must not need it. */
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -14,7 +14,7 @@ const run = promisify(execFile)
 
 const DEBIAN = 'bookworm'
 
-/** An account that the system has no name for. */
+/** An account without a name. */
 export const USER = '65532:65532'
 
 interface Program {
@@ -24,36 +24,36 @@ interface Program {
 
 export interface BareRoot {
   folder: string
-  /** How a program of that system is run, as nobody in particular. `words`: the program and its words. */
+  /** The command that runs a program in that system as an unprivileged user. `words`: the program and its arguments. */
   program(...words: string[]): Program
-  /** The same as `user`, by numbers: `1000:1000`. */
+  /** The same as another user, by numeric IDs: `1000:1000`. */
   as(user: string, ...words: string[]): Program
-  /** Runs it as root to its end. */
+  /** Runs a program as root to completion. */
   asRoot(...words: string[]): Promise<{ stdout: string; stderr: string }>
   remove(): Promise<void>
 }
 
-/** Why there is none. In CI that is a failure. */
+/** The reason why none can be created. In CI that is a failure. */
 export async function whyNoBareRoot(): Promise<string | false> {
-  if (process.getuid?.() !== 0) return 'does not apply: only root makes root file systems'
+  if (process.getuid?.() !== 0) return 'does not apply: only root can create root file systems'
   if (process.env.PINHOLE_CI || (await isInstalled('mmdebstrap', 'unshare'))) return false
   return 'mmdebstrap is not on this machine'
 }
 
-/** `to`: a folder, or a file in tar. */
+/** `to`: a folder or a tar file. */
 function makeDebian(to: string): Promise<unknown> {
   return run('mmdebstrap', ['--variant=minbase', '--mode=root', '--quiet', DEBIAN, to])
 }
 
-/** It takes a minute of processor time, so a run of tests makes one, and removes it. Files that need it meanwhile wait. */
+/** Takes a minute of CPU time, so each test run creates one archive, shared by its files under a lock. */
 async function tarOfRun(runFolder: string): Promise<string> {
   const [tar, lock] = [join(runFolder, 'debian.tar'), join(runFolder, 'debian.lock')]
   while (!existsSync(tar)) {
-    const isMine = await mkdir(lock).then(
+    const hasLock = await mkdir(lock).then(
       () => true,
       () => false,
     )
-    if (!isMine) await sleep(500)
+    if (!hasLock) await sleep(500)
     else {
       try {
         await makeDebian(join(lock, 'debian.tar'))

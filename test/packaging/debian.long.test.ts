@@ -1,4 +1,4 @@
-/** The Debian package, installed in a minimal Debian without Node: by dpkg, without systemd. */
+/** The Debian package, installed by dpkg in a minimal Debian without Node and systemd. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -35,32 +35,32 @@ describe('the Debian package', { skip }, () => {
   })
   after(() => bare?.remove())
 
-  const there = (path: string) => join(bare.folder, path)
+  const inRoot = (path: string) => join(bare.folder, path)
   const install = (file: string) => installPackage(bare, file)
   const started = (port: number) => startUnit(bare, port)
 
-  /** Files below DATA_DIR that do not belong to the service. */
-  async function strangers(): Promise<string[]> {
-    const owner = (await stat(there(DATA))).uid
+  /** Files below DATA_DIR that do not belong to the service's account. */
+  async function foreignFiles(): Promise<string[]> {
+    const owner = (await stat(inRoot(DATA))).uid
     assert.notEqual(owner, 0)
-    const paths = await readdir(there(DATA), { recursive: true })
-    const owners = await Promise.all(paths.map(async (path) => (await stat(there(join(DATA, path)))).uid))
-    return paths.filter((_, nth) => owners[nth] !== owner)
+    const paths = await readdir(inRoot(DATA), { recursive: true })
+    const owners = await Promise.all(paths.map(async (path) => (await stat(inRoot(join(DATA, path)))).uid))
+    return paths.filter((_, index) => owners[index] !== owner)
   }
 
-  test('brings account, unit, settings and a folder that is the service’s alone', async () => {
-    await assert.rejects(stat(there('usr/bin/node')))
+  test('installs the account, the unit, the settings and a private data folder', async () => {
+    await assert.rejects(stat(inRoot('usr/bin/node')))
     await install(old)
-    assert.match(await readFile(there('etc/passwd'), 'utf8'), /^pinhole:.*:\/usr\/sbin\/nologin$/m)
-    assert.equal((await stat(there(DATA))).mode & 0o777, 0o700)
-    assert.equal((await stat(there(SETTINGS))).mode & 0o777, 0o640)
+    assert.match(await readFile(inRoot('etc/passwd'), 'utf8'), /^pinhole:.*:\/usr\/sbin\/nologin$/m)
+    assert.equal((await stat(inRoot(DATA))).mode & 0o777, 0o700)
+    assert.equal((await stat(inRoot(SETTINGS))).mode & 0o777, 0o640)
     const { stdout } = await run('readlink', [
-      there('etc/systemd/system/multi-user.target.wants/pinhole.service'),
+      inRoot('etc/systemd/system/multi-user.target.wants/pinhole.service'),
     ])
     assert.match(stdout, /pinhole\.service/)
   })
 
-  test('takes an upload and deletes it; what the operator does as root is the service’s', async () => {
+  test('stores and deletes an upload; files written by root’s operator commands belong to the service', async () => {
     const server = await started(await freePort())
     const image = gif()
     const { id, key } = await store(server.url, image)
@@ -68,46 +68,49 @@ describe('the Debian package', { skip }, () => {
     await bare.asRoot('/usr/bin/pinhole-operator', 'set', 'daily-uploads', '500')
     await bare.asRoot('/usr/bin/pinhole-operator', 'hold', id, '--reason', 'a trial')
     assert.equal((await fetchRaw(server.url, id)).status, 403)
-    assert.deepEqual(await strangers(), [])
+    assert.deepEqual(await foreignFiles(), [])
     await bare.asRoot('/usr/bin/pinhole-operator', 'release', id, '--reason', 'over')
     assert.equal((await remove(server.url, key)).status, 200)
     await server.stop()
   })
 
-  test('a value with & reaches server and operator whole', async () => {
+  test('a value with & reaches server and operator unchanged', async () => {
     const s3 = await startFakeS3()
-    const plain = await readFile(there(SETTINGS), 'utf8')
+    const plain = await readFile(inRoot(SETTINGS), 'utf8')
     try {
-      const place = `s3://${s3.bucket}/debian?endpoint=${s3.endpoint}&region=${s3.keys.region}&style=path`
+      const bucketUrl = `s3://${s3.bucket}/debian?endpoint=${s3.endpoint}&region=${s3.keys.region}&style=path`
       const keys = `AWS_ACCESS_KEY_ID=${s3.keys.accessKeyId}\nAWS_SECRET_ACCESS_KEY=${s3.keys.secretAccessKey}\n`
-      // A ledger of its own: it knows where its images are.
-      await writeFile(there(SETTINGS), `${plain}\nDATA_DIR=/${DATA}/other\nOBJECTS_URL=${place}\n${keys}`)
+      // A separate ledger, because a ledger records where its images are.
+      await writeFile(
+        inRoot(SETTINGS),
+        `${plain}\nDATA_DIR=/${DATA}/other\nOBJECTS_URL=${bucketUrl}\n${keys}`,
+      )
       const server = await started(await freePort())
       const { id } = await store(server.url, gif())
       const { stdout } = await bare.asRoot('/usr/bin/pinhole-operator', 'list')
       assert.match(stdout, new RegExp(id))
       await server.stop()
     } finally {
-      await writeFile(there(SETTINGS), plain)
+      await writeFile(inRoot(SETTINGS), plain)
       await s3.close()
     }
   })
 
-  test('an upgrade keeps pictures and changed settings', async () => {
+  test('an upgrade keeps images and changed settings', async () => {
     const first = await started(await freePort())
     const { id, key } = await store(first.url, gif())
     await first.stop()
-    const changed = `${await readFile(there(SETTINGS), 'utf8')}\nOPERATOR_NAME=Ada\n`
-    await writeFile(there(SETTINGS), changed)
+    const changed = `${await readFile(inRoot(SETTINGS), 'utf8')}\nOPERATOR_NAME=Ada\n`
+    await writeFile(inRoot(SETTINGS), changed)
     await install(fresh)
-    assert.equal(await readFile(there(SETTINGS), 'utf8'), changed)
+    assert.equal(await readFile(inRoot(SETTINGS), 'utf8'), changed)
     const second = await started(await freePort())
     assert.equal((await fetchRaw(second.url, id)).status, 200)
     assert.equal((await remove(second.url, key)).status, 200)
     await second.stop()
   })
 
-  test('a purge asks, and keeps pictures unless somebody says yes', async () => {
+  test('a purge asks, and keeps images unless confirmed', async () => {
     const answer = (yes: boolean) =>
       bare.asRoot(
         '/bin/sh',
@@ -118,11 +121,11 @@ describe('the Debian package', { skip }, () => {
       bare.asRoot('/usr/bin/env', 'DEBIAN_FRONTEND=noninteractive', 'dpkg', '--purge', 'pinhole-server')
     await answer(false)
     await purge()
-    assert.ok((await readdir(there(DATA))).includes('images'))
-    await assert.rejects(stat(there(SETTINGS)))
+    assert.ok((await readdir(inRoot(DATA))).includes('images'))
+    await assert.rejects(stat(inRoot(SETTINGS)))
     await install(fresh)
     await answer(true)
     await purge()
-    await assert.rejects(stat(there(DATA)))
+    await assert.rejects(stat(inRoot(DATA)))
   })
 })

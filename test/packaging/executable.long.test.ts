@@ -1,4 +1,4 @@
-/** The single executable, as it is released: unpacked in a minimal Debian without Node, and run there by nobody in particular. */
+/** The released single executable, unpacked in a minimal Debian without Node and run as an unprivileged user. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chown, cp, open, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -35,7 +35,7 @@ describe('the single executable', { skip }, () => {
   let out: string
   let variants: Variants
   before(async () => {
-    // Both see it, and its files are read by another account.
+    // Visible to both systems, and read by another account.
     await letOthersRead(tmpdir())
     out = await newFolder()
     bare = await makeBareRoot()
@@ -49,7 +49,7 @@ describe('the single executable', { skip }, () => {
     if (out) await rm(out, { recursive: true, force: true })
   })
 
-  async function startThere(env: Env = {}) {
+  async function startInRoot(env: Env = {}) {
     const dataDir = await newFolder()
     await chown(dataDir, Number.parseInt(USER, 10), Number.parseInt(USER, 10))
     const { settings, name } = await variants.of(env)
@@ -68,7 +68,7 @@ describe('the single executable', { skip }, () => {
     }
   }
 
-  test('fits in 50 MB, for each platform, with its licenses and its parts', async () => {
+  test('has at most 50 MB for each platform, with licenses and SBOM', async () => {
     await releaseExecutable('linux-arm64', out)
     const names = await readdir(out)
     for (const platform of ['linux-x64', 'linux-arm64']) {
@@ -92,7 +92,7 @@ describe('the single executable', { skip }, () => {
     }
   })
 
-  test('that for arm64 is a program for arm64, and its parts are in it', async () => {
+  test('the arm64 executable has the right architecture, and contains its assets', async () => {
     const [archive = ''] = (await readdir(out)).filter((name) => name.endsWith('linux-arm64.tar.gz'))
     await run('tar', ['-xzf', join(out, archive), '-C', out])
     const file = join(out, archive.replace('.tar.gz', ''), 'pinhole-server')
@@ -102,17 +102,17 @@ describe('the single executable', { skip }, () => {
     assert.deepEqual([...buffer.subarray(0, 5)], [0x7f, 0x45, 0x4c, 0x46, 2])
     // EM_AARCH64
     assert.equal(buffer.readUInt16LE(18), 183)
-    const whole = await readFile(file)
-    assert.ok(whole.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1'))
-    assert.ok(whole.includes('web/assets.json'))
+    const bytes = await readFile(file)
+    assert.ok(bytes.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1'))
+    assert.ok(bytes.includes('web/assets.json'))
   })
 
-  test('that for arm64 stores and deletes a picture, where qemu runs it', { skip: skipArm64 }, async () => {
+  test('the arm64 executable stores and deletes an image under qemu', { skip: skipArm64 }, async () => {
     const root = await newFolder()
     await addLibraries('linux-arm64', root)
     const [archive = ''] = (await readdir(out)).filter((name) => name.endsWith('linux-arm64.tar.gz'))
     await run('tar', ['-xzf', join(out, archive), '-C', root, '--strip-components=1'])
-    // With glibc's settings from the start: qemu starts nothing else in its own place.
+    // With glibc's settings from the start: under qemu the program can't restart itself.
     const program = { file: QEMU, words: ['-L', root, join(root, 'pinhole-server')] }
     const server = await startServer(ENVIRONMENT, { program })
     const image = gif()
@@ -124,9 +124,9 @@ describe('the single executable', { skip }, () => {
     await rm(root, { recursive: true, force: true })
   })
 
-  test('several workers, the operator’s commands, and words that it does not know', async () => {
+  test('runs several workers and operator commands, and rejects unknown arguments', async () => {
     await assert.rejects(stat(join(bare.folder, 'usr/bin/node')))
-    const server = await startThere({ WORKERS: '2' })
+    const server = await startInRoot({ WORKERS: '2' })
     const image = gif()
     const { id, key } = await store(server.url, image)
     assert.deepEqual((await fetchRaw(server.url, id)).body, image)
@@ -141,7 +141,7 @@ describe('the single executable', { skip }, () => {
   })
 
   httpContract('the single executable', async (env) => {
-    const server = await startThere(env)
+    const server = await startInRoot(env)
     return {
       ...ownHost(server),
       breakDown: () => breakLedger(server.dataDir),

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs a program in another root file system, as this very process, in mounts of its own.
+# Runs a program in another root file system, replacing this process, in its own mount namespace.
 #
-#     unshare --mount --propagation private in-root.sh ROOT SHARED USER PROGRAM WORD…
+#     unshare --mount --propagation private in-root.sh ROOT SHARED USER PROGRAM ARGUMENT…
 #
-# SHARED is a folder that both see at the same path.
+# SHARED is a folder that both systems see at the same path.
 set -e
 root=$1 shared=$2 user=$3
 shift 3

@@ -1,4 +1,4 @@
-/** `npm run release`, as a maintainer starts it: what it makes, and that it makes the same again. */
+/** `npm run release` as a maintainer runs it: its output, and its reproducibility. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -22,7 +22,7 @@ describe('a release', { skip }, () => {
   before(async () => {
     engine = await openEngine()
     out = await newFolder()
-    await released(out)
+    await runRelease(out)
     names = (await readdir(out)).sort()
   })
   after(async () => {
@@ -30,10 +30,10 @@ describe('a release', { skip }, () => {
     if (out) await rm(out, { recursive: true, force: true })
   })
 
-  /** `words`: parts and platforms. */
-  async function released(folder: string, words: string[] = []): Promise<void> {
+  /** `args`: parts and platforms. */
+  async function runRelease(folder: string, args: string[] = []): Promise<void> {
     const env = { ...(process.env as Record<string, string>), ...COMPILED, ...engine.variables }
-    const { code, stderr } = await run(['build/release.ts', ...words, '--out', folder], env, NODE)
+    const { code, stderr } = await run(['build/release.ts', ...args, '--out', folder], env, NODE)
     assert.equal(code, 0, stderr)
   }
 
@@ -43,7 +43,7 @@ describe('a release', { skip }, () => {
       .digest('hex')
   }
 
-  test('has packages, executables, Debian packages and images, each with the list of what is in it', () => {
+  test('contains packages, executables, Debian packages and images, each with an SBOM', () => {
     const expected = [
       ...Object.values<string>(packages).map((name) => `${name}-${version}.tgz`),
       ...PLATFORMS.flatMap((platform) => [
@@ -56,7 +56,7 @@ describe('a release', { skip }, () => {
     assert.deepEqual(names, [...expected, ...boms, 'SHA256SUMS', 'provenance.json'].sort())
   })
 
-  test('its checksums and its provenance name all of it', async () => {
+  test('has checksums and provenance of all files', async () => {
     const sums = (await readFile(join(out, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')
     const digests = new Map(sums.map((line) => line.split('  ').reverse() as [string, string]))
     assert.deepEqual(
@@ -75,9 +75,9 @@ describe('a release', { skip }, () => {
     )
   })
 
-  test('built again it has the same bytes', async () => {
+  test('is reproducible', async () => {
     const again = await newFolder()
-    await released(again)
+    await runRelease(again)
     const differing: string[] = []
     for (const name of names) {
       if ((await digestOf(join(out, name))) !== (await digestOf(join(again, name)))) differing.push(name)
@@ -87,7 +87,7 @@ describe('a release', { skip }, () => {
     await rm(again, { recursive: true, force: true })
   })
 
-  test('a word that it does not know is an error, before anything is made', async () => {
+  test('rejects unknown arguments before building anything', async () => {
     const { code, stderr } = await run(['build/release.ts', 'frobnicate', '--out', out], COMPILED, NODE)
     assert.equal(code, 1)
     assert.match(
@@ -98,9 +98,9 @@ describe('a release', { skip }, () => {
   })
 })
 
-/** Why none can be made here. In CI that is a failure. */
+/** The reason why no release can be built here. In CI that is a failure. */
 async function whyNot(): Promise<string | false> {
-  if (process.getuid?.() !== 0) return 'does not apply: images are put together by root here'
+  if (process.getuid?.() !== 0) return 'does not apply: building images needs root here'
   if (process.env.PINHOLE_CI || (await isInstalled('buildah', 'mmdebstrap', 'dpkg-deb'))) return false
   return 'buildah, mmdebstrap or dpkg-deb is not on this machine'
 }

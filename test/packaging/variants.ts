@@ -1,15 +1,15 @@
-/** Executables as the HTTP contract needs them: a single executable loads no module by NODE_OPTIONS, so it is built with it. */
+/** Builds executables with preloaded modules for the HTTP contract: a single executable ignores NODE_OPTIONS. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildExecutable } from '../../build/executable.ts'
 import type { Env } from '../support/processes/process.ts'
 
 export interface Variants {
-  /** Settings without the module, and the name of the executable that has it; `null`: as released. */
+  /** The settings without NODE_OPTIONS, and the name of the executable that contains its module; `null`: the released one. */
   of(env: Env): Promise<{ settings: Env; name: string | null }>
 }
 
-/** They are made in `folder`, each when it is first asked for. */
+/** Builds into `folder`, each variant on first use. */
 export function variantsIn(folder: string): Variants {
   const made = new Map<string, Promise<string>>()
   return {

@@ -1,4 +1,4 @@
-/** Test files that end badly, as `run-file.ts` meets them: written here, for the run would find them in the repository. */
+/** Badly behaved test files for `run-file.ts`. Kept as strings, because the runner would find files in the repository. */
 export const FILES = {
   passes: `
     import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** A run of tests ends, whatever its files do, says why, and leaves neither process nor file. */
+/** A test run ends whatever its files do, reports why, and leaves no processes or files. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { processesOf } from '../../scripts/test/processes.ts'
 import { type FileResult, LIMITS, type Limits, runFile } from '../../scripts/test/run-file.ts'
-import { endOf } from '../../scripts/test/summary.ts'
+import { summaryOf } from '../../scripts/test/summary.ts'
 import { folderOf } from '../support/folder.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
@@ -19,91 +19,91 @@ async function ran(
   t: TestContext,
   name: keyof typeof FILES,
   limits: Partial<Limits> = {},
-  words: string[] = [],
+  args: string[] = [],
 ): Promise<FileResult> {
-  const place = await folderOf(t)
-  const file = join(place, 'file.mjs')
+  const base = await folderOf(t)
+  const file = join(base, 'file.mjs')
   await writeFile(file, FILES[name])
-  const folder = join(place, 'own')
+  const folder = join(base, 'own')
   const result = await runFile(file, folder, {
     limits: { ...LIMITS.daily, ...limits },
     signal: new AbortController().signal,
-    words,
+    args,
   })
   assert.equal(existsSync(folder), false)
   assert.deepEqual(processesOf(folder), [])
   return result
 }
 
-test('what passes and is skipped is counted, and each reason is said once', async (t) => {
+test('counts passed and skipped tests, and reports each skip reason once', async (t) => {
   const result = await ran(t, 'passes')
   assert.deepEqual([result.passed, result.failed, result.skipped.length], [1, [], 2])
-  const said = endOf([result, result], 'Left out: nothing.')
-  assert.equal(said.match(/zsh is not on this machine/g)?.length, 1)
-  assert.doesNotMatch(said, /no such host/)
-  assert.match(said, /\n2 passed, 0 failed, 2 skipped$/)
+  const summary = summaryOf([result, result], 'Left out: nothing.')
+  assert.equal(summary.match(/zsh is not on this machine/g)?.length, 1)
+  assert.doesNotMatch(summary, /no such host/)
+  assert.match(summary, /\n2 passed, 0 failed, 2 skipped$/)
 })
 
-test('no case begins just before midnight: what a day counts begins anew', async (t) => {
+test('delays tests that would start just before midnight, when daily counts reset', async (t) => {
   const aSecondBefore = `
     const now = Date.now
     const ahead = 86_399_000 - (now() % 86_400_000)
     Date.now = () => now() + ahead`
-  const words = [`--import=data:text/javascript,${encodeURIComponent(aSecondBefore)}`]
-  const { passed, failed } = await ran(t, 'lateInTheDay', {}, words)
+  const args = [`--import=data:text/javascript,${encodeURIComponent(aSecondBefore)}`]
+  const { passed, failed } = await ran(t, 'lateInTheDay', {}, args)
   assert.deepEqual([passed, failed], [1, []])
 })
 
-test('a failure has the names of its suites, its reason, and what was said', async (t) => {
+test('reports a failure with its suites, its reason, and diagnostics', async (t) => {
   const result = await ran(t, 'fails')
   const { failed } = result
   assert.equal(failed.length, 1)
   assert.match(failed[0]!.at, /: suite: one$/)
   assert.match(failed[0]!.why, /as meant/)
-  assert.match(endOf([result], null), /\nFailed:\n.*: suite: one\n[\s\S]*\n {4}what the server logged\n/)
+  assert.match(summaryOf([result], null), /\nFailed:\n.*: suite: one\n[\s\S]*\n {4}what the server logged\n/)
 })
 
-test('a failure is in its own suite, also where suites run side by side', async (t) => {
+test('attributes a failure to its own suite, even if suites run concurrently', async (t) => {
   const { failed } = await ran(t, 'sideBySide')
-  const places = failed.map(({ at }) => at.split(': ').slice(1).join(': '))
-  assert.deepEqual(places, ['both: slow: one', 'both: fast: one'])
+  const locations = failed.map(({ at }) => at.split(': ').slice(1).join(': '))
+  assert.deepEqual(locations, ['both: slow: one', 'both: fast: one'])
 })
 
-test('a test that never ends is killed, and named', async (t) => {
+test('kills and names a test that never ends', async (t) => {
   const { passed, failed } = await ran(t, 'hangs', { silent: 1500 })
   assert.equal(passed, 1)
   assert.match(failed.at(-1)!.why, /nothing happened for 1\.5 s in: for ever/)
 })
 
-test('a test that gives nothing else a turn is killed too', async (t) => {
+test('kills a test that blocks the event loop', async (t) => {
   const { failed } = await ran(t, 'spins', { file: 2500 })
   assert.match(failed.at(-1)!.why, /took more than 2\.5 s/)
 })
 
-test('a process that stays when its tests are over is killed, and that is a failure', async (t) => {
+test('kills a process that outlives its tests, and reports a failure', async (t) => {
   const { passed, failed } = await ran(t, 'lingers', { done: 1500 })
   assert.equal(passed, 1)
   assert.match(failed[0]!.why, /something kept its process/)
 })
 
-test('a process that a test leaves is ended and named', { skip: notLinux }, async (t) => {
+test('kills and names a process that a test leaves behind', { skip: notLinux }, async (t) => {
   const { failed, left } = await ran(t, 'leaves')
   assert.deepEqual(failed, [])
   assert.equal(left.length, 1)
   assert.match(left[0]!, /setInterval/)
 })
 
-test('a file whose process ends before its tests is a failure, even with code 0', async (t) => {
+test('reports a failure if the process exits before its tests end, even with code 0', async (t) => {
   const { failed } = await ran(t, 'ends')
   assert.match(failed[0]!.why, /ended with 0 before its tests did/)
 })
 
-test('a run that is killed leaves no process and no file', { skip: notLinux }, async (t) => {
+test('leaves no process and no file when a run is killed', { skip: notLinux }, async (t) => {
   for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
     const folder = await folderOf(t)
     await mkdir(join(folder, 'deep/er'), { recursive: true })
     const guardian = join(ROOT, 'scripts/test/guardian.ts')
-    // What a run is to its guardian: the writing end of a pipe. Beside it something that is in a session of its own.
+    // Like a run, holds the writing end of the guardian's pipe. Next to it, a process in its own session.
     const script = `
       const { spawn } = require('node:child_process')
       const [guardian, folder] = process.argv.slice(1)

@@ -6,7 +6,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
-import { readWords } from '../../scripts/words.ts'
+import { readArguments } from '../../scripts/arguments.ts'
 import { LANGUAGES } from '../../src/web/messages/language.ts'
 import { launchBrowser, launchFirefox } from '../support/browser.ts'
 import { STATES } from './states/all.ts'
@@ -48,7 +48,7 @@ const SCREENS: Screen[] = [
 
 const LOCALES = LANGUAGES.map(({ lang }) => lang).filter((lang) => lang !== 'en')
 
-const { values, positionals } = readWords('test/web/screenshots.ts [FOLDER [STATE…]] [--firefox]', {
+const { values, positionals } = readArguments('test/web/screenshots.ts [FOLDER [STATE…]] [--firefox]', {
   allowPositionals: true,
   options: { firefox: { type: 'boolean', default: false } },
 })

@@ -1,4 +1,4 @@
-/** The admin server: a listener of its own, on a socket that only this account opens, or where it was told to be. */
+/** The admin server: a separate listener, on a Unix socket that only this account can open or on the configured address. */
 
 import cluster from 'node:cluster'
 import { chmod } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { createRequestListener, limitHeaders, listenToExpectations } from '../ht
 import { createPendingConnections } from '../http/scheduler.ts'
 import { adminSocket, adminUrl, removeStale } from './address.ts'
 
-/** `null` where it is off, or can't listen: uploads and images must not fail for it. */
+/** `null` when it is disabled or can't listen: the public server must still start. */
 export async function openAdminServer(
   config: Config,
   limits: Limits,
@@ -39,7 +39,7 @@ export async function openAdminServer(
   const { listener } = createRequestListener({
     connections: { pending: createPendingConnections(server), idle, limits },
     screen(incoming, outgoing) {
-      if (operatorListen.kind === 'socket' || isOurs(incoming.headers.host ?? '', config)) return true
+      if (operatorListen.kind === 'socket' || isKnownHost(incoming.headers.host ?? '', config)) return true
       outgoing.writeHead(421, { 'Content-Length': 0, Connection: 'close' }).end()
       return false
     },
@@ -54,7 +54,7 @@ export async function openAdminServer(
     if (operatorListen.kind === 'address') await listen(server, operatorListen)
     else await listenOnSocket(server, adminSocket(config))
   } catch (err) {
-    log.warn({ err }, 'the admin server does not start; everything else does')
+    log.warn({ err }, 'the admin server could not start; the public server continues without it')
     server.close()
     return null
   }
@@ -68,28 +68,28 @@ export async function openAdminServer(
 }
 
 /**
- * Limits concurrent connections of all clients together. One more takes the place of the one whose last request is longest
- * ago: clients that connect and say nothing keep nobody out.
+ * Caps concurrent connections, across all clients. A new connection past the cap evicts the least recently used one, so clients
+ * that connect and send nothing can't lock the operator out.
  */
-function createConnectionCap(server: Server, most: number): void {
-  /** By their last requests, or when they came. */
+function createConnectionCap(server: Server, maxConnections: number): void {
+  /** Least recently used first: ordered by latest request, or by arrival. */
   const open = new Set<Socket>()
 
   server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
-    if (open.size <= most) return
-    const [idlest] = open
-    open.delete(idlest!)
-    idlest!.destroy()
+    if (open.size <= maxConnections) return
+    const [leastRecent] = open
+    open.delete(leastRecent!)
+    leastRecent!.destroy()
   })
   server.on('request', ({ socket }: IncomingMessage) => {
     if (open.delete(socket)) open.add(socket)
   })
 }
 
-/** A site whose name was made to point here must not read what is here (DNS rebinding). */
-function isOurs(host: string, config: Config): boolean {
+/** Rejects foreign host names, so that a website can't reach the admin server through DNS rebinding. */
+function isKnownHost(host: string, config: Config): boolean {
   const name = host.replace(/:\d+$/, '')
   const known = ['localhost', new URL(adminUrl(config)).hostname]
   return known.includes(name) || /^(\d+\.){3}\d+$/.test(name) || name.startsWith('[')
@@ -105,7 +105,7 @@ function listen(server: Server, options: { host: string; port: number } | { path
   })
 }
 
-/** Workers share the one that their supervisor opened. */
+/** Workers share the socket that their supervisor opened. */
 async function listenOnSocket(server: Server, path: string): Promise<void> {
   if (!cluster.isWorker) await removeStale(path)
   await listen(server, { path })

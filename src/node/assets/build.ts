@@ -1,4 +1,4 @@
-/** `npm run build`: bundles what pages load, if its sources changed. */
+/** `npm run build`: bundles the pages' assets if their sources changed. */
 import { mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../async.ts'
@@ -11,10 +11,10 @@ const OUT = join(ROOT, 'dist/web')
 /** How often a running build refreshes its lock. Unit: milliseconds. */
 const HEARTBEAT_MS = 2000
 
-/** A lock that was silent for this long was left by a process that died. Unit: milliseconds. */
+/** A lock that was not refreshed for this long belongs to a dead process. Unit: milliseconds. */
 const LOCK_LIFETIME_MS = 20_000
 
-/** The folder of the bundle, and its list; `null` if it was never built. */
+/** The bundle's folder and asset list. `null` if it was never built. */
 export async function readBundle(): Promise<{ folder: string; list: AssetList } | null> {
   try {
     return { folder: OUT, list: JSON.parse(await readFile(join(OUT, 'assets.json'), 'utf8')) }
@@ -24,7 +24,7 @@ export async function readBundle(): Promise<{ folder: string; list: AssetList } 
   }
 }
 
-/** True if the bundle is that of the sources beside it. An installed package has no sources: its bundle is right. */
+/** Whether the bundle matches its sources. An installed package ships no sources: its bundle is always fresh. */
 export async function isFresh(): Promise<boolean> {
   const bundle = await readBundle()
   if (!bundle) return false
@@ -36,13 +36,13 @@ export async function isFresh(): Promise<boolean> {
 }
 
 /**
- * Builds the bundle unless it is fresh. Processes that ask at once build it once, and readers see the old one or
- * the new one whole. Throws if vite is not installed (it is a development dependency) or the sources don't build.
+ * Builds the bundle unless it is fresh. Concurrent processes build it once, and readers see either the old or the new bundle,
+ * never a mix. Throws if vite is not installed (it is a development dependency) or the build fails.
  */
 export async function buildAssets(): Promise<void> {
   await mkdir(join(ROOT, 'dist'), { recursive: true })
   const lock = join(ROOT, 'dist/web.lock')
-  while (!(await take(lock))) await sleep(100)
+  while (!(await tryLock(lock))) await sleep(100)
   const fresh = `${OUT}.${process.pid}`
   const heartbeat = setInterval(() => utimes(lock, new Date(), new Date()).catch(() => {}), HEARTBEAT_MS)
   try {
@@ -63,7 +63,7 @@ export async function buildAssets(): Promise<void> {
   }
 }
 
-async function take(lock: string): Promise<boolean> {
+async function tryLock(lock: string): Promise<boolean> {
   try {
     await mkdir(lock)
     return true

@@ -1,9 +1,9 @@
-/** What the bundle of pages' files is made from. */
+/** The sources of the asset bundle. */
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** What may end up in the bundle. */
+/** Everything that may end up in the bundle. */
 const SOURCES = [
   'src/web/**',
   'src/client/**',
@@ -13,13 +13,13 @@ const SOURCES = [
   'package-lock.json',
 ]
 
-/** Every source of the bundle, as a path from `root`, the folder of the repository. */
+/** All sources of the bundle, as paths relative to `root`, the repository's folder. */
 export function sourcesOf(root: string): string[] {
   const entries = globSync(SOURCES, { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile())
   return entries.map(({ parentPath, name }) => relative(root, join(parentPath, name))).sort()
 }
 
-/** A digest of every source: a bundle with another one is stale. */
+/** A digest over all sources. A bundle with another digest is stale. */
 export function digestSources(root: string): string {
   const hash = createHash('sha256')
   for (const path of sourcesOf(root)) {

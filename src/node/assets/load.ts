@@ -1,4 +1,6 @@
-/** Reads the bundle of pages' files into memory, and makes the site of it: what pages say of the server, and terms. */
+/**
+ * Loads the asset bundle into memory and builds the site from it: the facts that pages show about the server, and the terms.
+ */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +13,7 @@ import type { AssetUrls } from '../../web/pages/page.ts'
 import { siteFactsOf } from '../../web/pages/site-facts.ts'
 import { isFresh, readBundle } from './build.ts'
 
-/** Node's API for files inside a single executable. Undefined in Bun. */
+/** Node's API for single executable applications. Undefined in Bun. */
 const sea = process.getBuiltinModule('node:sea')
 
 export interface LoadedAssets {
@@ -20,7 +22,7 @@ export interface LoadedAssets {
   urls: AssetUrls
 }
 
-/** Reads the files of the site. The returned function builds the site for a server at `baseUrl`. */
+/** Reads the site's files. The returned function builds the site for a server at `baseUrl`. */
 export async function loadSite(config: Config, log: Log): Promise<(baseUrl: string) => Site> {
   const [{ assets, urls }, terms] = await Promise.all([
     loadAssets((message) => log.warn({}, message)),
@@ -34,9 +36,8 @@ export async function loadSite(config: Config, log: Log): Promise<(baseUrl: stri
 }
 
 /**
- * Every file that pages load: those inside a single executable, otherwise the bundle. One that is missing or older than its
- * sources is built first where vite is installed. If that fails an older bundle serves, and `warn` says so; without any
- * bundle this throws.
+ * All assets of the pages: from inside a single executable, otherwise from the bundle. A missing or stale bundle is built
+ * first, if vite is installed. If the build fails, an older bundle is served with a `warn`; without any bundle this throws.
  */
 export async function loadAssets(warn: (message: string) => void = console.warn): Promise<LoadedAssets> {
   const { list, read } = sea?.isSea() ? insideExecutable(sea) : await bundle(warn)
@@ -66,15 +67,15 @@ function insideExecutable({ getAsset, getRawAsset }: typeof import('node:sea')):
 async function bundle(warn: (message: string) => void): Promise<Bundle> {
   if (!(await isFresh())) {
     try {
-      // In a process of its own: the bundler's memory is not the server's.
+      // In a separate process, so that the bundler's memory is not the server's.
       await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'build.ts')])
     } catch (cause) {
       if (!(await readBundle())) {
-        throw new Error('the files of the pages are not built: run npm ci, then npm run build', {
+        throw new Error('the pages have not been built: run npm ci, then npm run build', {
           cause,
         })
       }
-      warn(`pages are served from an older build: ${(cause as Error).message}`)
+      warn(`could not rebuild the pages, serving an older build: ${(cause as Error).message}`)
     }
   }
   const { folder, list } = (await readBundle())!

@@ -1,4 +1,4 @@
-/** A backup: a store of images that grows by what is new, and beside it ledgers and manifests. */
+/** Backups: an image store that grows incrementally, with ledger snapshots and manifests beside it. */
 import type { Config } from '../../config.ts'
 import { recordRetired, removeGone } from '../../service/recovery/reconcile.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
@@ -11,11 +11,11 @@ export interface BackupResult {
   name: string
   manifest: Manifest
   transfer: Transfer
-  /** Deleted since the last backup, and so removed from it. */
+  /** Images deleted since the last backup, and now removed from it. */
   removed: number
 }
 
-/** `to`: `file:` and a folder, or `s3://…`. Servers go on meanwhile. */
+/** `to`: `file:` and a folder, or `s3://…`. Servers keep running meanwhile. */
 export async function backUp(options: {
   config: Config
   stores: Pick<Stores, 'objects' | 'ledger'> & { clock: Pick<Stores['clock'], 'now'> }
@@ -38,7 +38,7 @@ export async function backUp(options: {
     })
     await copyEvidence(await openEvidenceFiles(config), await openEvidenceFiles(config, to))
     await recordRetired(stores.ledger, stores.objects, target, stores.clock.now)
-    // After the images: what was removed meanwhile is in it, and does not come back.
+    // After the images: the snapshot includes removals made during the copy, so removed images don't come back.
     const ledger = await copyLedger(config)
     const removed = await removeGone(stores.ledger, target)
     const ids: string[] = []

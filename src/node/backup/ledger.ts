@@ -1,4 +1,4 @@
-/** The ledger of a configuration, as bytes and back. */
+/** Copies a configuration's ledger to bytes, and restores it from them. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { openLedger } from '../open/stores.ts'
 
 export type LedgerKind = 'sqlite' | 'postgres'
 
-/** Packed: as it was at one moment, while servers go on. */
+/** A gzipped, consistent snapshot. Servers keep running meanwhile. */
 export async function copyLedger(config: Config): Promise<{ kind: LedgerKind; bytes: Uint8Array }> {
   if (config.ledgerUrl !== null) {
     const { snapshotPostgres } = await import('../../stores/postgres/snapshot.ts')
@@ -29,7 +29,7 @@ export async function copyLedger(config: Config): Promise<{ kind: LedgerKind; by
   }
 }
 
-/** Whether there is one that knows of any act, report or deletion. One that a server made a moment ago does not. */
+/** Whether a ledger exists and has any audit entry, deletion, hold or report. A freshly created one has none. */
 export async function hasLedger(config: Config): Promise<boolean> {
   const ledger = await openLedger(config, true).catch((error) => {
     if (error instanceof LedgerUnavailable) throw error
@@ -37,23 +37,23 @@ export async function hasLedger(config: Config): Promise<boolean> {
   })
   if (ledger === null) return false
   try {
-    const known = await Promise.all([
+    const histories = await Promise.all([
       ledger.auditLog(1),
       ledger.goneIds('', 1),
       ledger.heldIds(1),
       ledger.cases(['open'], 1),
     ])
-    return known.some((found) => found.length > 0)
+    return histories.some((entries) => entries.length > 0)
   } finally {
     await ledger.close()
   }
 }
 
-/** The facts by which a restore tells whether a ledger is the backup's own, and newer. */
+/** Ledger facts that let a restore tell whether a ledger is the backup's own, and newer. */
 const INSTANCE = 'backup.instance'
 const LAST = 'backup.last'
 
-/** Tells the ledger that a backup began, so that its copy and the ledger know of each other. The name of the instance. */
+/** Records the backup's start in the ledger, so that its copy can be matched with it later. Returns the instance's ID. */
 export async function markBackup(
   ledger: Pick<Ledger, 'facts' | 'writeFacts'>,
   begunAt: string,
@@ -63,14 +63,14 @@ export async function markBackup(
     return (await ledger.writeFacts({ [LAST]: begunAt }, { replace: true }))[INSTANCE]
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error
-    // A full disk must not keep anybody from a backup. A restore beside this ledger then asks.
+    // A full disk must not prevent a backup. A restore next to this ledger then asks the operator.
     return (await ledger.facts())[INSTANCE]
   }
 }
 
 /**
- * Throws an `Error` unless the ledger is the one that the backup was made of, as it was then or later: a server that was
- * started on a new machine made another, which knows nothing of what the backup's holds and blocks.
+ * Throws an `Error` unless the ledger is the one that was backed up, at that moment or later. A server started on a new machine
+ * creates a fresh ledger, which knows none of the backup's holds and blocks.
  */
 export async function assertNewer(
   config: Config,
@@ -80,30 +80,29 @@ export async function assertNewer(
   const facts = await ledger.facts().finally(ledger.close)
   const isSame = instance !== undefined && facts[INSTANCE] === instance
   if (isSame && (facts[LAST] ?? '') >= begunAt) return
-  const other =
-    config.ledgerUrl === null ? 'move ledger.sqlite out of DATA_DIR' : 'name an empty schema in LEDGER_URL'
+  const remedy =
+    config.ledgerUrl === null ? 'move ledger.sqlite out of DATA_DIR' : 'set LEDGER_URL to an empty schema'
   throw new Error(
-    `the ledger that is here is ${isSame ? 'older than the backup’s' : 'not known to be the backup’s'}. ` +
-      `To restore the backup’s: ${other} and begin again. To keep this one all the same: --keep-ledger`,
+    `the existing ledger is ${isSame ? 'older than the backup’s' : 'not known to be the backup’s'}. ` +
+      `To restore the backup’s ledger, ${remedy} and run restore again. To keep the existing one: --keep-ledger`,
   )
 }
 
-/** Puts it where there is none, or goes on where that was interrupted. */
-export async function putLedger(config: Config, kind: LedgerKind, bytes: Uint8Array): Promise<void> {
+/** Writes the backup's ledger if there is none, or resumes an interrupted attempt. */
+export async function writeLedger(config: Config, kind: LedgerKind, bytes: Uint8Array): Promise<void> {
   const wanted: LedgerKind = config.ledgerUrl === null ? 'sqlite' : 'postgres'
-  if (kind !== wanted)
-    throw new Error(`the backup has a ledger of ${kind}; LEDGER_URL names one of ${wanted}`)
+  if (kind !== wanted) throw new Error(`the backup’s ledger is ${kind}, but LEDGER_URL selects ${wanted}`)
   if (config.ledgerUrl === null) {
     if (await hasLedger(config)) return
     const files = openFolderFiles(config.dataDir)
-    // A log of another ledger would be taken for this one's.
+    // SQLite would replay another ledger's write-ahead log into this one.
     for (const name of ['ledger.sqlite', 'ledger.sqlite-wal', 'ledger.sqlite-shm']) await files.remove(name)
     await files.write('ledger.sqlite', gunzipSync(bytes))
     return
   }
   const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
   const { restorePostgres } = await import('../../stores/postgres/snapshot.ts')
-  // Makes the tables.
+  // Creates the tables.
   await (await openPostgresLedger({ url: config.ledgerUrl })).close()
   await restorePostgres(config.ledgerUrl, gunzipSync(bytes).toString('utf8').split('\n'))
 }

@@ -1,22 +1,22 @@
-/** What a backup holds: written last, so that one without it is none. */
+/** A backup's manifest. Written last: a backup without a manifest is incomplete. */
 import { createHash } from 'node:crypto'
 import type { Files } from '../../stores/files.ts'
 import type { LedgerKind } from './ledger.ts'
 
 export interface Manifest {
-  /** ISO 8601, UTC: every upload that was acknowledged before is in it. */
+  /** ISO 8601, UTC. Every upload acknowledged before this time is included. */
   begunAt: string
   images: number
-  /** As its ledger names it. Older versions did not. */
+  /** The instance's ID in its ledger. Missing in backups of older versions. */
   instance?: string
-  /** Ids, one a line, in order. */
+  /** IDs, one per line, sorted. */
   list: { file: string; sha256: string }
   ledger: { file: string; sha256: string; kind: LedgerKind }
 }
 
 const MANIFEST = /^\d{8}T\d{6}Z\.json$/
 
-/** Files of one backup begin with it. */
+/** The file name prefix of a backup's files. */
 export function nameOf(begunAt: Date): string {
   return begunAt.toISOString().replace(/\.\d+/, '').replace(/[-:]/g, '')
 }
@@ -27,17 +27,17 @@ export function sha256Of(bytes: Uint8Array): string {
 
 export interface ReadBackup {
   manifest: Manifest
-  /** `null` if none was wanted. */
+  /** `null` if not requested. */
   ledger: Uint8Array | null
   /** `null` if the list is damaged. */
   ids: string[] | null
-  /** Names of files that are missing or not what they were. */
+  /** Names of missing or corrupted files. */
   damaged: string[]
 }
 
 /**
- * The newest one whose ledger is sound, or the one of this name. Throws an `Error` if there is none. `wantsLedger`: what
- * it is there for.
+ * Reads the newest backup whose ledger is intact, or the one called `name`. Throws an `Error` if there is none. Without
+ * `wantsLedger` the ledger is neither read nor checked.
  */
 export async function readBackup(
   files: Files,
@@ -64,9 +64,9 @@ export async function readBackup(
   const others = all.map((each) => each.replace('.json', '')).filter((each) => each !== name)
   throw new Error(
     [
-      name === undefined ? 'there is no backup with a sound ledger' : `there is no sound backup ${name}`,
+      name === undefined ? 'no backup with an intact ledger was found' : `no intact backup ${name} was found`,
       ...damaged.map((each) => `damaged: ${each}`),
-      ...(name !== undefined && others.length > 0 ? [`others, for --name: ${others.join(', ')}`] : []),
+      ...(name !== undefined && others.length > 0 ? [`other backups (--name): ${others.join(', ')}`] : []),
     ].join('\n'),
   )
 }
@@ -80,7 +80,7 @@ class DamagedFile extends Error {
   }
 }
 
-/** Throws `DamagedFile` if the file is not what the manifest says. */
+/** Throws `DamagedFile` if the file does not match its checksum in the manifest. */
 async function readChecked(
   files: Files,
   { file, sha256 }: { file: string; sha256: string },

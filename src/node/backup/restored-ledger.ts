@@ -1,6 +1,6 @@
 /**
- * Brings the ledger of a backup up to date: applies the tombstones of the second place, and makes images private where the
- * deletions since the backup are unknown. A restore may be killed at any step and started again: its mark says how far it is.
+ * Brings a restored ledger up to date: applies the tombstones of the second location, and makes images private if the deletions
+ * since the backup are unknown. A restore can be killed at any step and run again: a mark in `DATA_DIR` records its progress.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,11 +22,11 @@ export interface RestoreMark {
   ledger: 'kept' | 'restored'
   /** Whether holds of this machine's images are recorded in the restored ledger. */
   hasHolds: boolean
-  /** The restore made the images private, and not the operator. */
+  /** The restore made the images private, not the operator. */
   madePrivate: boolean
 }
 
-/** `null`: there is none, or data was copied by hand. */
+/** `null`: no restore is in progress, or the data was copied by hand. */
 export async function readMark(dataDir: string): Promise<RestoreMark | null> {
   try {
     return JSON.parse(await readFile(join(dataDir, RESTORING), 'utf8')) as RestoreMark
@@ -43,58 +43,61 @@ export async function removeMark(dataDir: string): Promise<void> {
   await rm(join(dataDir, RESTORING), { force: true })
 }
 
-/** Throws an `Error` if the service had a second place and the configuration names none. */
-export async function assertPlaceKnown({ tombstonesUrl }: Config, ledger: Ledger): Promise<void> {
+/** Throws an `Error` if the service kept tombstones in a second location and the configuration names none. */
+export async function assertTombstonesConfigured({ tombstonesUrl }: Config, ledger: Ledger): Promise<void> {
   const place = (await ledger.facts())[PLACE]
   if (place === undefined || tombstonesUrl !== null) return
   throw new Error(
-    `what was deleted after the backup is in ${place}: set TOMBSTONES_URL and begin again. ` +
-      'If that place is lost too: --without-tombstones',
+    `deletions made after the backup are recorded in ${place}: set TOMBSTONES_URL and run restore again. ` +
+      'If that copy is lost too: --without-tombstones',
   )
 }
 
-/** Before anything is brought back: whatever becomes of the restore, nobody sees what may be deleted. */
+/** Runs before any image is restored: even if the restore fails, no deleted image becomes visible. */
 export async function makePrivate(ledger: Ledger, mark: RestoreMark, dataDir: string): Promise<void> {
   if ((await ledger.settings()).images === 'private') return
   mark.madePrivate = true
   await writeMark(dataDir, mark)
-  await ledger.changeSettings({ images: 'private' }, 'a backup is restored', new Date(), BY)
+  await ledger.changeSettings({ images: 'private' }, 'a backup is being restored', new Date(), BY)
 }
 
 export async function makePublic(ledger: Ledger, mark: RestoreMark): Promise<void> {
   if (!mark.madePrivate) return
   await ledger.changeSettings(
     { images: null },
-    'a backup is restored, and what was decided since is known',
+    'a backup was restored, and all decisions since then are known',
     new Date(),
     BY,
   )
 }
 
-/** Applies the tombstones, and holds what is held here and was not released since. */
-export async function bringLedgerUp(
+/** Applies the tombstones, and re-holds images that are held on this machine and were not released since. */
+export async function catchUpLedger(
   { ledger, objects }: Stores,
-  found: Pick<FoundTombstones, 'id' | 'tombstones'> | null,
+  tombstones: Pick<FoundTombstones, 'id' | 'tombstones'> | null,
   mark: RestoreMark,
   dataDir: string,
 ): Promise<void> {
-  const last = lastOf(found?.tombstones ?? [])
+  const last = lastOf(tombstones?.tombstones ?? [])
   await ledger.applyTombstones(last)
-  await ledger.writeFacts({ [APPLIED]: found === null ? 'none' : (found.id ?? 'yes') }, { replace: true })
+  await ledger.writeFacts(
+    { [APPLIED]: tombstones === null ? 'none' : (tombstones.id ?? 'yes') },
+    { replace: true },
+  )
   if (mark.hasHolds) return
-  // Images that survived may have been held after the backup.
-  const acts = new Map(last.map(({ subject, act }) => [subject, act]))
+  // Surviving images may have been held after the backup.
+  const decided = new Set(last.map(({ subject }) => subject))
   const held: Tombstone[] = []
   for await (const subject of objects.listHeld()) {
-    if (!acts.has(subject)) held.push({ at: Date.now(), order: 0, act: 'hold', subject, rule: '' })
+    if (!decided.has(subject)) held.push({ at: Date.now(), order: 0, act: 'hold', subject, rule: '' })
   }
   await ledger.applyTombstones(held)
   mark.hasHolds = true
   await writeMark(dataDir, mark)
 }
 
-/** Gives up a restore. Images that it had yet to remove may still be there, so all images stay private. */
-export async function endRestore(dataDir: string, ledger: Ledger): Promise<void> {
+/** Abandons a restore. Images that it should have removed may still exist, so all images stay private. */
+export async function abandonRestore(dataDir: string, ledger: Ledger): Promise<void> {
   const mark = await readMark(dataDir)
   if (mark !== null) await makePrivate(ledger, mark, dataDir)
   await removeMark(dataDir)

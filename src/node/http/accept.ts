@@ -1,6 +1,6 @@
 /**
- * Accepts connections within limits, per address and in total. A new one past a limit replaces the connection that was idle
- * longest. While all are busy, new ones wait, unread, in a bounded queue (docs/decisions/059).
+ * Accepts connections within limits, per address and in total. Past a limit, a new connection replaces the longest-idle one.
+ * While all are busy, new connections wait unread in a bounded queue (docs/decisions/059).
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
@@ -10,49 +10,49 @@ import { quotaAddress, type TrustedProxies } from '../../http/headers/client-add
 import type { Limits } from './limits.ts'
 
 export interface Accepting {
-  /** The listener of the server's requests, which are noted on their way. */
-  noting(listener: RequestListener): RequestListener
-  /** Closes those on which the server waits for the next request, and those that were silent for `settleMs` since they came. */
+  /** Wraps the server's request listener to track in-flight answers. */
+  tracking(listener: RequestListener): RequestListener
+  /** Closes keep-alive connections that wait for the next request, and connections silent for `settleMs` since they arrived. */
   closeIdle(): void
-  /** Closes those that wait. */
+  /** Closes all waiting connections. */
   stop(): void
 }
 
 /** All connections of one address. */
 interface Share {
   address: string
-  most: number
+  max: number
   open: Set<Connection>
   /** In order of arrival. */
   waiting: { socket: Socket; since: number }[]
 }
 
-/** One that is served. Times are of `performance.now()`. */
+/** A connection being served. Times are of `performance.now()`. */
 interface Connection {
   socket: Socket
   share: Share
-  /** Answers that are not out yet. */
-  owed: Set<ServerResponse>
-  /** What had been received when the last answer was out: more is the beginning of a request. Unit: bytes. */
+  /** Answers not yet sent completely. */
+  inFlight: Set<ServerResponse>
+  /** Bytes received when the last answer was finished: more bytes are the beginning of a request. Unit: bytes. */
   received: number
-  /** `Infinity` until it is read. */
+  /** `Infinity` until the socket is read. */
   idleSince: number
 }
 
-/** On the socket itself: a weak map that changes with every connection makes work for each garbage collection. */
-const admitted = Symbol('the connection that is served')
-type Admitted = Socket & { [admitted]?: Connection }
+/** Stored on the socket itself: a `WeakMap` that changes with every connection makes work for each garbage collection. */
+const connectionState = Symbol('connection state')
+type Tracked = Socket & { [connectionState]?: Connection }
 
-/** Connections of an address that are read as soon as they are admitted: a few browsers, or `UPLOADS_AT_ONCE` uploads. */
-const READ_AT_ONCE = 16
+/** Connections per address that are read as soon as they are admitted: a few browsers, or `UPLOADS_AT_ONCE` uploads. */
+const READ_IMMEDIATELY = 16
 
-/** Interval of checks while connections wait. Unit: milliseconds. */
+/** Check interval while connections wait. Unit: milliseconds. */
 const CHECK_MS = 250
 
 /**
- * To be called when all that serves a connection listens to `server` already. `maxOfAddress`: 0 for no limit. Trusted
- * proxies may have as many as they like: whose their connections are is not known before a request comes. `startLater`
- * runs what reads one of many connections of an address, `refuse` answers one that waited in vain.
+ * Must be called after all of the server's own `connection` listeners were added. `maxOfAddress`: 0 for no limit. Trusted
+ * proxies have no limit either: the client's address is unknown before a request arrives. `startLater` schedules the first
+ * read of an address's many connections; `refuse` answers a connection that waited too long.
  */
 export function createAcceptor(
   server: Server,
@@ -74,64 +74,64 @@ export function createAcceptor(
   },
 ): Accepting {
   const shares = new Map<string, Share>()
-  /** Addresses with connections that wait, in the order of their turns. */
+  /** Addresses with waiting connections, in round-robin order. */
   const crowded = new Set<Share>()
   let open = 0
   let waiting = 0
 
-  // A socket that waits must not be read: what it sends stays with the kernel.
+  // A waiting socket must not be read: its bytes stay in the kernel.
   ;(server as unknown as { pauseOnConnect: boolean }).pauseOnConnect = true
   const serving = server.listeners('connection')
   server.removeAllListeners('connection')
-  server.on('connection', arrive)
+  server.on('connection', onConnection)
 
   function shareOf(socket: Socket): Share {
     const peer = socket.remoteAddress ?? ''
-    const isFree = maxOfAddress === 0 || trusted.has(peer)
-    const address = isFree ? `any ${peer}` : quotaAddress(peer)
+    const isUnlimited = maxOfAddress === 0 || trusted.has(peer)
+    const address = isUnlimited ? `any ${peer}` : quotaAddress(peer)
     let share = shares.get(address)
     if (share === undefined) {
-      const most = isFree ? Number.POSITIVE_INFINITY : maxOfAddress
-      share = { address, most, open: new Set(), waiting: [] }
+      const max = isUnlimited ? Number.POSITIVE_INFINITY : maxOfAddress
+      share = { address, max, open: new Set(), waiting: [] }
       shares.set(address, share)
     }
     return share
   }
 
-  function isWantedByOthers({ share }: Connection): boolean {
+  function isContended({ share }: Connection): boolean {
     return crowded.size > 0 && (crowded.has(share) || open >= limits.connections)
   }
 
   function hasRoom(share: Share): boolean {
-    return open < limits.connections && share.open.size < share.most
+    return open < limits.connections && share.open.size < share.max
   }
 
-  function arrive(socket: Socket): void {
+  function onConnection(socket: Socket): void {
     const share = shareOf(socket)
     if (share.waiting.length === 0 && hasRoom(share)) {
       admit(socket, share)
       return
     }
-    if (share.waiting.length >= limits.connectionsWaiting || !hasRoomToWait(share)) {
+    if (share.waiting.length >= limits.connectionsWaiting || !makeRoomInQueue(share)) {
       socket.destroy()
       forgetIfEmpty(share)
       return
     }
-    // An error that nobody hears would end the process.
+    // An unhandled error event would crash the process.
     socket.on('error', () => {})
     share.waiting.push({ socket, since: performance.now() })
     waiting++
     if (share.waiting.length > 1) return
     crowded.add(share)
-    // No race with the client's next request: it is told that the connection ends.
-    for (const { owed } of share.open) for (const outgoing of owed) outgoing.shouldKeepAlive = false
-    // At the end of this tick: what clients have sent by now has been read by then.
+    // Sends `Connection: close`, so that these closes don't race with the client's next request.
+    for (const { inFlight } of share.open) for (const outgoing of inFlight) outgoing.shouldKeepAlive = false
+    // At the end of this tick, when everything that clients have sent by now has been read.
     setImmediate(makeRoom)
     checks.start()
   }
 
-  /** Where all places in the line are taken, the address with the most of them gives one to those with less. */
-  function hasRoomToWait(share: Share): boolean {
+  /** When the queue is full, evicts from the address with the longest queue, unless that is `share` itself. */
+  function makeRoomInQueue(share: Share): boolean {
     if (waiting < limits.connectionsWaitingOfAll) return true
     let longest = share
     for (const other of crowded) if (other.waiting.length > longest.waiting.length) longest = other
@@ -145,11 +145,11 @@ export function createAcceptor(
     const connection: Connection = {
       socket,
       share,
-      owed: new Set(),
+      inFlight: new Set(),
       received: 0,
       idleSince: Number.POSITIVE_INFINITY,
     }
-    ;(socket as Admitted)[admitted] = connection
+    ;(socket as Tracked)[connectionState] = connection
     share.open.add(connection)
     open++
     socket.once('close', () => {
@@ -165,7 +165,7 @@ export function createAcceptor(
       connection.idleSince = performance.now()
       socket.resume()
     }
-    if (share.open.size > READ_AT_ONCE) startLater(start, socket)
+    if (share.open.size > READ_IMMEDIATELY) startLater(start, socket)
     else start()
   }
 
@@ -177,51 +177,51 @@ export function createAcceptor(
     void checks.stop()
   }
 
-  /** The one of `share` that has waited longest, if there is room for it. Says whether it did. */
+  /** Admits the longest-waiting connection of `share`, if there is room. Returns whether it did. */
   function admitNext(share: Share): boolean {
     if (share.waiting.length === 0 || !hasRoom(share)) return false
     const { socket } = share.waiting.shift()!
     waiting--
     crowded.delete(share)
     if (share.waiting.length > 0) crowded.add(share)
-    // First, for a share without connections is forgotten: later ones of its address would be counted from zero.
+    // Before `forgetIfEmpty`: a share without connections is dropped, and later ones of its address would be counted from zero.
     admit(socket, share)
     forgetIfEmpty(share)
     return true
   }
 
-  /** Closes as many idle connections as others wait for. */
+  /** Closes as many idle connections as there are waiting ones. */
   function makeRoom(): void {
     const now = performance.now()
     for (const share of [...crowded]) {
-      if (share.open.size >= share.most) closeIdlest([...share.open], share.waiting.length, now)
+      if (share.open.size >= share.max) closeLongestIdle([...share.open], share.waiting.length, now)
     }
     if (waiting === 0 || open < limits.connections) return
-    closeIdlest(
+    closeLongestIdle(
       [...shares.values()].flatMap((share) => [...share.open]),
       waiting,
       now,
     )
   }
 
-  function isIdle({ socket, owed, received }: Connection): boolean {
-    return owed.size === 0 && socket.bytesRead === received
+  function isIdle({ socket, inFlight, received }: Connection): boolean {
+    return inFlight.size === 0 && socket.bytesRead === received
   }
 
   function isSettled({ idleSince }: Connection, now: number): boolean {
     return now - idleSince >= limits.settleMs
   }
 
-  function closeIdlest(connections: Connection[], most: number, now: number): void {
+  function closeLongestIdle(connections: Connection[], max: number, now: number): void {
     const idle = connections.filter((each) => isIdle(each) && isSettled(each, now))
     idle.sort((a, b) => a.idleSince - b.idleSince)
-    for (const { socket } of idle.slice(0, most)) socket.destroy()
+    for (const { socket } of idle.slice(0, max)) socket.destroy()
   }
 
   function check(): void {
-    const latest = performance.now() - limits.connectionWaitMs
+    const cutoff = performance.now() - limits.connectionWaitMs
     for (const share of [...crowded]) {
-      while (share.waiting[0] !== undefined && share.waiting[0].since < latest) {
+      while (share.waiting[0] !== undefined && share.waiting[0].since < cutoff) {
         const { socket } = share.waiting.shift()!
         waiting--
         refuse(socket)
@@ -231,7 +231,7 @@ export function createAcceptor(
     makeRoom()
   }
 
-  // At the end of a tick: what clients have sent by then has been read.
+  // At the end of a tick, when everything that clients have sent by then has been read.
   const checks = createIntervalJob(
     () => void setImmediate(check),
     CHECK_MS,
@@ -239,11 +239,11 @@ export function createAcceptor(
     { isFirstDone: true },
   )
 
-  // Node's own channel: no listener on each answer.
+  // Node's diagnostics channel: needs no listener on each answer.
   const finish = (message: unknown): void => {
-    const { response, socket } = message as { response: ServerResponse; socket: Admitted }
-    const connection = socket[admitted]
-    if (connection === undefined || !connection.owed.delete(response)) return
+    const { response, socket } = message as { response: ServerResponse; socket: Tracked }
+    const connection = socket[connectionState]
+    if (connection === undefined || !connection.inFlight.delete(response)) return
     connection.received = socket.bytesRead
     connection.idleSince = performance.now()
   }
@@ -254,12 +254,12 @@ export function createAcceptor(
   })
 
   return {
-    noting:
+    tracking:
       (listener) => (incoming: IncomingMessage, outgoing: ServerResponse & { req: IncomingMessage }) => {
-        const connection = (incoming.socket as Admitted)[admitted]
+        const connection = (incoming.socket as Tracked)[connectionState]
         if (connection !== undefined) {
-          connection.owed.add(outgoing)
-          if (isWantedByOthers(connection)) outgoing.shouldKeepAlive = false
+          connection.inFlight.add(outgoing)
+          if (isContended(connection)) outgoing.shouldKeepAlive = false
         }
         listener(incoming, outgoing)
       },

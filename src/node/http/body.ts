@@ -1,39 +1,39 @@
-/** The one reader of requests' bodies: at a pace that a slow client can't stretch for ever, in pieces that are worth looking at. */
+/** The only reader of request bodies: enforces a minimum rate on slow clients, and joins small chunks into larger pieces. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '../../errors.ts'
 import type { RequestBody } from '../../http/context.ts'
 import type { Connections } from './idle-connections.ts'
-import { createReadTurns } from './scheduler.ts'
+import { createReadSlots } from './scheduler.ts'
 
 export interface HostBody extends RequestBody {
-  /** Reads no more. What came and was not asked for is gone. */
+  /** Stops reading. Bytes received but not consumed are dropped. */
   stop(): void
-  /** Whether it was given up: it came too slowly, or was lost. */
-  isGivenUp(): boolean
+  /** Whether reading was aborted: the body came too slowly, or the connection was lost. */
+  isAborted(): boolean
 }
 
-/** One for the whole process: its servers share an event loop. */
-const nextRead = createReadTurns()
+/** Shared by the whole process: its servers run on one event loop. */
+const nextReadSlot = createReadSlots()
 
-/** Requests whose clients were told to go on. */
+/** Requests that were answered `100 Continue`. */
 const continued = new WeakSet<IncomingMessage>()
 
 /**
- * The client sends its body only when it is told to, or tires of waiting (RFC 9110, 10.1.1). Before HTTP/1.1 the header
- * meant nothing, and `100 Continue` would be taken for the answer.
+ * Whether the client waits for `100 Continue` before it sends its body (RFC 9110, 10.1.1). Before HTTP/1.1 the header had no
+ * meaning, and `100 Continue` would be taken for the answer.
  */
 export function awaitsContinue(incoming: IncomingMessage): boolean {
   return incoming.headers.expect !== undefined && incoming.httpVersionMinor > 0 && !continued.has(incoming)
 }
 
 /**
- * The body, for one iteration. What is small costs little, however long it takes: a body may hold `bodyByteSeconds`, and ends
- * with `Refusal('too-slow')` if it holds more and came below the least rate. It ends with
- * `Refusal('malformed-multipart')` if the client goes away, or is cut off. The time that the server takes for itself does
- * not count against the client. Stopping early leaves the connection open: the answer is still to be sent.
+ * The body, for one iteration. Small bodies may be slow, because they cost little: a body may hold up to `bodyByteSeconds`;
+ * past that it must have come at the minimum rate, or it ends with `Refusal('too-slow')`. Ends with
+ * `Refusal('malformed-multipart')` if the client disconnects or is cut off. Time that the server takes does not count
+ * against the client. Stopping early leaves the connection open, because the answer is still to be sent.
  *
- * A piece is the caller's until it asks for the next one. Then its memory is given back: as garbage it would lie
- * outside V8's heap, and be collected only when tens of MB of it have come together.
+ * A piece is valid until the next one is requested. Then its memory is released: as garbage it would lie outside V8's heap,
+ * and only be collected when tens of megabytes had accumulated.
  */
 export function readBody(
   incoming: IncomingMessage,
@@ -41,14 +41,14 @@ export function readBody(
   { idle, limits }: Connections,
 ): HostBody {
   let received = 0
-  // From the start: what comes before it is asked for is joined like all that follows.
+  // Attached at once, so that chunks received before the first read are joined like the rest.
   const chunks = chunksOf(incoming)
 
-  // How long the client was waited for.
+  // Total time spent waiting for the client.
   let seconds = 0
   let byteSeconds = 0
   let piece: Buffer<ArrayBuffer> | null = null
-  let isGivenUp = false
+  let isAborted = false
 
   function begin(): AsyncIterator<Uint8Array, undefined> {
     if (awaitsContinue(incoming)) {
@@ -58,12 +58,12 @@ export function readBody(
     return { next, return: end }
   }
 
-  // Not an async generator: each adds a fortieth to the cost of an upload.
+  // Not an async generator: each of them adds 2.5 % to the cost of an upload.
   async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    if (piece !== null) giveBack(piece)
+    if (piece !== null) release(piece)
     piece = null
-    const turn = nextRead()
-    if (turn !== null) await turn
+    const slot = nextReadSlot()
+    if (slot !== null) await slot
     const since = performance.now()
     idle.markIdle(incoming.socket)
     try {
@@ -74,10 +74,10 @@ export function readBody(
       byteSeconds += waited * (limits.bodyBytes + received)
       received += piece.length
       if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.minBytesPerSecond) {
-        throw new Refusal('too-slow', 'The body of the request came too slowly and was given up.')
+        throw new Refusal('too-slow', 'The request body arrived too slowly, so the upload was stopped.')
       }
     } catch (error) {
-      isGivenUp = true
+      isAborted = true
       chunks.stop()
       throw error
     } finally {
@@ -95,78 +95,77 @@ export function readBody(
     [Symbol.asyncIterator]: begin,
     received: () => received,
     stop: chunks.stop,
-    isGivenUp: () => isGivenUp,
+    isAborted: () => isAborted,
   }
 }
 
-/** The chunks of a request's body as they came from the socket, small ones joined. */
+/** A request body's chunks as they came from the socket, with small ones joined. */
 interface Chunks {
-  /** `null` after the last. Throws `Refusal('malformed-multipart')` if the rest will not come. */
+  /** `null` after the last chunk. Throws `Refusal('malformed-multipart')` if the rest will not come. */
   next(): Promise<Buffer<ArrayBuffer> | null>
   stop(): void
 }
 
-/** Smaller ones wait for those that come with them: each step on the way of a chunk costs as much as copying 10 kB. */
+/** Smaller chunks are joined with the queued ones: each step in processing a chunk costs as much as copying 10 kB. */
 const SMALL_BYTES = 4 * 1024
 
-/** With so much waiting, the socket is not read. */
-const WAITING_BYTES = 16 * 1024
+/** High-water mark: with this much queued, the socket is paused. */
+const HIGH_WATER_BYTES = 16 * 1024
 
 /**
- * Node's own iterator joins all that waits, which copies large chunks. Nothing comes that is not asked for, but for one
- * read.
+ * Node's own iterator joins everything queued, which copies large chunks. At most one read arrives without being requested.
  */
 function chunksOf(incoming: IncomingMessage): Chunks {
   const waiting: Buffer<ArrayBuffer>[] = []
   let waitingBytes = 0
-  // A request that announces no body has ended already.
-  let isOver = incoming.readableEnded
+  // A request without a body has ended already.
+  let hasEnded = incoming.readableEnded
   let isLost = incoming.destroyed
   let wake = (): void => {}
 
-  function take(chunk: Buffer<ArrayBuffer>): void {
+  function push(chunk: Buffer<ArrayBuffer>): void {
     waiting.push(chunk)
     waitingBytes += chunk.length
-    if (waitingBytes >= WAITING_BYTES) incoming.pause()
+    if (waitingBytes >= HIGH_WATER_BYTES) incoming.pause()
     wake()
   }
   function end(): void {
-    isOver = true
+    hasEnded = true
     wake()
   }
-  function lose(): void {
+  function onLost(): void {
     isLost = true
-    // A body that came whole is read to its end.
-    if (!isOver) discard()
+    // A body that was received completely is read to its end.
+    if (!hasEnded) discard()
     wake()
   }
   function discard(): void {
-    waiting.splice(0).forEach(giveBack)
+    waiting.splice(0).forEach(release)
     waitingBytes = 0
   }
   function stop(): void {
     discard()
     incoming.pause()
-    incoming.off('data', take)
+    incoming.off('data', push)
     incoming.off('end', end)
-    incoming.off('close', lose)
+    incoming.off('close', onLost)
   }
-  incoming.on('data', take)
+  incoming.on('data', push)
   incoming.on('end', end)
-  // For good: an error that nobody hears would end the process.
-  incoming.on('error', lose)
-  incoming.on('close', lose)
+  // Never removed: an unhandled error event would crash the process.
+  incoming.on('error', onLost)
+  incoming.on('close', onLost)
 
   return {
     async next() {
-      if (waiting.length === 0 && !isOver && !isLost) {
+      if (waiting.length === 0 && !hasEnded && !isLost) {
         await new Promise<void>((resolve) => {
           wake = resolve
           incoming.resume()
         })
       }
-      // What came before the loss is worth nothing without the rest.
-      if (isLost && !isOver) {
+      // A partial body is useless.
+      if (isLost && !hasEnded) {
         throw new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
       }
       const first = waiting[0]
@@ -184,7 +183,10 @@ function chunksOf(incoming: IncomingMessage): Chunks {
   }
 }
 
-/** Detaches memory: as garbage it would stay until something is allocated. A small chunk may share its memory with others. */
-export function giveBack({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void {
+/**
+ * Frees the memory at once: as garbage it would stay until the next allocation. Small chunks may share their memory and are
+ * skipped.
+ */
+export function release({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void {
   if (byteLength === buffer.byteLength) buffer.transfer(0)
 }

@@ -1,26 +1,29 @@
-/** Reads and drops what is left of a body that nobody reads. */
+/** Reads and discards the rest of a request body that no handler consumes. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { awaitsContinue, giveBack, type HostBody } from './body.ts'
+import { awaitsContinue, type HostBody, release } from './body.ts'
 import type { Limits } from './limits.ts'
 
 /**
- * How fast all of a process's drains together read. What was read is garbage: read faster than it is collected, it took
+ * Read rate of all of a process's drains together. Everything read becomes garbage: reading faster than it is collected took
  * 100 MB. Unit: bytes a second.
  */
 export const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
 
-/** What may be read ahead of that: on a busy machine each pause is much longer than asked for. Unit: milliseconds. */
+/**
+ * How far ahead of that rate a drain may read: on a busy machine, pauses take much longer than requested. Unit:
+ * milliseconds.
+ */
 const AHEAD_MS = 8
 
-/** Bodies drained at once, in each process. Each holds what Node reads ahead; one more is cut off behind its answer. */
-export const DRAINS_AT_ONCE = 128
+/** Concurrent drains per process. Each holds what Node has read ahead; past the cap the connection ends after its answer. */
+export const MAX_DRAINS = 128
 
 let drains = 0
 
-/** When the next drain may read. By the clock of `performance`. */
+/** When the next drain may read. On the clock of `performance.now()`. */
 let nextAt = 0
 
-/** Until what was just read is due. Unit: milliseconds. */
+/** How long to pause after reading `bytes`. Unit: milliseconds. */
 function pauseFor(bytes: number): number {
   const now = performance.now()
   nextAt = Math.max(now, nextAt) + (bytes * 1000) / DRAINED_BYTES_PER_SECOND
@@ -28,9 +31,10 @@ function pauseFor(bytes: number): number {
 }
 
 /**
- * Resolves when the client has sent its body; at once if it waits to be told to, or was too slow. Ordinary clients read an answer
- * only then, and see a reset connection if the server closes before: an answer ends behind this. Gives up after `maxBytes`, and
- * after `drainMs` unless the body comes at the least rate of drains: the connection then ends behind the answer.
+ * Resolves when the client has sent its whole body; immediately if it waits for `100 Continue` or was too slow. Ordinary
+ * clients read the answer only after sending, and see a connection reset if the server closes earlier, so answers end after
+ * this resolves. Gives up after `maxBytes`, and after `drainMs` unless the body keeps the minimum drain rate: the connection
+ * then closes after the answer.
  */
 export function drain(
   incoming: IncomingMessage,
@@ -40,39 +44,39 @@ export function drain(
   maxBytes: number,
 ): Promise<void> {
   if (incoming.complete || incoming.destroyed) return Promise.resolve()
-  if (awaitsContinue(incoming) || body.isGivenUp() || drains >= DRAINS_AT_ONCE) {
-    endConnectionBehind(incoming, outgoing)
+  if (awaitsContinue(incoming) || body.isAborted() || drains >= MAX_DRAINS) {
+    closeAfterAnswer(incoming, outgoing)
     return Promise.resolve()
   }
   drains++
   body.stop()
   return new Promise((resolve) => {
-    let left = maxBytes
-    let until = performance.now() + drainMs
+    let remaining = maxBytes
+    let deadline = performance.now() + drainMs
     let pause: NodeJS.Timeout | undefined
 
     function finish(): void {
       clearTimeout(timer)
       clearTimeout(pause)
       drains--
-      incoming.off('data', drop)
+      incoming.off('data', discard)
       incoming.off('end', finish)
       incoming.off('close', finish)
       if (!incoming.complete) {
         incoming.pause()
-        endConnectionBehind(incoming, outgoing)
+        closeAfterAnswer(incoming, outgoing)
       }
       resolve()
     }
 
-    function drop(data: Uint8Array<ArrayBuffer>): void {
+    function discard(data: Uint8Array<ArrayBuffer>): void {
       const bytes = data.length
-      left -= bytes
-      // What came fast earns no more than `drainMs`: a place costs the least rate for as long as it is held.
-      until = Math.min(until + (bytes * 1000) / minDrainedPerSecond, performance.now() + drainMs)
-      giveBack(data)
+      remaining -= bytes
+      // A burst earns at most `drainMs` of credit: a drain must keep the minimum rate for as long as it lasts.
+      deadline = Math.min(deadline + (bytes * 1000) / minDrainedPerSecond, performance.now() + drainMs)
+      release(data)
       const ms = pauseFor(bytes)
-      if (left < 0) finish()
+      if (remaining < 0) finish()
       else if (ms > AHEAD_MS) {
         incoming.pause()
         pause = setTimeout(() => incoming.resume(), ms)
@@ -80,21 +84,21 @@ export function drain(
     }
 
     function giveUpIfSlow(): void {
-      const ms = until - performance.now()
+      const ms = deadline - performance.now()
       if (ms <= 0) finish()
       else timer = setTimeout(giveUpIfSlow, ms)
     }
 
     let timer = setTimeout(giveUpIfSlow, drainMs)
-    incoming.on('data', drop)
+    incoming.on('data', discard)
     incoming.once('end', finish)
     incoming.once('close', finish)
     incoming.resume()
   })
 }
 
-/** Where the next request would begin is not known. */
-function endConnectionBehind(incoming: IncomingMessage, outgoing: ServerResponse): void {
+/** The start of the next request is unknown, so the connection can't be reused. */
+function closeAfterAnswer(incoming: IncomingMessage, outgoing: ServerResponse): void {
   outgoing.shouldKeepAlive = false
   outgoing.once('finish', () => incoming.socket.destroySoon())
 }

@@ -1,4 +1,4 @@
-/** The public HTTP server: its connections, from their acceptance to a graceful shutdown. */
+/** The public HTTP server: its connections, from accept to graceful shutdown. */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -20,10 +20,10 @@ import { refuseUnreadable, statusOf } from './unreadable.ts'
 
 export interface HttpServer {
   port: number
-  /** As people see it. No trailing slash. */
+  /** The public URL. No trailing slash. */
   baseUrl: string
   connections: Connections
-  /** Begins to answer. To be called in the tick in which the server was opened. */
+  /** Starts answering requests. Must be called in the tick in which the server was opened. */
   serve(handler: Pipelining, metrics: Pick<ProcessMetrics, 'counted'>): void
   /** Graceful shutdown. Resolves when all connections are closed. */
   stop(): Promise<void>
@@ -31,10 +31,10 @@ export interface HttpServer {
 
 const CHECK_MS = 50
 
-/** What a tick takes in which nothing comes. Unit: milliseconds. */
+/** Duration of an idle tick. Unit: milliseconds. */
 const SHORT_TICK_MS = 0.01
 
-/** Listens where the configuration says. Throws an `Error` if it can't. */
+/** Listens on the configured address. Throws an `Error` if that fails. */
 export async function openHttpServer(
   config: Config,
   limits: Limits,
@@ -46,25 +46,25 @@ export async function openHttpServer(
     connectionsCheckingInterval: limits.checkMs,
     // See `createIdleConnections`.
     keepAliveTimeout: 0,
-    // Checked here, for an answer with the headers that all answers have.
+    // Checked in the listener instead, so that this refusal has the headers of all other answers.
     requireHostHeader: false,
-    // A GET has no body to wait for.
+    // Requests without a body end immediately.
     optimizeEmptyRequests: true,
   })
   limitHeaders(server, limits)
-  // A client may end its side after a whole request, and read the answer. Not in Node's types.
+  // A client may half-close after a complete request and still read the answer. Missing from Node's types.
   Object.assign(server, { httpAllowHalfOpen: true })
   const idle = createIdleConnections(server, limits)
   const acceptor = createAcceptor(server, {
     maxOfAddress: config.connectionsPerAddress,
     trusted,
     limits,
-    // The whole burst is accepted before it is read: a connection behind it in the backlog does not wait for its requests.
+    // A whole burst is accepted before it is read, so later connections in the backlog don't wait for its requests.
     startLater: (start, socket) => starting.run(start, socket),
     refuse: (socket) => refuseUnreadable(baseUrl, 503, socket.resume()),
   })
-  // Node's takes connections that nobody has read yet for idle (since 26), and those that never send anything for busy (24).
-  // `close` would call it before it closes the listening socket: time in which clients connect to be reset.
+  // Node's version treats connections that were not read yet as idle (since 26), and those that never send anything as busy
+  // (24). `close` would call it before closing the listening socket, and clients that connect meanwhile would be reset.
   server.closeIdleConnections = () => {}
   const pending = createPendingConnections(server)
   const starting = createScheduler(pending)
@@ -79,11 +79,11 @@ export async function openHttpServer(
     serve({ listener, isAnswering }, metrics) {
       server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
         const isOver = !socket.writable || error.code === 'ECONNRESET'
-        // In the middle of an answer another one would be taken for its bytes.
+        // In the middle of an answer, a second one would be read as part of it.
         if (isOver || isAnswering(socket as Socket)) socket.destroy()
         else refuseUnreadable(baseUrl, statusOf(error), socket)
       })
-      const counted = metrics.counted(server, acceptor.noting(listener))
+      const counted = metrics.counted(server, acceptor.tracking(listener))
       server.on('request', counted)
       listenToExpectations(server, counted)
     },
@@ -91,13 +91,13 @@ export async function openHttpServer(
       const closed = once(server, 'close')
       const until = performance.now() + limits.stopMs
       await linger(server, limits.lingerMs)
-      // Code that runs for the first time takes a quarter of a millisecond, in which clients would connect to be reset.
+      // Warms up `close`: its first run takes 0.25 ms, and clients that connect meanwhile would be reset.
       createServer().close(() => {})
       await acceptAll(pending, until)
       server.close()
       acceptor.closeIdle()
       const sweep = setInterval(() => {
-        // A connection that was busy becomes idle when its answer is out.
+        // A busy connection becomes idle when its answer is finished.
         if (performance.now() < until) return acceptor.closeIdle()
         acceptor.stop()
         server.closeAllConnections()
@@ -109,8 +109,8 @@ export async function openHttpServer(
 }
 
 /**
- * Answers what still comes with `Connection: close`. `close` ends idle connections at once: a proxy may be sending a
- * request over one, which would fail, and an upload is not retried.
+ * Answers further requests with `Connection: close`. `close` ends idle connections at once, but a proxy may just be sending
+ * a request over one of them: that request would fail, and uploads are not retried.
  */
 async function linger(server: Server, lingerMs: number): Promise<void> {
   server.prependListener('request', (_, outgoing: ServerResponse) => {
@@ -122,19 +122,19 @@ async function linger(server: Server, lingerMs: number): Promise<void> {
 }
 
 /**
- * Resolves in a short tick in which nobody waited to be accepted, or at `until`. What `close` meets is reset: connections
- * that the kernel made and nobody accepted, and idle ones with bytes that nobody read. Each may carry an upload, which a
- * proxy does not send again. So it closes right after a look at all of them, and not at the end of a tick full of work: how
- * short a tick can be on this machine shows as it waits for one.
+ * Resolves after a short tick in which no connection waited to be accepted, or at `until`. `close` resets connections that
+ * the kernel has established but nobody accepted, and idle ones with unread bytes. Each may carry an upload, which a proxy
+ * does not retry. So `close` must follow directly after polling all of them, not a tick full of work. How short a tick can
+ * be on this machine is found adaptively.
  */
 async function acceptAll(pending: PendingConnections, until: number): Promise<void> {
   let tickAt: number
-  let longest = SHORT_TICK_MS
+  let maxTickMs = SHORT_TICK_MS
   do {
     tickAt = performance.now()
-    longest *= 1.002
+    maxTickMs *= 1.002
     await setImmediate()
-  } while ((pending.areLikely() || performance.now() - tickAt > longest) && tickAt < until)
+  } while ((pending.areLikely() || performance.now() - tickAt > maxTickMs) && tickAt < until)
 }
 
 function listen(server: Server, config: Config): Promise<void> {

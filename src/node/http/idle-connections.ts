@@ -1,4 +1,7 @@
-/** Cuts off idle connections: those on which the server waits for its client. One whose answer is in the making is not idle. */
+/**
+ * Closes idle connections: those on which the server waits for the client. A connection whose answer is being prepared is
+ * not idle.
+ */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createIntervalJob } from '../../async.ts'
@@ -13,19 +16,19 @@ export interface Connections {
 }
 
 export interface IdleConnections {
-  /** Gives a request that takes more than a moment a timer of its own. To be called before anything is waited for. */
+  /** Gives a request that takes more than a moment its own timer. Must be called before awaiting anything. */
   watch(socket: Socket): void
-  /** The server works on the answer, which may take long: watches the connection. */
+  /** The server is preparing the answer, which may take long. Also watches the connection. */
   markBusy(socket: Socket, outgoing: ServerResponse): void
-  /** The server waits for the client: initially, and while an answer is sent. */
+  /** The server waits for the client. The initial state, and the state while an answer is being sent. */
   markIdle(socket: Socket): void
 }
 
-/** On the socket itself: a `WeakMap` that changes with every chunk makes work for each garbage collection. */
-const inFlight = Symbol('the answer that the server works on')
+/** Stored on the socket itself: a `WeakMap` that changes with every chunk makes work for each garbage collection. */
+const inFlight = Symbol('answer in preparation')
 type Busy = Socket & { [inFlight]?: ServerResponse | null }
 
-/** What a connection had moved at the last sweep. Times are of `performance.now()`. */
+/** A connection's transfer counts at the last sweep. Times are of `performance.now()`. */
 interface Progress {
   received: number
   receivedAt: number
@@ -34,10 +37,9 @@ interface Progress {
 }
 
 /**
- * Cuts off connections of `server` on which a client is waited for and nothing moves for `idleMs`: those that are watched
- * by a timer of their own, all others by a sweep every `checkMs` (docs/decisions/059).
- * Those that take an answer below the least rate are cut off too.
- * Node's own limits take care of clients that send no headers; its `keepAliveTimeout` must be 0.
+ * Closes connections of `server` that wait for the client without any transfer for `idleMs`: watched ones by their own
+ * timers, all others by a sweep every `checkMs` (docs/decisions/059). Also closes those that read an answer below the
+ * minimum rate. Node's own limits handle clients that send no headers. Node's `keepAliveTimeout` must be 0.
  */
 export function createIdleConnections(
   server: Server,
@@ -59,7 +61,7 @@ export function createIdleConnections(
   function sweep(): void {
     const now = performance.now()
     for (const [socket, progress] of connections) {
-      if (isIdle(socket, progress, now) || takesTooSlowly(socket, progress, now)) socket.destroy()
+      if (isIdle(socket, progress, now) || readsTooSlowly(socket, progress, now)) socket.destroy()
     }
   }
   const job = createIntervalJob(sweep, checkMs, () => {}, { isFirstDone: true, keepsAlive: false })
@@ -73,21 +75,21 @@ export function createIdleConnections(
     return false
   }
 
-  /** Over each `slowAnswerMs` in which bytes wait for the client all the time. */
-  function takesTooSlowly(socket: Socket, progress: Progress, now: number): boolean {
-    // What the kernel took. A write counts when all of it was taken.
+  /** Measured over windows of `slowAnswerMs` during which the client always has bytes to read. */
+  function readsTooSlowly(socket: Socket, progress: Progress, now: number): boolean {
+    // Bytes accepted by the kernel. A write counts once all of it was accepted.
     const sent = socket.bytesWritten - socket.writableLength
     const elapsedMs = now - progress.sentAt
     const isWaiting = socket.writableLength > 0
     if (isWaiting && elapsedMs < limits.slowAnswerMs) return false
-    const least = (elapsedMs / 1000) * limits.minBytesPerSecond
-    const isTooSlow = isWaiting && sent - progress.sent < least
+    const minBytes = (elapsedMs / 1000) * limits.minBytesPerSecond
+    const isTooSlow = isWaiting && sent - progress.sent < minBytes
     progress.sent = sent
     progress.sentAt = now
     return isTooSlow
   }
 
-  /** Node starts the timer anew with all that is read and written. */
+  /** Node restarts the timer on every read and write. */
   function watch(socket: Socket): void {
     if (socket.timeout !== idleMs) socket.setTimeout(idleMs)
   }

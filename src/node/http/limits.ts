@@ -1,6 +1,6 @@
-/** What a client may cost below the web layer. docs/limits.md has those that clients notice. Tests shorten them. */
+/** Limits on clients below the application. Those that clients notice are listed in docs/limits.md. Tests shorten them. */
 export const LIMITS = {
-  /** Headers of a request. Browsers send 20, and a few proxies as many more. Apache takes 100. */
+  /** Header lines per request. Browsers send 20, and a few proxies as many more. Apache allows 100. */
   headers: 128,
   /** From the first byte of a request to the end of its headers. nginx waits 60 s. */
   headersMs: 15_000,
@@ -8,70 +8,70 @@ export const LIMITS = {
   idleMs: 30_000,
   /** From the first byte of a request to its last: 25 MB at 44 kB a second. */
   requestMs: 600_000,
-  /** Between two sweeps over all connections: a twelfth of `slowAnswerMs`. */
+  /** Interval between sweeps over all connections: a twelfth of `slowAnswerMs`. */
   checkMs: 5_000,
   /**
-   * What a body holds, integrated over the time its client is waited for; past it the body must keep the least rate.
-   * 300 kB from a phone at 3 kB a second, with a fifth to spare. Unit: bytes × s.
+   * Budget for the memory a body holds, integrated over the time spent waiting for its client; past it the body must keep the
+   * minimum rate. 300 kB from a phone at 3 kB a second, with a fifth to spare. Unit: bytes × s.
    */
   bodyByteSeconds: 48 * 1024 * 1024,
-  /** What a body counts as holding from its start, for its connection and its place: that of a draft in memory. */
+  /** Memory charged to a body from its start, for its connection and its slot: the size of a draft in memory. */
   bodyBytes: 256 * 1024,
   /**
-   * On average, for a body past `bodyByteSeconds` and for an answer. A 2 Mbit/s line sends 25 MB in 100 s; the slowest
-   * mobile line worth serving does 8 kB a second.
+   * Average rate, for a body past `bodyByteSeconds` and for an answer. A 2 Mbit/s line sends 25 MB in 100 s; the slowest mobile
+   * line worth serving does 8 kB a second.
    */
   minBytesPerSecond: 8 * 1024,
-  /** The window over which an answer must keep that rate: kernels take answers in steps of up to a megabyte. */
+  /** Window over which an answer must keep that rate: kernels accept answers in steps of up to a megabyte. */
   slowAnswerMs: 60_000,
   /**
-   * Uploads read at once, per process; the others wait. From half of it on only the first of an address is read, from
-   * three quarters on only the first of a network. 0.2 MB each.
+   * Concurrent uploads being read, per process; the others wait. From half of it on, only the first upload of an address is
+   * read; from three quarters on, only the first of a network. 0.2 MB each.
    */
   uploadsRead: 512,
-  /** For an upload that waits unread; past it `busy`. Proxies give up after 60 s. */
+  /** How long an upload may wait unread before it is answered `busy`. Proxies give up after 60 s. */
   waitMs: 30_000,
-  /** Uploads of one address that wait; past it `busy`. More than twice the quota. */
+  /** Waiting uploads per address; more are answered `busy`. More than twice the quota. */
   waitingOfAddress: 256,
   /**
-   * Memory of uploads that wait, per process: 8 kB each, and up to 128 KiB of body that came behind the headers. Past it
-   * the network with the most of them is answered `busy`.
+   * Memory of waiting uploads, per process: 8 kB each, and up to 128 KiB of body received with the headers. Past it, uploads
+   * of the network that has the most are answered `busy`.
    */
   waitingBytes: 32 * 1024 * 1024,
-  /** Read of a refused upload, so that the client reads the answer. */
+  /** How much of a refused upload is read, so that the client gets to read the answer. */
   drainBytes: 64 * 1024 * 1024,
-  /** Read of a body that no route asked for. */
+  /** How much is read of a body that no route expects. */
   unexpectedBodyBytes: 64 * 1024,
-  /** For reading a refused body: a handover of a phone takes seconds. Longer for one that comes at the rate below. */
+  /** How long a refused body is read: a phone's handover takes seconds. Extended while the body keeps the rate below. */
   drainMs: 20_000,
-  /** A refused body that comes slower is given up. Unit: bytes a second. */
+  /** A slower refused body is abandoned. Unit: bytes a second. */
   minDrainedPerSecond: 64 * 1024,
   /**
-   * Requests on a connection that wait for the answers before them; past it the connection is closed. 3 kB each, and
-   * 40 µs when it is closed. No browser pipelines.
+   * Pipelined requests per connection that wait for earlier answers; past it the connection is closed. 3 kB each, and 40 µs
+   * when the connection is closed. No browser pipelines.
    */
   pipelined: 4,
   /**
-   * Connections at once, per process, those of trusted proxies too: some 10 kB each. One more replaces the one that was
-   * idle longest, and waits while none is idle. Four times nginx's default.
+   * Concurrent connections per process, including those of trusted proxies: some 10 kB each. Past it a new connection
+   * replaces the longest-idle one, or waits while none is idle. Four times nginx's default.
    */
   connections: 4096,
-  /** Connections of one address that wait, unread, while all that it may have are busy; one more is closed. */
+  /** Connections per address that wait, unread, while all of its admitted ones are busy; more are closed. */
   connectionsWaiting: 512,
-  /** The same of all addresses; past it the address with the most of them loses one. */
+  /** The same across all addresses; past it the address with the most waiting connections loses one. */
   connectionsWaitingOfAll: 2048,
-  /** For a connection that waits; past it `busy`. */
+  /** How long a connection may wait before it is answered `busy`. */
   connectionWaitMs: 30_000,
-  /** Since its last answer, before an idle connection is replaced by another: a request may be on its way. */
+  /** Minimum age of the last answer before an idle connection may be replaced: a request may be in transit. */
   settleMs: 1000,
   /**
-   * Connections on the admin server, per process; one more replaces the one whose last request is longest ago. 2,000
-   * short headers would block the event loop for 0.3 ms.
+   * Connections to the admin server, per process; a new one past it evicts the least recently used. 2,000 short headers
+   * would block the event loop for 0.3 ms.
    */
   adminConnections: 128,
-  /** When the server stops: how long idle connections may be used once more. Proxies close them after 1 s (`deploy/`). */
+  /** On shutdown: how long idle connections may still carry one more request. Proxies close them after 1 s (`deploy/`). */
   lingerMs: 1500,
-  /** When the server stops: for requests under way. Process managers kill after 30 s or more. */
+  /** On shutdown: how long requests in flight may take. Process managers kill after 30 s or more. */
   stopMs: 30_000,
 }
 

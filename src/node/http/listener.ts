@@ -1,4 +1,4 @@
-/** The public routes on one screen: image bytes and uploads below the framework, everything else through it. */
+/** The public routes at a glance: image bytes and uploads bypass the framework, everything else goes through it. */
 import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import type { AppEnv } from '../../http/context.ts'
@@ -15,7 +15,7 @@ import { refuseUnreadable, unreadableAnswer } from './unreadable.ts'
 export interface Routes {
   raw: Raw
   upload: Upload
-  /** All others. */
+  /** All other routes. */
   app: Hono<AppEnv>
 }
 
@@ -36,21 +36,21 @@ export function createListener(
       peer: incoming.socket.remoteAddress ?? '',
       header: (name) => incoming.headers[name] as string | undefined,
       body: body(),
-      onGone(act) {
-        outgoing.once('close', act)
-        return () => outgoing.off('close', act)
+      onGone(onClose) {
+        outgoing.once('close', onClose)
+        return () => outgoing.off('close', onClose)
       },
       requestId: crypto.randomUUID(),
     })
     if (outgoing.destroyed) return
-    // Before the headers: they say whether the connection ends.
+    // Before the headers, which say whether the connection will close.
     const end = drained()
     outgoing.writeHead(answer.status, answer.headers)
     if (incoming.complete) {
       outgoing.end(answer.body)
       return
     }
-    // Clients that read meanwhile need not send the rest.
+    // Clients that read while sending may skip the rest of the body.
     if (answer.body === null) outgoing.flushHeaders()
     else outgoing.write(answer.body)
     await end
@@ -60,7 +60,7 @@ export function createListener(
   return createRequestListener({
     connections,
     screen(incoming) {
-      if (isSound(incoming)) {
+      if (isWellFormed(incoming)) {
         incoming.url = originForm(incoming.url ?? '')
         return true
       }
@@ -95,10 +95,10 @@ function queryOf({ url = '' }: IncomingMessage): string {
 }
 
 /**
- * A version 1, and one Host: none only before HTTP/1.1 (RFC 9112, 3.2). Node's own check lets two pass. Chunks only from then on: a
- * proxy that does not know them sees the body end elsewhere (6.1).
+ * Whether the request is HTTP/1 with exactly one Host header, which only HTTP/1.0 may omit (RFC 9112, 3.2). Node's own check
+ * accepts two. HTTP/1.0 must not use chunked encoding: a proxy that does not know it would see the body end elsewhere (6.1).
  */
-function isSound(incoming: IncomingMessage): boolean {
+function isWellFormed(incoming: IncomingMessage): boolean {
   const { httpVersionMajor, httpVersionMinor, rawHeaders } = incoming
   if (httpVersionMinor === 0 && incoming.headers['transfer-encoding'] !== undefined) return false
   let hosts = 0
@@ -109,7 +109,7 @@ function isSound(incoming: IncomingMessage): boolean {
   return httpVersionMajor === 1 && (hosts === 1 || (hosts === 0 && httpVersionMinor === 0))
 }
 
-/** The absolute form of a target (RFC 9112, 3.2.2) names our origin, whatever it says: from here on it is without. */
+/** Strips the origin from an absolute-form target (RFC 9112, 3.2.2): whatever it names, it means this server. */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
 }

@@ -1,23 +1,23 @@
-/** Pipelined requests, one at a time (RFC 9112, 9.3.2). */
+/** Handles pipelined requests one at a time (RFC 9112, 9.3.2). */
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Scheduler } from './scheduler.ts'
 import { cutOff } from './small-chunk-guard.ts'
 
-/** On the socket itself: a weak map that changes with every request costs each of them a collection's work. */
-const current = Symbol('the answer that is under way, or was the last')
+/** Stored on the socket itself: a `WeakMap` that changes with every request makes work for each garbage collection. */
+const current = Symbol('current or last answer')
 type Answering = Socket & { [current]?: ServerResponse }
 
 export interface Pipelining {
   listener: RequestListener
-  /** Whether an answer of this connection has begun, and not ended. */
+  /** Whether an answer on this connection has begun but not ended. */
   isAnswering(socket: Socket): boolean
 }
 
 /**
- * Node hands over every request that it has parsed, whoever is still reading the answer to the first: a connection that
- * reads nothing would hold an open image for each. Here the next one is handled when the answers before it are out.
- * A connection with more than `maxWaiting` of them is cut off: no client in use sends that.
+ * Node emits every request as soon as it is parsed, even while the client still reads the first answer: a client that reads
+ * nothing would keep an image open for each. Here a request is handled once all earlier answers are sent. A connection with
+ * more than `maxWaiting` queued requests is cut off: no real client does that.
  *
  * At most one request of each connection is deferred, so connections are served round robin.
  */
@@ -35,15 +35,15 @@ export function createPipelining(
 
   return {
     listener(incoming, outgoing) {
-      // Node gives an answer its socket when those before it are out.
+      // Node assigns an answer its socket once all earlier answers are sent.
       if (outgoing.socket !== null) return handle(incoming, outgoing)
       const { socket } = incoming
-      const ahead = (waiting.get(socket) ?? 0) + 1
-      if (ahead > maxWaiting) {
+      const queued = (waiting.get(socket) ?? 0) + 1
+      if (queued > maxWaiting) {
         cutOff(socket)
         return
       }
-      waiting.set(socket, ahead)
+      waiting.set(socket, queued)
       outgoing.once('socket', () => {
         waiting.set(socket, waiting.get(socket)! - 1)
         scheduler.defer(() => {

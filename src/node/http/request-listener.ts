@@ -1,4 +1,4 @@
-/** What every request goes through before it is answered: pipelining, its body, and the framework for most of them. */
+/** Common path of all requests: pipelining, body reading, and for most of them the framework. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { HostBindings } from '../../http/context.ts'
@@ -11,57 +11,56 @@ import { createScheduler } from './scheduler.ts'
 import { guardSmallChunks, stopParsing } from './small-chunk-guard.ts'
 import { refuseUnreadable } from './unreadable.ts'
 
-/** On the request itself: an entry of a `WeakMap` for each makes work for each garbage collection. */
-const ownBody = Symbol('the reader of its body')
-type WithBody = IncomingMessage & { [ownBody]?: HostBody }
+/** Stored on the request itself: a `WeakMap` entry per request makes work for each garbage collection. */
+const bodyReader = Symbol('body reader')
+type WithBodyReader = IncomingMessage & { [bodyReader]?: HostBody }
 
 export interface Exchange {
   incoming: IncomingMessage
   outgoing: ServerResponse
-  /** The one reader of the request's body. */
+  /** The only reader of the request's body. */
   body(): HostBody
-  /** Resolves when what nobody read of the body has come, or was given up: an answer ends behind this. */
+  /** Resolves when the unread rest of the body was received or abandoned. Answers end after that. */
   drained(): Promise<void>
 }
 
 /**
- * Node reads headers in batches of 32 and silently drops those past its own limit. That is one batch more than ours, so that
- * the listener sees that there are too many.
+ * Node reads headers in batches of 32 and silently drops those past its own limit. Node's limit is one batch above ours, so
+ * that the listener sees when there are too many.
  */
 export function limitHeaders(server: Server, { headers }: Pick<Limits, 'headers'>): void {
   server.maxHeadersCount = headers + 32
 }
 
 /**
- * Requests with an `Expect` go the way of all others. Without a listener Node answers them itself, and nothing that limits a
- * client would see them.
+ * Routes requests with `Expect` like all others. Without these listeners Node answers them itself, bypassing all client limits.
  */
 export function listenToExpectations(server: Server, listener: RequestListener): void {
   server.on('checkContinue', listener)
   server.on('checkExpectation', listener)
 }
 
-/** 417 is the answer to it (RFC 9110, 10.1.1). Before HTTP/1.1 the header meant nothing. */
+/** To be answered 417 (RFC 9110, 10.1.1). Before HTTP/1.1 the header had no meaning. */
 function isUnknownExpectation({ headers, httpVersionMinor }: IncomingMessage): boolean {
   return (
     headers.expect !== undefined && httpVersionMinor > 0 && headers.expect.toLowerCase() !== '100-continue'
   )
 }
 
-/** For a server whose headers are limited by `limitHeaders`. */
+/** For servers set up with `limitHeaders`. */
 export function createRequestListener(parts: {
   connections: Connections
-  /** Answers a request that is not to be handled, and says so with `false`. */
+  /** Returns `false` if it has answered the request itself. */
   screen(incoming: IncomingMessage, outgoing: ServerResponse): boolean
-  /** Answers the request, or hands it to the framework with `next`. */
+  /** Answers the request, or passes it to the framework with `next`. */
   handle(exchange: Exchange, next: () => void): void
-  /** The framework. */
+  /** The framework's entry point. */
   fetch(request: Request, bindings: HostBindings): Response | Promise<Response>
-  /** Its host stands where HTTP/1.0 names none. No answer depends on it. */
+  /** Supplies the host for HTTP/1.0 requests without one. No answer depends on it. */
   baseUrl: string
-  /** The answer to targets and hosts that make no URL. */
+  /** The answer to targets and hosts that don't form a valid URL. */
   onBadUrl?: () => Response
-  /** How much is read of a body that no handler reads. Unit: bytes. */
+  /** How much is read of a body that no handler consumes. Unit: bytes. */
   maxDrained(incoming: IncomingMessage): number
 }): Pipelining {
   const { connections } = parts
@@ -69,11 +68,11 @@ export function createRequestListener(parts: {
   const scheduler = createScheduler(connections.pending)
 
   function bodyOf(incoming: IncomingMessage, outgoing: ServerResponse): HostBody {
-    return (incoming as WithBody)[ownBody] ?? readBody(incoming, outgoing, connections)
+    return (incoming as WithBodyReader)[bodyReader] ?? readBody(incoming, outgoing, connections)
   }
 
   async function drained(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const body = (incoming as WithBody)[ownBody]
+    const body = (incoming as WithBodyReader)[bodyReader]
     if (body !== undefined) await drain(incoming, outgoing, body, limits, parts.maxDrained(incoming))
   }
 
@@ -97,7 +96,7 @@ export function createRequestListener(parts: {
   )
 
   function enter(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    // Alternating names and values.
+    // `rawHeaders` alternates names and values.
     const hasTooMany = incoming.rawHeaders.length > 2 * limits.headers
     if (hasTooMany || isUnknownExpectation(incoming)) {
       stopParsing(incoming.socket)
@@ -105,9 +104,10 @@ export function createRequestListener(parts: {
       return
     }
     if (!parts.screen(incoming, outgoing)) return
-    // One that announces no body has ended already.
-    if (!incoming.readableEnded) (incoming as WithBody)[ownBody] = readBody(incoming, outgoing, connections)
-    // Only a POST is answered by what is in its body.
+    // A request without a body has ended already.
+    if (!incoming.readableEnded)
+      (incoming as WithBodyReader)[bodyReader] = readBody(incoming, outgoing, connections)
+    // Only answers to POST depend on the body.
     if (incoming.readableEnded || incoming.method === 'POST') handle(incoming, outgoing)
     else {
       void drained(incoming, outgoing).then(() => {
@@ -138,7 +138,7 @@ export function createRequestListener(parts: {
     listener(incoming, outgoing) {
       if (!incoming.readableEnded) {
         guardSmallChunks(incoming)
-        endWithClient(incoming)
+        closeOnHalfClose(incoming)
       }
       pipelining.listener(incoming, outgoing)
     },
@@ -147,9 +147,9 @@ export function createRequestListener(parts: {
 
 /**
  * Closes the connection when the client half-closes it, unless the request is complete or its answer has been written. Node's
- * parser reports the error earlier; Deno reports none, and the upload would wait for the rest until it times out.
+ * parser reports an error earlier; Deno reports none, and the upload would wait for the rest until it times out.
  */
-function endWithClient(incoming: IncomingMessage): void {
+function closeOnHalfClose(incoming: IncomingMessage): void {
   const { socket } = incoming
   const end = (): void => {
     if (!incoming.complete && !socket.writableEnded) socket.destroy()

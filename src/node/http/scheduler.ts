@@ -1,55 +1,58 @@
 /**
- * Fair scheduling of requests and of reads from their bodies: bounds what they take of one tick of the event loop, and queues
- * the rest. What it is worth: docs/decisions/073.
+ * Fair scheduling of requests and of body reads: limits their share of each event loop tick and queues the rest. Measured in
+ * docs/decisions/073.
  */
 import type { Server } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { tickNumber } from '../../async.ts'
 
-/** Time that requests may take of one tick before the next ones are deferred: 2 % of the 100 ms that people notice. Unit: milliseconds. */
+/**
+ * Time that requests may use in one tick before further ones are deferred: 2 % of the 100 ms that people notice. Unit:
+ * milliseconds.
+ */
 export const TICK_BUDGET_MS = 2
 
 /**
- * Consecutive ticks for which deferred work yields to new connections. A burst of them is accepted quickly; a client that
+ * Consecutive ticks in which deferred work yields to new connections. A burst of connections is accepted quickly; a client that
  * never stops connecting slows the others down, but cannot starve them.
  */
 export const TICKS_FOR_CONNECTIONS = 8
 
-/** Bodies that are read on in one tick. Each may bring 64 KiB, which take half a millisecond to inspect, hash and write. */
+/** Body reads per tick. Each may yield 64 KiB, which take half a millisecond to inspect, hash and write. */
 export const READS_PER_TICK = 16
 
 /** A socket. */
 interface Client {
   readonly destroyed: boolean
-  /** Addresses take turns. */
+  /** Deferred work runs round robin over addresses. */
   readonly remoteAddress?: string | undefined
 }
 
 export interface Scheduler {
-  /** Runs `act` now, or defers it if this tick's time is used up or connections may wait to be accepted. */
-  run(act: () => void, client?: Client): void
+  /** Runs `task` now, or defers it if this tick's time is used up or connections may be waiting to be accepted. */
+  run(task: () => void, client?: Client): void
   /**
-   * Runs `act` in a later tick: one a tick, addresses round robin, those of an address in order. Those whose client is gone
-   * when their turn comes run together: they only clean up.
+   * Runs `task` in a later tick: one task per tick, round robin over addresses, in order within an address. Tasks whose
+   * client has disconnected run together: they only clean up.
    */
-  defer(act: () => void, client?: Client): void
+  defer(task: () => void, client?: Client): void
 }
 
 interface Waiting {
-  act(): void
+  task(): void
   client: Client
 }
 
-const ALWAYS_THERE: Client = { destroyed: false }
+const NO_CLIENT: Client = { destroyed: false }
 
-/** The plain way: first come, first served, however long a tick gets. */
+/** Baseline for tests: first come, first served, however long a tick gets. */
 export const unfairScheduler: Scheduler = {
-  run: (act) => act(),
-  defer: (act) => void setImmediate(act),
+  run: (task) => task(),
+  defer: (task) => void setImmediate(task),
 }
 
 export function createScheduler(pending: PendingConnections = { areLikely: () => false }): Scheduler {
-  /** By address, in the order of their turns. */
+  /** By address, in round-robin order. */
   const waiting = new Map<string, Waiting[]>()
   let startedAt: number | null = null
   let ticksForConnections = 0
@@ -65,7 +68,7 @@ export function createScheduler(pending: PendingConnections = { areLikely: () =>
     setImmediate(runNext)
   }
 
-  /** Takes the first of the address whose turn it is, and moves the address to the end. */
+  /** Dequeues the first task of an address, and moves the address to the end. */
   function takeFirst([address, queue]: [string, Waiting[]]): Waiting {
     const first = queue.shift()!
     waiting.delete(address)
@@ -75,32 +78,32 @@ export function createScheduler(pending: PendingConnections = { areLikely: () =>
 
   function runNext(): void {
     isScheduled = false
-    const yields = ticksForConnections < TICKS_FOR_CONNECTIONS && pending.areLikely()
-    ticksForConnections = yields ? ticksForConnections + 1 : 0
-    let mayRun = !yields
-    for (const turn of waiting) {
-      const isGone = turn[1][0]!.client.destroyed
+    const isYielding = ticksForConnections < TICKS_FOR_CONNECTIONS && pending.areLikely()
+    ticksForConnections = isYielding ? ticksForConnections + 1 : 0
+    let mayRun = !isYielding
+    for (const entry of waiting) {
+      const isGone = entry[1][0]!.client.destroyed
       if (!isGone && !mayRun) break
-      takeFirst(turn).act()
+      takeFirst(entry).task()
       mayRun &&= isGone
     }
     schedule()
   }
 
   const scheduler: Scheduler = {
-    run(act, client = ALWAYS_THERE) {
-      if (pending.areLikely()) return scheduler.defer(act, client)
+    run(task, client = NO_CLIENT) {
+      if (pending.areLikely()) return scheduler.defer(task, client)
       if (startedAt === null) {
         startedAt = performance.now()
         setImmediate(endTick)
-      } else if (performance.now() - startedAt > TICK_BUDGET_MS) return scheduler.defer(act, client)
-      act()
+      } else if (performance.now() - startedAt > TICK_BUDGET_MS) return scheduler.defer(task, client)
+      task()
     },
-    defer(act, client = ALWAYS_THERE) {
+    defer(task, client = NO_CLIENT) {
       const address = client.remoteAddress ?? ''
       const queue = waiting.get(address)
-      if (queue === undefined) waiting.set(address, [{ act, client }])
-      else queue.push({ act, client })
+      if (queue === undefined) waiting.set(address, [{ task, client }])
+      else queue.push({ task, client })
       schedule()
     },
   }
@@ -108,12 +111,12 @@ export function createScheduler(pending: PendingConnections = { areLikely: () =>
 }
 
 /**
- * Turns to read from a body, first come, first served. `null`: at once; else it resolves in a later tick. A tick that reads
- * from hundreds of fast uploads takes so long that views wait for seconds.
+ * Read slots for bodies, first come, first served. `null`: a slot is free now; otherwise the promise resolves in a later
+ * tick. A tick that reads from hundreds of fast uploads would take so long that views wait for seconds.
  */
-export function createReadTurns(): () => Promise<void> | null {
+export function createReadSlots(): () => Promise<void> | null {
   const waiting: (() => void)[] = []
-  let left = READS_PER_TICK
+  let free = READS_PER_TICK
   let isScheduled = false
 
   function schedule(): void {
@@ -125,22 +128,22 @@ export function createReadTurns(): () => Promise<void> | null {
   function beginTick(): void {
     isScheduled = false
     const next = waiting.splice(0, READS_PER_TICK)
-    left = READS_PER_TICK - next.length
+    free = READS_PER_TICK - next.length
     if (next.length > 0) schedule()
     for (const read of next) read()
   }
 
   return () => {
     schedule()
-    if (left === 0) return new Promise((resolve) => waiting.push(resolve))
-    left--
+    if (free === 0) return new Promise((resolve) => waiting.push(resolve))
+    free--
     return null
   }
 }
 
-/** libuv accepts one connection in each tick of the event loop: behind a new one others may wait. */
+/** libuv accepts one connection per event loop tick, so after a new connection more may be waiting. */
 export interface PendingConnections {
-  /** Whether a connection came in this tick or in the one before. */
+  /** Whether a connection arrived in this tick or the previous one. */
   areLikely(): boolean
 }
 

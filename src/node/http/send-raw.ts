@@ -1,4 +1,4 @@
-/** Writes image bytes straight to the socket: what a framework adds costs more than the image. */
+/** Writes image bytes directly to the socket: a framework's overhead costs more than the image itself. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
 import type { Answer } from '../../http/answer.ts'
@@ -11,8 +11,8 @@ import type { Exchange } from './request-listener.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 
 /**
- * Aborted when the client is gone. A class, for a getter in an object literal gives every object a hidden class of its own,
- * and V8 keeps those, with all that the getter sees of its request, until the next full collection.
+ * Aborted when the client has disconnected. A class, because a getter in an object literal gives every object its own hidden
+ * class, which V8 keeps alive, with the whole request that the getter closes over, until the next full collection.
  */
 class ClientSignal implements Signal {
   readonly #outgoing: ServerResponse
@@ -26,15 +26,15 @@ class ClientSignal implements Signal {
   }
 }
 
-/** Answers what is an image's address, and hands everything else to `next`. For GET and HEAD. */
+/** Answers image addresses, and passes everything else to `next`. For GET and HEAD. */
 export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
-  // Apart from that of requests, which must not wait for the pieces of all images.
+  // Separate from the scheduler of requests, which must not wait for the pieces of all images.
   const scheduler = createScheduler()
 
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
     const { status, headers, body, release, reuse } = answer
     if (outgoing.destroyed) {
-      // The client left while the image was being opened.
+      // The client disconnected while the image was being opened.
       release?.()
       if (body instanceof ReadableStream) void body.cancel()
       return
@@ -75,7 +75,7 @@ export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
 
 const CONDITION_LENGTHS = new Set([...CONDITION_HEADERS].map(({ length }) => length))
 
-/** Looks at the names alone, and at most at their lengths: to be spelled in lower case each would be copied. */
+/** Compares names only, and by length first: lower-casing each name would copy it. */
 function isConditional({ rawHeaders }: IncomingMessage): boolean {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
@@ -84,16 +84,16 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
   return false
 }
 
-/** A reader of a stream, or of what is in memory. */
+/** A reader of a stream, or of an image in memory. */
 type Pieces = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
 
-/** A client that takes a piece in this time gets large ones. */
-const QUICK_MS = 100
+/** A client that takes a piece within this time gets large pieces. */
+const FAST_CLIENT_MS = 100
 
 /**
- * A stream, or more of an image in memory than is written at once: the kernel takes 2 ms for 4 MB, and a hundred at once
- * would be a stall. What a client has taken is known by the piece, so a slow one gets small ones. `null`: to be written at
- * once.
+ * A stream, or an image in memory that is too large for one write: the kernel takes 2 ms for 4 MB, and a hundred concurrent
+ * writes would stall the process. Progress is measured by the piece, so slow clients get small ones. `null`: write the body
+ * in one go.
  */
 function piecesOf(body: Answer['body']): Pieces | null {
   if (body instanceof ReadableStream) return body.getReader()
@@ -104,7 +104,7 @@ function piecesOf(body: Answer['body']): Pieces | null {
     async read() {
       if (at >= body.length) return { done: true, value: undefined }
       const now = performance.now()
-      const value = body.subarray(at, at + (now - readAt < QUICK_MS ? LARGE_PIECE_BYTES : PIECE_BYTES))
+      const value = body.subarray(at, at + (now - readAt < FAST_CLIENT_MS ? LARGE_PIECE_BYTES : PIECE_BYTES))
       readAt = now
       at += value.length
       return { done: false, value }
@@ -113,7 +113,7 @@ function piecesOf(body: Answer['body']): Pieces | null {
   }
 }
 
-/** Reads no more than the client takes, and nothing once it is gone. Throws what the source throws. */
+/** Reads no further ahead than the client takes, and nothing once it has disconnected. Throws what the source throws. */
 async function sendPieces(
   pieces: Pieces,
   outgoing: ServerResponse,
@@ -122,7 +122,7 @@ async function sendPieces(
 ): Promise<void> {
   outgoing.once('close', () => void pieces.cancel().catch(() => {}))
   for (;;) {
-    // Before the piece is taken: if the client leaves while it waits, no memory stands in the queue.
+    // Before reading the piece, so that no memory is held in the queue if the client disconnects while waiting.
     await new Promise<void>((resolve) => scheduler.run(resolve, outgoing.req.socket))
     const { done, value } = await pieces.read()
     if (value !== undefined) {
@@ -135,7 +135,7 @@ async function sendPieces(
   outgoing.end()
 }
 
-/** Resolves when the kernel took the piece, or the connection is lost. */
+/** Resolves when the kernel has accepted the piece, or the connection is lost. */
 function written(outgoing: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     outgoing.write(piece, () => resolve())

@@ -1,18 +1,21 @@
 /**
- * Guard against bodies in chunks of a few bytes: each costs as much to parse as a large one, and no ordinary client sends
- * them (docs/decisions/014).
+ * Guards against bodies in chunks of a few bytes: each costs as much to parse as a large one, and no ordinary client sends them
+ * (docs/decisions/014).
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Least average size of a chunk. It costs 2 µs to parse, however small; ordinary clients send a packet's worth at a time. */
+/** Minimum average chunk size. A chunk costs 2 µs to parse, however small; ordinary clients send a packet at a time. */
 export const MIN_AVERAGE_BYTES = 64
 /** Undersized chunks allowed per connection. */
 export const FREE_CHUNKS = 256
-/** First chunks of each body that are not counted: a small form may come piece by piece, and costs less than its request. */
-export const FREE_CHUNKS_OF_A_BODY = 8
+/**
+ * First chunks of each body that are not counted: a small form may arrive in several pieces, and costs less than its
+ * request.
+ */
+export const FREE_CHUNKS_PER_BODY = 8
 
-/** Chunks of a connection, past those that are free. */
+/** A connection's chunks past the free ones. */
 interface Counted {
   chunks: number
   bytes: number
@@ -20,17 +23,17 @@ interface Counted {
 
 const counts = new WeakMap<Socket, Counted>()
 
-/** Ends a connection in the middle of what one read brought. */
+/** Closes a connection while a read is being parsed. */
 export type Cut = (socket: Socket) => void
 
 /**
- * Cuts off the connection of a body in small chunks. To be called as soon as its request is known: Node keeps what comes
- * before anybody reads, chunk by chunk. `push` sees all that the parser finds of a body, read or not.
+ * Cuts off connections that send a body in small chunks. Must be called as soon as the request is known: Node keeps chunks that
+ * arrive before anybody reads. `push` sees every body chunk that the parser finds, read or not.
  */
 export function guardSmallChunks(incoming: IncomingMessage, cut: Cut = cutOff): void {
   const { socket } = incoming
   const push = incoming.push
-  let free = FREE_CHUNKS_OF_A_BODY
+  let free = FREE_CHUNKS_PER_BODY
   incoming.push = (chunk: Uint8Array | null, encoding?: BufferEncoding) => {
     if (chunk !== null && --free < 0 && isAbuse(socket, chunk.length)) cut(socket)
     return push.call(incoming, chunk, encoding)
@@ -48,12 +51,15 @@ function isAbuse(socket: Socket, bytes: number): boolean {
   return counted.chunks > FREE_CHUNKS && counted.bytes < counted.chunks * MIN_AVERAGE_BYTES
 }
 
-/** The plain way: the parser goes on to the end of the read, up to 64 KiB, and makes an object of each chunk or request. */
+/**
+ * Baseline for tests: the parser continues to the end of the read, up to 64 KiB, and allocates an object per chunk or
+ * request.
+ */
 export const destroy: Cut = (socket) => {
   socket.destroy()
 }
 
-/** The fast way: what has come already makes no request and no piece of a body any more. */
+/** The fast variant: bytes already received produce no more requests or body chunks. */
 export const cutOff: Cut = (socket) => {
   stopParsing(socket)
   socket.destroy()
@@ -64,9 +70,9 @@ interface ParsedSocket extends Socket {
 }
 
 /**
- * Stops a socket's parser behind the callback that it is in: 1 ms instead of 12 for a read. Node calls the same when it lets go of
- * a parser, perhaps in the middle of a read, and initializes it before it serves another connection. A parser that has no
- * `remove`, or of a Node before 24.15, goes on.
+ * Stops a socket's parser after the current callback: 1 ms instead of 12 for a read. Node itself calls this when it releases
+ * a parser, possibly in the middle of a read, and reinitializes the parser before it serves another connection. A parser
+ * without `remove`, or of a Node before 24.15, continues.
  */
 export function stopParsing(socket: Socket): void {
   ;(socket as ParsedSocket).parser?.remove?.()

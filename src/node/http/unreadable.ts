@@ -1,5 +1,5 @@
 /**
- * Answers requests that never reach the framework: not HTTP, an unknown `Expect`, headers that are too slow or too large,
+ * Answers requests that never reach the framework: invalid HTTP, an unknown `Expect`, headers that are too slow or too large,
  * connections that waited too long.
  */
 import type { Duplex } from 'node:stream'
@@ -8,34 +8,34 @@ import { problem } from '../../http/problem.ts'
 import { PROBLEM_TYPE, type ProblemCode } from '../../problems.ts'
 import { REQUEST_ID_HEADER } from '../../protocol.ts'
 
-const WORDS: Record<400 | 408 | 417 | 431 | 503, [code: ProblemCode, detail: string]> = {
+const PROBLEMS: Record<400 | 408 | 417 | 431 | 503, [code: ProblemCode, detail: string]> = {
   400: ['bad-request', 'This is not an HTTP request that the server can read.'],
-  408: ['too-slow', 'The request came too slowly and was given up.'],
-  417: ['expectation-failed', 'The server meets no expectation but 100-continue.'],
+  408: ['too-slow', 'The request arrived too slowly, so the server stopped waiting for it.'],
+  417: ['expectation-failed', 'The only expectation that the server supports is 100-continue.'],
   503: ['busy', 'The server is too busy with other requests from your address to answer this one in time.'],
   431: ['headers-too-large', 'The headers of the request are too large.'],
 }
 
-/** For an error that Node's parser reports. */
+/** Maps an error of Node's parser to a status. */
 export function statusOf(error: NodeJS.ErrnoException): 400 | 408 | 431 {
   if (error.code === 'HPE_HEADER_OVERFLOW') return 431
   return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
 }
 
-/** The answer, for a framework to send. */
-export function unreadableAnswer(baseUrl: string, status: keyof typeof WORDS): Response {
+/** The same answer as a `Response`, for the framework to send. */
+export function unreadableAnswer(baseUrl: string, status: keyof typeof PROBLEMS): Response {
   const { headers, body } = answerOf(baseUrl, status)
   return new Response(body, { status, headers })
 }
 
-/** What a client still sends after its refusal is read for so long: a reset would cost it the answer. Unit: milliseconds. */
+/** How long bytes sent after the refusal are still read: a reset would lose the answer. Unit: milliseconds. */
 const LINGER_MS = 1000
 
-/** Writes the answer and closes the connection: where the next request would begin is unknown. */
-export function refuseUnreadable(baseUrl: string, status: keyof typeof WORDS, socket: Duplex): void {
+/** Writes the answer and closes the connection: the start of the next request is unknown. */
+export function refuseUnreadable(baseUrl: string, status: keyof typeof PROBLEMS, socket: Duplex): void {
   const { title, headers, body } = answerOf(baseUrl, status)
   headers.push(['Content-Length', `${Buffer.byteLength(body)}`], ['Connection', 'close'])
-  // One that never ends its side would be read for ever.
+  // A client that never closes its side would be read forever.
   socket.once('finish', () => {
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))
@@ -44,13 +44,13 @@ export function refuseUnreadable(baseUrl: string, status: keyof typeof WORDS, so
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines}\r\n${body}`)
 }
 
-function answerOf(baseUrl: string, status: keyof typeof WORDS) {
-  const told = problem(...WORDS[status])
+function answerOf(baseUrl: string, status: keyof typeof PROBLEMS) {
+  const body = problem(...PROBLEMS[status])
   const headers: [string, string][] = [
     ...commonHeaders(baseUrl),
     ['Content-Type', PROBLEM_TYPE],
     ['Cache-Control', NO_STORE],
     [REQUEST_ID_HEADER, crypto.randomUUID()],
   ]
-  return { title: told.title, headers, body: JSON.stringify(told) }
+  return { title: body.title, headers, body: JSON.stringify(body) }
 }

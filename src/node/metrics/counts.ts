@@ -1,24 +1,24 @@
 /**
- * Counts of one process, in plain numbers: a request costs a few additions. They are summed over the processes of a
- * machine, and written as Prometheus reads them, when somebody asks.
+ * One process's counters, as plain numbers: a request costs a few additions. On each scrape they are summed over the machine's
+ * processes and written in Prometheus' format.
  */
 import type { Metrics } from '../../service/metrics.ts'
 
 /** Upper bounds of the histogram of durations. Unit: seconds. */
 export const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 
-/** By the values of their labels, joined by a space. It travels between processes as JSON. */
+/** Keyed by label values joined with a space. Sent between processes as JSON. */
 export interface Counts {
   uploads: Record<string, number>
   uploadBytes: number
   removals: Record<string, number>
-  /** Looks that found no file descriptor left. */
+  /** Checks that found no free file descriptor. */
   exhausted: number
   /** By category. */
   reports: Record<string, number>
   /** By route and status. */
   requests: Record<string, number>
-  /** By route: how many ended within each bucket and no smaller one, beyond the last one, and the sum in seconds. */
+  /** By route: how many ended in each bucket (not cumulative), how many beyond the last one, and their sum in seconds. */
   durations: Record<string, number[]>
 }
 
@@ -29,13 +29,13 @@ export function noCounts(): Counts {
 export interface Counting extends Metrics {
   readonly counts: Counts
   request(route: string, status: number, seconds: number): void
-  /** No file descriptor was left. */
+  /** No file descriptor was free. */
   exhausted(): void
 }
 
 export function createCounting(): Counting {
   const counts = noCounts()
-  // To join a route and a status anew for each request costs more than to count it.
+  // Cached: joining a route and a status for each request costs more than counting it.
   const labels = new Map<string, Map<number, string>>()
 
   function labelsOf(route: string, status: number): string {
@@ -70,7 +70,7 @@ export function createCounting(): Counting {
   }
 }
 
-/** Adds up the counts of several processes. */
+/** Sums the counters of several processes. */
 export function sumOf(all: Counts[]): Counts {
   const total = noCounts()
   for (const counts of all) {
@@ -86,7 +86,7 @@ export function sumOf(all: Counts[]): Counts {
   return total
 }
 
-/** Which cap refused an upload, by the code of the refusal. */
+/** The tier of the cap behind each refusal code. */
 const TIERS: Record<string, string> = {
   'quota-exceeded': 'address',
   'too-many-refusals': 'address',
@@ -96,7 +96,7 @@ const TIERS: Record<string, string> = {
   'storage-full': 'disk',
 }
 
-/** Uploads that a cap refused, by the cap's tier. */
+/** Uploads refused by a cap, by the cap's tier. */
 export function refusalsOf({ uploads }: Counts): Record<string, number> {
   const refusals: Record<string, number> = {}
   for (const [outcome, count] of Object.entries(uploads)) {

@@ -1,12 +1,12 @@
-/** Counts and gauges as Prometheus reads them (text format 0.0.4). */
+/** Renders counters and gauges in Prometheus' text format 0.0.4. */
 import type { Metric, Registry } from 'prom-client'
 import { type Counts, DURATION_BUCKETS, refusalsOf } from './counts.ts'
 
-/** Read when somebody asks. Values that can't be found out then are left out. */
+/** Read on each scrape. A value that can't be read then is left out. */
 export interface Gauge {
   name: string
   help: string
-  /** `null`: there is nothing to tell. Several values differ by their labels. */
+  /** `null`: no value now. Several values differ by their labels. */
   read(): Promise<Reading> | Reading
   labels?: Record<string, string>
 }
@@ -19,7 +19,7 @@ interface Value {
   metricName?: string
 }
 
-/** The library is loaded by the first who asks: it takes more memory than a server that nobody scrapes should. */
+/** Loads the library on the first scrape: it takes more memory than an unscraped server should spend. */
 export async function exposition(counts: Counts, gauges: Gauge[]): Promise<string> {
   const { Registry } = await import('prom-client')
   const registry = new Registry()
@@ -29,20 +29,22 @@ export async function exposition(counts: Counts, gauges: Gauge[]): Promise<strin
   counter('pinhole_upload_bytes_total', 'Bytes of stored images.', [
     { value: counts.uploadBytes, labels: {} },
   ])
-  counter('pinhole_descriptors_exhausted_total', 'Looks, one a second, that found no file descriptor left.', [
-    { value: counts.exhausted, labels: {} },
-  ])
-  counter('pinhole_removals_total', 'Images removed for good.', labelled(counts.removals, 'by', 'cause'))
+  counter(
+    'pinhole_descriptors_exhausted_total',
+    'Checks, once a second, that found no free file descriptor.',
+    [{ value: counts.exhausted, labels: {} }],
+  )
+  counter('pinhole_removals_total', 'Images removed permanently.', labelled(counts.removals, 'by', 'cause'))
   counter(
     'pinhole_quota_refusals_total',
-    'Uploads that a cap refused, by its tier.',
+    'Uploads refused by a cap, by its tier.',
     labelled(refusalsOf(counts), 'tier'),
   )
   counter('pinhole_reports_total', 'Reports of images.', labelled(counts.reports, 'category'))
-  counter('pinhole_http_requests_total', 'Answers.', labelled(counts.requests, 'route', 'status'))
+  counter('pinhole_http_requests_total', 'Responses.', labelled(counts.requests, 'route', 'status'))
   register(registry, {
     name: 'pinhole_http_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer.',
+    help: 'Time from the request headers to the end of the response.',
     type: 'histogram',
     values: Object.entries(counts.durations).flatMap(([route, durations]) => histogram(route, durations)),
   })
@@ -62,7 +64,7 @@ function labelled(counts: Record<string, number>, ...names: string[]): Value[] {
   })
 }
 
-/** Buckets of a histogram are cumulative. */
+/** A histogram's buckets are cumulative. */
 function histogram(route: string, durations: number[]): Value[] {
   const name = 'pinhole_http_request_duration_seconds'
   let below = 0
@@ -78,7 +80,7 @@ function histogram(route: string, durations: number[]): Value[] {
   ]
 }
 
-/** A metric of prom-client's whose values are kept elsewhere. */
+/** Registers a prom-client metric whose values are kept elsewhere. */
 function register(
   registry: Registry,
   metric: { name: string; help: string; type: 'counter' | 'gauge' | 'histogram'; values: Value[] },

@@ -1,4 +1,4 @@
-/** Gauges of one scrape. They are the same in every process of a machine. */
+/** Gauges, read on each scrape. Every process of a machine reports the same values. */
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { Purges } from '../../service/images/purges.ts'
@@ -22,19 +22,19 @@ export interface GaugedParts {
   notices: Notices
 }
 
-/** More wait than any alert tells apart. */
-const COUNTED = 1000
+/** Cap on counted cases: no alert distinguishes more. */
+const MAX_COUNTED_CASES = 1000
 
 export function gaugesOf(parts: GaugedParts): Gauge[] {
   const { config, ledger, now, purges, tombstones, settings, notices } = parts
-  /** Without those that wake nobody. */
-  const open = askedOnce(async () => {
-    const cases = await ledger.cases(['open'], COUNTED)
+  /** Without those that don't alert anybody. */
+  const open = once(async () => {
+    const cases = await ledger.cases(['open'], MAX_COUNTED_CASES)
     return cases.filter(({ isCrowded, isImageGone }) => !isCrowded && !isImageGone)
   })
-  const owed = askedOnce(async () => purges.pending())
-  const told = askedOnce(async () => tombstones.pending())
-  const scans = askedOnce(() => ledger.pendingScans())
+  const pendingPurges = once(async () => purges.pending())
+  const pendingTombstones = once(async () => tombstones.pending())
+  const scans = once(() => ledger.pendingScans())
   const used = async (name: 'daily-bytes' | 'daily-uploads') => {
     if (settings.current()[name] === 0) return null
     return ledger.usedCapacity(name, utcDayOf(now()))
@@ -42,7 +42,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
   return [
     {
       name: 'pinhole_cases_open',
-      help: 'Reported images that wait for a decision, without those that are gone or that only crowded networks reported.',
+      help: 'Reported images awaiting a decision, except those that are gone or were reported only from crowded networks.',
       async read() {
         const cases = await open()
         const urgent = cases.filter(({ severity }) => severity <= URGENT).length
@@ -54,7 +54,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_oldest_case_seconds',
-      help: 'For how long the oldest of them waits; 0 if none does.',
+      help: 'Age of the oldest open case; 0 if there is none.',
       async read() {
         const opened = (await open()).map(({ openedAt }) => openedAt)
         return opened.length === 0 ? 0 : (now() - Math.min(...opened)) / 1000
@@ -62,7 +62,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_case_due_seconds',
-      help: 'Until the first of them is due; below 0 it is overdue.',
+      help: 'Time until the first open case is due; negative if it is overdue.',
       async read() {
         const due = (await open()).map(({ dueAt }) => dueAt)
         return due.length === 0 ? null : (Math.min(...due) - now()) / 1000
@@ -70,57 +70,57 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_held_images',
-      help: 'Images that the operator holds.',
+      help: 'Images held by the operator.',
       read: async () => (await ledger.counts()).held,
     },
     {
       name: 'pinhole_day_bytes',
-      help: 'Bytes of the images that were stored this UTC day, while there is a cap on them.',
+      help: 'Bytes of images stored this UTC day, while a cap on them is set.',
       read: () => used('daily-bytes'),
     },
     {
       name: 'pinhole_day_limit_bytes',
-      help: 'The cap on them.',
+      help: 'The cap on bytes of images stored per UTC day.',
       read: () => settings.current()['daily-bytes'] || null,
     },
     {
       name: 'pinhole_day_uploads',
-      help: 'Images that were stored this UTC day, while there is a cap on them.',
+      help: 'Images stored this UTC day, while a cap on them is set.',
       read: () => used('daily-uploads'),
     },
     {
       name: 'pinhole_day_limit_uploads',
-      help: 'The cap on them.',
+      help: 'The cap on images stored per UTC day.',
       read: () => settings.current()['daily-uploads'] || null,
     },
     {
       name: 'pinhole_purges_owed',
-      help: 'Images that caches are still to forget.',
-      read: async () => (await owed())?.count ?? null,
+      help: 'Images whose cache purge is pending.',
+      read: async () => (await pendingPurges())?.count ?? null,
     },
     {
       name: 'pinhole_purge_oldest_seconds',
-      help: 'For how long the oldest of them is owed.',
-      read: async () => (await owed())?.oldestSeconds ?? null,
+      help: 'Age of the oldest pending purge.',
+      read: async () => (await pendingPurges())?.oldestSeconds ?? null,
     },
     {
       name: 'pinhole_tombstones_pending',
-      help: 'Deletions and decisions that are not in the second place yet.',
-      read: async () => (await told())?.count ?? null,
+      help: 'Deletions and decisions not yet written to TOMBSTONES_URL.',
+      read: async () => (await pendingTombstones())?.count ?? null,
     },
     {
       name: 'pinhole_tombstone_oldest_seconds',
-      help: 'For how long the oldest of them waits.',
-      read: async () => (await told())?.oldestSeconds ?? null,
+      help: 'Age of the oldest pending tombstone.',
+      read: async () => (await pendingTombstones())?.oldestSeconds ?? null,
     },
     {
       name: 'pinhole_scans_pending',
-      help: 'Pictures that a scanner is still to look at.',
+      help: 'Images that no scanner has checked yet.',
       read: async () => (await scans()).count,
     },
     {
       name: 'pinhole_scan_oldest_seconds',
-      help: 'For how long the oldest of them waits; 0 if none does.',
+      help: 'Age of the oldest pending scan; 0 if there is none.',
       async read() {
         const { oldest } = await scans()
         return oldest === null ? 0 : (now() - oldest) / 1000
@@ -128,17 +128,17 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_notices_pending',
-      help: 'Kinds of notices that the operator is still to be told.',
+      help: 'Kinds of notices not yet sent to the operator.',
       read: () => notices.pending(),
     },
     {
       name: 'pinhole_uploads_paused',
-      help: '1 while uploads are refused.',
+      help: '1 while uploads are paused.',
       read: () => (settings.current().uploads === 'paused' ? 1 : 0),
     },
     {
       name: 'pinhole_disk_free_bytes',
-      help: 'Room for images, drafts and the ledger in DATA_DIR.',
+      help: 'Free space for images, drafts and the ledger in DATA_DIR.',
       async read() {
         const { bavail, bsize } = await statfs(config.dataDir)
         return bavail * bsize
@@ -146,15 +146,15 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_build_info',
-      help: '1, with the version that runs.',
+      help: 'Always 1, labelled with the running version.',
       labels: { version: VERSION, node: process.versions.node },
       read: () => 1,
     },
   ]
 }
 
-/** Several gauges of one scrape share an answer. */
-function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
+/** Shares one read among several gauges of a scrape. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined
   return () => {
     answer ??= ask()

@@ -1,9 +1,9 @@
-/** Counts of all processes of a machine: each worker asks its supervisor, which asks them all. */
+/** Sums counters over all processes of a machine: each worker asks its supervisor, which asks all workers. */
 import cluster, { type Worker } from 'node:cluster'
 import { createInFlight } from '../../async.ts'
 import { type Counting, type Counts, sumOf } from './counts.ts'
 
-/** A worker that is silent for this long is busy or dying: its last counts are taken. */
+/** A worker that is silent for this long is busy or dying, so its last known counts are used. */
 const ANSWER_MS = 1000
 
 type Message =
@@ -12,18 +12,18 @@ type Message =
   | { metrics: 'counts?' }
   | { metrics: 'counts'; counts: Counts }
 
-/** In the supervisor. Counts of dead workers stay in the sum: a counter never falls. */
+/** For the supervisor. Counts of dead workers stay in the sum, because a counter must never decrease. */
 export function sumOverWorkers(): void {
   const last = new Map<number, Counts>()
   let missing = new Set<number>()
-  let haveAll = (): void => {}
+  let onComplete = (): void => {}
 
   async function collect(): Promise<Counts> {
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
     missing = new Set(workers.map(({ id }) => id))
-    for (const worker of workers) tell(worker, { metrics: 'counts?' })
+    for (const worker of workers) send(worker, { metrics: 'counts?' })
     await new Promise<void>((resolve) => {
-      haveAll = resolve
+      onComplete = resolve
       setTimeout(resolve, ANSWER_MS).unref()
     })
     return sumOf([...last.values()])
@@ -34,20 +34,20 @@ export function sumOverWorkers(): void {
     if (message?.metrics === 'counts') {
       last.set(worker.id, message.counts)
       missing.delete(worker.id)
-      if (missing.size === 0) haveAll()
+      if (missing.size === 0) onComplete()
     } else if (message?.metrics === 'sum?') {
       void collecting
         .share('sum', collect)
-        .then((counts) => tell(worker, { metrics: 'sum', ticket: message.ticket, counts }))
+        .then((counts) => send(worker, { metrics: 'sum', ticket: message.ticket, counts }))
     }
   })
 }
 
-function tell(worker: Worker, message: Message): void {
+function send(worker: Worker, message: Message): void {
   if (worker.isConnected()) worker.send(message)
 }
 
-/** In a process that serves: the sum over all that do. Never rejects. */
+/** For a serving process: the sum over all serving processes. Never rejects. */
 export function machineCounts({ counts }: Counting): () => Promise<Counts> {
   if (!cluster.isWorker) return async () => counts
   const asked = new Map<number, (sum: Counts) => void>()

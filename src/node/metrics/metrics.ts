@@ -1,4 +1,4 @@
-/** What a process counts, and what it tells of it. */
+/** A process's metrics: counting and exposition. */
 import type { RequestListener, Server } from 'node:http'
 import { createCounting } from './counts.ts'
 import { exposition } from './exposition.ts'
@@ -13,7 +13,7 @@ export function createMetrics(parts: GaugedParts) {
   const counts = machineCounts(counting)
   return {
     ...counting,
-    /** The listener of `server`, with its requests counted too. */
+    /** Wraps the listener of `server` to count its requests. */
     counted: (server: Server, listener: RequestListener) => countRequests(server, listener, counting),
     /** Metrics of all processes of this machine, in Prometheus' text format. */
     async text(): Promise<string> {
@@ -23,7 +23,7 @@ export function createMetrics(parts: GaugedParts) {
   }
 }
 
-/** From the ledger: commands remove images too, and they are no process that anybody scrapes. */
+/** Read from the ledger: commands remove images too, but nothing scrapes them. */
 async function removalsByOperator({ ledger }: GaugedParts): Promise<Record<string, number>> {
   const totals = await ledger.removalTotals().catch(() => [])
   return Object.fromEntries(totals.map(({ rule, count }) => [`operator ${rule || 'none'}`, count]))

@@ -1,4 +1,4 @@
-/** Counts the requests of a server when their answers end. */
+/** Counts a server's requests when their answers end. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { DELETE_PATH, ID_LENGTH, UPLOAD_PATH } from '../../protocol.ts'
@@ -10,20 +10,20 @@ interface Exchange {
   server: Server
 }
 
-/** On the request itself: a weak map of every request costs each of them a collection's work. */
+/** Stored on the request itself: a `WeakMap` entry per request makes work for each garbage collection. */
 const startedAt = Symbol('startedAt')
 type Timed = IncomingMessage & { [startedAt]?: number }
 
-/** The listener, with its requests counted. An answer that the client did not wait for is not. */
+/** Wraps `listener` to count its requests. Answers that the client did not wait for are not counted. */
 export function countRequests(
   server: Server,
   listener: RequestListener,
   counting: Counting,
 ): RequestListener {
-  // Node's own channel: no listener on each answer, and nobody on its way has to know.
+  // Node's diagnostics channel: needs no listener on each answer, and no cooperation of the handlers.
   const finish = (message: unknown): void => {
-    const { request, response, server: of } = message as Exchange
-    if (of !== server) return
+    const { request, response, server: origin } = message as Exchange
+    if (origin !== server) return
     const began = (request as Timed)[startedAt]
     if (began === undefined) return
     counting.request(routeOf(request.url ?? ''), response.statusCode, (performance.now() - began) / 1000)
@@ -36,7 +36,7 @@ export function countRequests(
   }
 }
 
-/** One of a few words, whatever is asked for. */
+/** One of a few labels, whatever the target, so that the number of time series is bounded. */
 export function routeOf(target: string): string {
   if (target.startsWith('/raw/')) return 'raw'
   if (target.startsWith('/preview/')) return 'preview'

@@ -1,7 +1,7 @@
 /**
- * What all servers and commands on one ledger must agree on. A server with another `CDN_URL` would leave purges to a
- * cache that nobody asks; one with another store would not find the others' images; one with other limits would take
- * what the others refuse.
+ * Settings that all servers and commands on one ledger must agree on. A server with another `CDN_URL` would leave its purges
+ * to a cache that nobody purges; one with another store would not find the others' images; one with other limits would
+ * accept uploads that the others refuse.
  */
 import type { Config } from '../../config.ts'
 import { renewIdentities } from '../../service/images/identities.ts'
@@ -10,12 +10,12 @@ import { OPERATOR } from '../manifest.ts'
 
 const PREFIX = 'agreed.'
 
-/** They name no place, and are not kept in the ledger. */
-const SECRET = ['token', 'api', 'fill']
+/** URL parameters that don't identify a location and must not be stored in the ledger. */
+const SECRET_PARAMETERS = ['token', 'api', 'fill']
 
 type Settings = Record<string, string>
 
-/** `folder`: which one it is, if images are in a folder. */
+/** `folder`: the image folder's identity, if images are in a folder. */
 export function settingsOf(config: Config, folder: string | null): Settings {
   return {
     OBJECTS_URL: folder === null ? withoutSecrets(config.objectsUrl) : `file:${folder}`,
@@ -32,31 +32,31 @@ export function settingsOf(config: Config, folder: string | null): Settings {
   }
 }
 
-/** Whether images are to be in another store than so far. */
+/** Whether images are configured to be in another store than before. */
 export async function isOtherStore(ledger: Pick<Ledger, 'facts'>, settings: Settings): Promise<boolean> {
   const { [`${PREFIX}OBJECTS_URL`]: before } = await ledger.facts()
   const after = settings.OBJECTS_URL
   return before !== undefined && after !== undefined && before !== after
 }
 
-/** Says that these hold from now on. */
+/** Makes these settings the agreed ones from now on. */
 export async function agree(ledger: Ledger, settings: Settings): Promise<void> {
-  // Another store does not know the retired ids of this one.
+  // The new store does not know the retired IDs of the old one.
   if (await isOtherStore(ledger, settings)) await renewIdentities(ledger)
   await ledger.writeFacts(prefixed(settings), { replace: true })
 }
 
-/** A server that starts: the first one says what holds. Throws an `Error` with the difference. */
+/** For a starting server: the first one sets the agreement. Throws an `Error` that lists the differences. */
 export async function joinServers(ledger: Ledger, settings: Settings): Promise<void> {
-  // The only one on this machine's ledger may come with new settings. Images stay where they are all the same.
+  // The only server on this machine's ledger may bring new settings, except for the image store.
   const { OBJECTS_URL: _, ...changeable } = settings
   await ledger.join(() => agree(ledger, changeable))
   assertEqual(await ledger.writeFacts(prefixed(settings), { replace: false }), settings)
 }
 
 /**
- * A command beside servers. It says nothing itself, and accepts no uploads: limits are none of its business, so a backup
- * from cron goes on when a limit was changed. Throws an `Error` with the difference.
+ * For a command next to servers. It changes nothing, and only checks locations: commands accept no uploads, so a backup from
+ * cron keeps working after a limit was changed. Throws an `Error` that lists the differences.
  */
 export async function assertAgreed(
   ledger: Ledger,
@@ -67,16 +67,16 @@ export async function assertAgreed(
 }
 
 function assertEqual(facts: Settings, settings: Settings): void {
-  const differences = Object.entries(settings).filter(([name, here]) => facts[PREFIX + name] !== here)
+  const differences = Object.entries(settings).filter(([name, value]) => facts[PREFIX + name] !== value)
   if (differences.length === 0) return
   const lines = differences.map(
-    ([name, here]) => `${name}: ${here || 'none'} here, ${facts[PREFIX + name] || 'none'} by the ledger`,
+    ([name, value]) => `${name}: ${value || 'none'} here, ${facts[PREFIX + name] || 'none'} in the ledger`,
   )
   throw new Error(
     [
-      'these settings are not those of the servers on this ledger:',
+      'these settings differ from those of the servers on this ledger:',
       ...lines,
-      `If they are to hold from now on: ${OPERATOR} agree`,
+      `To make them the settings of all servers: ${OPERATOR} agree`,
     ].join('\n'),
   )
 }
@@ -85,11 +85,11 @@ function prefixed(settings: Settings): Settings {
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [PREFIX + name, value]))
 }
 
-/** In one spelling. Empty for none. */
-function withoutSecrets(given: string | null): string {
-  if (given === null) return ''
-  const { protocol, host, pathname, searchParams } = new URL(given)
-  for (const name of SECRET) searchParams.delete(name)
+/** In canonical form. Empty for `null`. */
+function withoutSecrets(value: string | null): string {
+  if (value === null) return ''
+  const { protocol, host, pathname, searchParams } = new URL(value)
+  for (const name of SECRET_PARAMETERS) searchParams.delete(name)
   searchParams.sort()
   const query = searchParams.size > 0 ? `?${searchParams}` : ''
   return `${protocol}//${host}${pathname.replace(/\/$/, '')}${query}`

@@ -1,4 +1,4 @@
-/** The cache that `CDN_URL` names. */
+/** Opens the cache configured in `CDN_URL`. */
 import type { Cdn } from '../../cdn/cdn.ts'
 import { cloudflareCdn } from '../../cdn/cloudflare.ts'
 import { fastlyCdn } from '../../cdn/fastly.ts'
@@ -10,29 +10,31 @@ interface Provider {
   open(url: URL, baseUrl: string | null): Cdn
 }
 
-const OF_API = ['token', 'purges', 'burst', 'fill', 'api']
-const OF_HOSTS = ['peer', 'fill']
+const API_PARAMETERS = ['token', 'purges', 'burst', 'fill', 'api']
+const HOST_PARAMETERS = ['peer', 'fill']
 
 const PROVIDERS: Record<string, Provider> = {
-  'cloudflare:': { parameters: OF_API, open: (url, baseUrl) => cloudflareCdn(url, fetch, baseUrl) },
-  'fastly:': { parameters: OF_API, open: (url) => fastlyCdn(url) },
-  'nginx:': { parameters: OF_HOSTS, open: (url) => nginxCdn(url) },
-  'varnish:': { parameters: OF_HOSTS, open: (url) => varnishCdn(url) },
+  'cloudflare:': { parameters: API_PARAMETERS, open: (url, baseUrl) => cloudflareCdn(url, fetch, baseUrl) },
+  'fastly:': { parameters: API_PARAMETERS, open: (url) => fastlyCdn(url) },
+  'nginx:': { parameters: HOST_PARAMETERS, open: (url) => nginxCdn(url) },
+  'varnish:': { parameters: HOST_PARAMETERS, open: (url) => varnishCdn(url) },
 }
 
-/** `baseUrl`: of the service, if it is known. Throws an `Error` that says what is wrong with the URL, without what is secret in it. */
+/**
+ * `baseUrl`: the service's, if known. Throws an `Error` that explains what is wrong with the URL without revealing its secrets.
+ */
 export function openCdn(cdnUrl: string, baseUrl: string | null = null): Cdn {
   const url = new URL(cdnUrl)
   const provider = PROVIDERS[url.protocol]
   if (provider === undefined || url.hostname === '') {
-    throw new Error(`CDN_URL must begin with one of ${Object.keys(PROVIDERS).join('//, ')}// and a name`)
+    throw new Error(
+      `CDN_URL must begin with one of ${Object.keys(PROVIDERS).join('//, ')}// followed by a name`,
+    )
   }
   const { parameters } = provider
-  // A cache that a misspelled name leaves out would never be purged.
+  // A misspelled parameter could leave out a cache, which would then never be purged.
   if (![...url.searchParams.keys()].every((name) => parameters.includes(name))) {
-    throw new Error(
-      `CDN_URL: the parameters of ${url.protocol}// are ${parameters.join(', ')}, and no others`,
-    )
+    throw new Error(`CDN_URL: ${url.protocol}// only accepts the parameters ${parameters.join(', ')}`)
   }
   return provider.open(url, baseUrl)
 }

@@ -1,22 +1,22 @@
-/** Where the data is that a configuration names. */
+/** The location of the data that a configuration names. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { OPERATOR } from '../manifest.ts'
 
-/** In `DATA_DIR` while a backup is restored: what was removed since may be there still. */
+/** Marks a restore in progress, in `DATA_DIR`: images that were removed since the backup may be present. */
 export const RESTORING = 'restoring'
 
-/** Throws an `Error` if a restore was not finished. */
+/** Throws an `Error` if a restore is unfinished. */
 export function assertRestored({ dataDir }: Config): void {
   if (!existsSync(join(dataDir, RESTORING))) return
   throw new Error(
-    `a backup is being restored to DATA_DIR=${dataDir}. If that was interrupted, do it again: ${OPERATOR} restore BACKUP; ` +
-      `if the data was copied by hand: ${OPERATOR} verify --repair`,
+    `a backup is being restored to DATA_DIR=${dataDir}. If the restore was interrupted, run it again: ${OPERATOR} restore BACKUP. ` +
+      `If the data was copied by hand: ${OPERATOR} verify --repair`,
   )
 }
 
-/** For people: without user, password and query. */
+/** For display: without user, password and query. */
 export function describeData({ dataDir, objectsUrl, ledgerUrl }: Config): string[] {
   return [
     `Images: ${addressOnly(objectsUrl) ?? `${resolve(dataDir)}/images`}`,
@@ -24,7 +24,7 @@ export function describeData({ dataDir, objectsUrl, ledgerUrl }: Config): string
   ]
 }
 
-/** Throws an `Error` if what should be in `DATA_DIR` is not there. */
+/** Throws an `Error` if `DATA_DIR` lacks data that it should have. */
 export function assertData({ dataDir, objectsUrl, ledgerUrl }: Config): void {
   const missing = [
     ...(objectsUrl === null && !existsSync(join(dataDir, 'images', 'objects')) ? ['images'] : []),
@@ -32,7 +32,7 @@ export function assertData({ dataDir, objectsUrl, ledgerUrl }: Config): void {
   ]
   if (missing.length === 0) return
   throw new Error(
-    `DATA_DIR=${dataDir} is ${resolve(dataDir)}, and no server ever kept its data there: it has no ${missing.join(' and no ')}. ` +
+    `DATA_DIR=${dataDir} is ${resolve(dataDir)}, which holds no server’s data: ${missing.join(' and ')} missing. ` +
       'Set the same variables as for the server.',
   )
 }

@@ -1,4 +1,4 @@
-/** Opens the small files that a command or the configuration names. */
+/** Opens the small files beside images: backups, tombstones, evidence. */
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../../service/clock.ts'
@@ -9,12 +9,12 @@ import { openFolderFiles } from '../../stores/filesystem/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 
-/** What a backup has beside images: ledgers and manifests. `url`: `file:` and a folder, or `s3://…`. */
+/** A backup's ledger snapshots and manifests. `url`: `file:` and a folder, or `s3://…`. */
 export function openBackupFiles(url: string, config: Config): Promise<Files> {
   return openFiles(url, config, { inFolder: (path) => join(path, 'backup'), inBucket: '.backup/' })
 }
 
-/** The second place of tombstones. `null`: the configuration names none. */
+/** The second location of tombstones. `null`: none is configured. */
 export async function openTombstoneFiles(config: Config): Promise<Files | null> {
   const { tombstonesUrl } = config
   return tombstonesUrl === null
@@ -22,13 +22,13 @@ export async function openTombstoneFiles(config: Config): Promise<Files | null> 
     : openFiles(tombstonesUrl, config, { inFolder: (path) => resolve(path), inBucket: '' })
 }
 
-/** Sealed evidence, beside the images of `url`: `file:` and a data folder, or `s3://…`. Default: those of the configuration. */
+/** Sealed evidence beside the images of `url`: `file:` and a data folder, or `s3://…`. Default: the configured store. */
 export function openEvidenceFiles(config: Config, url = config.objectsUrl ?? 'file:'): Promise<Files> {
   const inFolder = (path: string) => join(path || config.dataDir, 'evidence')
   return openFiles(url, config, { inFolder, inBucket: '.evidence/' })
 }
 
-/** `inBucket`: below the prefix of the URL. */
+/** `inBucket`: prefix below the URL's own. */
 async function openFiles(
   url: string,
   config: Config,
@@ -39,7 +39,7 @@ async function openFiles(
   return openS3Files({ url, folder: inBucket, ...s3Options(config) })
 }
 
-/** Writes sealed evidence there. `null`: no key, nothing is sealed. Throws an `Error` for a wrong key. */
+/** Creates the evidence sealer. `null`: no key, so nothing is sealed. Throws an `Error` for an invalid key. */
 export async function openEvidence(
   config: Config,
   { objects, ledger, clock }: { objects: ObjectStore; ledger: Ledger; clock: Clock },
@@ -49,11 +49,11 @@ export async function openEvidence(
   return createEvidence({ seal, files, objects, ledger, now: clock.now })
 }
 
-/** Brings sealed evidence from one place to another, and lets what was forgotten there go. */
+/** Copies sealed evidence from one location to another, and removes expired boxes that the source no longer has. */
 export async function copyEvidence(from: Files, to: Files): Promise<void> {
-  const [there, known] = [await from.names(), new Set(await to.names())]
-  if (there.length > 0) await to.make()
-  for (const name of there) {
+  const [names, known] = [await from.names(), new Set(await to.names())]
+  if (names.length > 0) await to.make()
+  for (const name of names) {
     if (known.delete(name)) continue
     const box = await from.read(name)
     if (box !== null) await to.write(name, box)
@@ -62,7 +62,7 @@ export async function copyEvidence(from: Files, to: Files): Promise<void> {
   for (const name of known) if (isOver(name, today)) await to.remove(name)
 }
 
-/** What an S3 store is opened with, beside its URL. */
+/** The S3 store's options, apart from its URL. */
 export function s3Options({ awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsRegion }: Config) {
   if (awsAccessKeyId === null || awsSecretAccessKey === null) {
     throw new Error('s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')

@@ -1,4 +1,4 @@
-/** The ways that `NOTIFY` names. */
+/** Opens the notification channels configured in `NOTIFY`. */
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import { notifiersAt } from '../../notify/addresses.ts'
@@ -8,20 +8,20 @@ import { wireNotices } from '../../wiring/moderation.ts'
 import { adminUrl } from '../admin/address.ts'
 import type { Stores } from './stores.ts'
 
-/** Mail and webhooks are loaded where they are used: most servers have none. */
-const WAYS: Record<string, (url: URL) => Promise<Notifier>> = {
+/** Mail and webhooks are loaded on demand: most servers use none. */
+const CHANNELS: Record<string, (url: URL) => Promise<Notifier>> = {
   'https:': async (url) => (await import('../../notify/webhook.ts')).webhook(url),
   'ntfy:': async (url) => (await import('../../notify/ntfy.ts')).ntfy(url),
   'smtp:': async (url) => (await import('../../notify/smtp.ts')).smtp(url),
   'smtps:': async (url) => (await import('../../notify/smtp.ts')).smtp(url),
 }
 
-/** Throws an `Error` that says what is wrong with an address, without what is secret in it. */
+/** Throws an `Error` that explains what is wrong with an address without revealing its secrets. */
 export async function openNotifiers(addresses: string[]): Promise<Notifier[]> {
-  return Promise.all(notifiersAt(addresses, WAYS))
+  return Promise.all(notifiersAt(addresses, CHANNELS))
 }
 
-/** Notices of what wants a decision, with a link to the admin server if it has an address. Throws as `openNotifiers`. */
+/** Notices about pending decisions, with a link to the admin server if it has an address. Throws like `openNotifiers`. */
 export async function openNotices(
   config: Config,
   { ledger, clock }: Pick<Stores, 'ledger' | 'clock'>,

@@ -1,4 +1,4 @@
-/** Opens what the configuration names. The only place that knows which adapters there are. */
+/** Opens the configured stores. The only module that knows which adapters exist. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cdn } from '../../cdn/cdn.ts'
@@ -23,12 +23,12 @@ import { openTombstones } from './tombstones.ts'
 
 export interface Stores {
   objects: ObjectStore
-  /** Set if images are in a folder. */
+  /** `null` if images are not in a folder. */
   filesystem: FilesystemStore | null
   ledger: Ledger
   cdn: Cdn | null
   clock: Clock
-  /** What all servers on the ledger must agree on. */
+  /** Settings that all servers on the ledger must agree on. */
   settings: Record<string, string>
   purges: Purges
   moves: Moves
@@ -37,13 +37,13 @@ export interface Stores {
 }
 
 export interface OpenOptions {
-  /** A server makes what is missing and joins the others; a command needs data that is there. */
+  /** A server creates missing data and joins the other servers; a command requires existing data. */
   as: 'server' | 'command'
   /** This machine's clock, epoch milliseconds. */
   now?: () => number
-  /** For the command that changes them. */
+  /** For the command that changes the agreed settings. */
   mayDisagree?: boolean
-  /** For the commands that end a restore. */
+  /** For commands that end a restore. */
   isRestoring?: boolean
 }
 
@@ -58,14 +58,14 @@ export async function openStores(config: Config, log: Log, options: OpenOptions)
   }
   const ledger = await openLedger(config, isCommand)
   try {
-    return await openBeside(ledger, config, log, options)
+    return await openWithLedger(ledger, config, log, options)
   } catch (error) {
     await ledger.close()
     throw error
   }
 }
 
-async function openBeside(
+async function openWithLedger(
   ledger: Ledger,
   config: Config,
   log: Log,
@@ -94,7 +94,7 @@ async function openBeside(
   return { objects, filesystem, ledger, cdn, clock, settings, purges, moves, tombstones, close }
 }
 
-/** Where drafts are kept that are too large for memory. */
+/** The folder for drafts that are too large for memory. */
 export function draftFolder(config: Config): string {
   return join(config.dataDir, config.objectsUrl === null ? 'images/incoming' : 'incoming')
 }
@@ -103,12 +103,12 @@ function openFolder({ dataDir, hotSetBytes }: Config): Promise<FilesystemStore> 
   return openFilesystemStore({ folder: join(dataDir, 'images'), hotSetBytes })
 }
 
-/** The data folder that `file:` and a path name; without a path, the configuration's. `null` for `s3://…`. */
+/** The data folder named by `file:` and a path; the configuration's if the path is empty. `null` for `s3://…`. */
 export function dataFolderOf(url: string, { dataDir }: Config): string | null {
   return url.startsWith('file:') ? url.slice('file:'.length) || dataDir : null
 }
 
-/** Where images are, for a command: `file:` and a data folder, or `s3://…`. */
+/** Opens an image store for a command: `file:` and a data folder, or `s3://…`. */
 export async function openImages(url: string, config: Config): Promise<ObjectStore> {
   const dataDir = dataFolderOf(url, config)
   return dataDir === null
@@ -119,7 +119,7 @@ export async function openImages(url: string, config: Config): Promise<ObjectSto
 async function openBucket(config: Config, url: string, as: OpenOptions['as']): Promise<ObjectStore> {
   const { openS3Store } = await import('../../stores/s3/store.ts')
   const options = s3Options(config)
-  // A command leaves nothing in a folder that is a server's.
+  // A command leaves no files in a server's folder.
   const drafts = as === 'server' ? draftFolder(config) : tmpdir()
   if (as === 'server') await makePrivate(drafts)
   return openS3Store({
@@ -129,11 +129,11 @@ async function openBucket(config: Config, url: string, as: OpenOptions['as']): P
   })
 }
 
-/** `mustExist`: throws an `Error` if there is none. */
+/** `mustExist`: throws an `Error` if there is no ledger. */
 export async function openLedger(config: Config, mustExist: boolean): Promise<Ledger> {
   if (config.ledgerUrl !== null) {
     const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
-    // A command makes nothing in a server's folder.
+    // A command creates no files in a server's folder.
     const saltFolder = mustExist ? null : join(config.dataDir, 'private')
     return openPostgresLedger({ url: config.ledgerUrl, mustExist, saltFolder })
   }

@@ -1,4 +1,4 @@
-/** The second place of deletions and decisions, where the configuration names one. */
+/** Opens the second location for deletions and decisions, if one is configured. */
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '../../config.ts'
@@ -9,7 +9,7 @@ import type { ObjectStore } from '../../stores/object-store.ts'
 import { nodeHashes } from '../hashes.ts'
 import { openTombstoneFiles } from './files.ts'
 
-/** A command leaves tombstones as a server does, for servers to write. */
+/** A command records tombstones like a server does, and leaves writing them to the servers. */
 export async function openTombstones(parts: {
   config: Config
   log: Log
@@ -34,7 +34,7 @@ export async function openTombstones(parts: {
     place,
     isNew,
     now,
-    onFailure: (err) => log.warn({ err }, 'tombstones could not be written and will be tried again'),
+    onFailure: (err) => log.warn({ err }, 'tombstones could not be written; retrying'),
     onRecovery: () => log.info({}, 'tombstones are written again'),
   })
   return {
@@ -46,7 +46,7 @@ export async function openTombstones(parts: {
   }
 }
 
-/** It would be lost with the disk that it is there for. */
+/** A copy on the same disk would be lost together with the original. */
 async function warnOfSameDisk(folder: string, { dataDir }: Config, log: Log): Promise<void> {
   const deviceOf = (path: string) =>
     stat(path).then(
@@ -59,7 +59,7 @@ async function warnOfSameDisk(folder: string, { dataDir }: Config, log: Log): Pr
   }
 }
 
-/** A place is the same whatever its endpoint's spelling. */
+/** Identifies a location independently of how its endpoint is spelled. */
 export function withoutQuery(url: string): string {
   return url.replace(/\?.*/, '')
 }

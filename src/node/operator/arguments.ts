@@ -1,4 +1,4 @@
-/** Arguments and options that several commands take, and who acts. */
+/** Arguments and options shared by several commands, and the account to record in the audit log. */
 import { hostname, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
@@ -6,72 +6,81 @@ import { idIn } from '../../service/images/ids.ts'
 import { RULE_PATTERN } from '../../service/moderation/report-categories.ts'
 import type { Actor } from '../../stores/ledger.ts'
 
-/** An id, or an address that ends with one. */
+/** An ID, or an address that ends with one. */
 export function readId(subject: string): string {
   const id = idIn(subject)
-  if (id === null) throw new InvalidArgumentError(`"${subject}" is no image's id.`)
+  if (id === null) throw new InvalidArgumentError(`"${subject}" is not an image ID.`)
   return id
 }
 
-/** SHA-256 in hex. */
+/** A SHA-256 digest in hex. */
 export function readDigest(subject: string): string {
   const digest = subject.toLowerCase()
-  if (!/^[0-9a-f]{64}$/.test(digest)) throw new InvalidArgumentError(`"${subject}" is no SHA-256 in hex.`)
+  if (!/^[0-9a-f]{64}$/.test(digest))
+    throw new InvalidArgumentError(`"${subject}" is not a SHA-256 digest in hex.`)
   return digest
 }
 
-/** For an argument that takes several. */
-export function several(read: (subject: string) => string) {
+/** Parser for a variadic argument. */
+export function variadic(read: (subject: string) => string) {
   return (subject: string, before: string[] = []): string[] => [...before, read(subject)]
 }
 
-/** `s3://…`, or a folder. As `file:` and its path, or as it is. */
-export function readPlace(text: string): string {
+/** `s3://…` or a folder. Returns `s3://…` unchanged, and a folder as `file:` and its absolute path. */
+export function readLocation(text: string): string {
   if (text.startsWith('s3://')) {
     if (URL.canParse(text)) return text
-    throw new InvalidArgumentError('Write an S3 store as s3://bucket/prefix?endpoint=https://host')
+    throw new InvalidArgumentError('An S3 store has the form s3://bucket/prefix?endpoint=https://host')
   }
-  if (/^[a-z0-9]+:\/\//i.test(text)) throw new InvalidArgumentError('Give a folder or s3://…')
+  if (/^[a-z0-9]+:\/\//i.test(text)) throw new InvalidArgumentError('Expected a folder or s3://…')
   const path = text.replace(/^file:/, '')
   return path === '' ? 'file:' : `file:${resolve(path)}`
 }
 
 /** Unit: bytes a second. */
 export function rateOption(): Option {
-  return new Option('--rate <MB/s>', 'read no faster than this').argParser((text) => {
+  return new Option('--rate <MB/s>', 'limit the read rate').argParser((text) => {
     const megabytes = Number(text)
-    if (!(megabytes > 0)) throw new InvalidArgumentError('A rate is a number of MB a second.')
+    if (!(megabytes > 0)) throw new InvalidArgumentError('The rate must be a number of MB per second.')
     return megabytes * 1e6
   })
 }
 
 export function limitOption(): Option {
-  return new Option('--limit <number>', 'list at most this many').default(100).argParser((text) => {
-    if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('A limit is a whole number.')
-    return Number(text)
-  })
+  return new Option('--limit <number>', 'maximum number of entries to list')
+    .default(100)
+    .argParser((text) => {
+      if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('The limit must be a whole number.')
+      return Number(text)
+    })
 }
 
 export function reasonOption(): Option {
-  return new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory().argParser((text) => {
-    if (text.trim() === '') throw new InvalidArgumentError('Give a reason.')
-    return text
-  })
+  return new Option('--reason <text>', 'reason, recorded in the audit log')
+    .makeOptionMandatory()
+    .argParser((text) => {
+      if (text.trim() === '') throw new InvalidArgumentError('The reason must not be empty.')
+      return text
+    })
 }
 
 export function ruleOption(): Option {
-  return new Option('--rule <code>', 'the rule that was broken; it is recorded').argParser((text) => {
-    if (RULE_PATTERN.test(text)) return text
-    throw new InvalidArgumentError('A rule is lower-case letters, digits and hyphens, e.g. copyright.')
-  })
+  return new Option('--rule <code>', 'the rule that was violated, recorded in the audit log').argParser(
+    (text) => {
+      if (RULE_PATTERN.test(text)) return text
+      throw new InvalidArgumentError(
+        'A rule consists of lower-case letters, digits and hyphens, e.g. copyright.',
+      )
+    },
+  )
 }
 
-/** The account that runs the command. */
-export function actedBy({ rule }: { rule?: string } = {}): Actor {
+/** The account that runs the command, as the actor of an audit entry. */
+export function currentActor({ rule }: { rule?: string } = {}): Actor {
   return { who: accountOf(), ...(rule === undefined ? {} : { rule }) }
 }
 
-/** `name@host`. Containers run under numbers that no file of theirs has a name for: then the number. */
+/** `name@host`. A container's user may have no name: then its number. */
 export function accountOf(): string {
   try {
     return `${userInfo().username}@${hostname()}`

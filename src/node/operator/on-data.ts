@@ -8,28 +8,28 @@ import { describeData } from '../open/data-folder.ts'
 import { openEvidence } from '../open/files.ts'
 import { openStores } from '../open/stores.ts'
 import type { OperatorData } from './operator-data.ts'
-import { giveToOwner } from './ownership.ts'
+import { restoreOwnership } from './ownership.ts'
 import { remoteData, SERVER_VARIABLE } from './remote.ts'
 
 /**
- * The action of a command: opens the data that the environment names, runs `work` on it, and closes it. `work` returns the
- * exit code, or nothing for 0.
+ * Wraps a command's action: opens the data that the environment selects, runs `work`, and closes the data. `work` returns
+ * the exit code, or nothing for 0.
  */
-export function onData<Given extends unknown[]>(
-  work: (data: OperatorData, ...given: Given) => Promise<number | undefined>,
+export function onData<Args extends unknown[]>(
+  work: (data: OperatorData, ...args: Args) => Promise<number | undefined>,
   {
     writesImages = false,
     ...options
   }: { mayDisagree?: boolean; isRestoring?: boolean; writesImages?: boolean } = {},
-): (...given: Given) => Promise<void> {
-  return async (...given) => {
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
     const server = process.env[SERVER_VARIABLE]
     if (server) {
-      process.exitCode = await work(remoteData(server, process.env.OPERATOR_TOKEN), ...given)
+      process.exitCode = await work(remoteData(server, process.env.OPERATOR_TOKEN), ...args)
       return
     }
     const config = parseConfig(process.env)
-    // Not with what the command prints, which programs may read.
+    // On standard error, because programs may read the command's standard output.
     process.stderr.write(`${describeData(config).join('\n')}\n`)
     try {
       const stores = await openStores(config, createLog(config.logLevel), { as: 'command', ...options })
@@ -46,12 +46,12 @@ export function onData<Given extends unknown[]>(
           now: clock.now,
           onFailure: () => {},
         })
-        process.exitCode = await work({ config, stores, takedown, settings }, ...given)
+        process.exitCode = await work({ config, stores, takedown, settings }, ...args)
       } finally {
         await stores.close()
       }
     } finally {
-      giveToOwner(config.dataDir, { images: writesImages })
+      restoreOwnership(config.dataDir, { images: writesImages })
     }
   }
 }

@@ -1,10 +1,10 @@
-/** What a command works on: data of this machine, or of a server elsewhere. */
+/** The data that a command works on: on this machine, or on a remote server. */
 import type { Config } from '../../config.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Stores } from '../open/stores.ts'
 
-/** `tombstones` and `settings` are unknown for a server that is reached through `--server`. */
+/** `tombstones` and `settings` are unavailable for a remote server. */
 type CommandStores = Pick<Stores, 'objects' | 'ledger'> & {
   clock: Pick<Stores['clock'], 'now'>
 } & Partial<Pick<Stores, 'tombstones' | 'settings'>>
@@ -14,6 +14,6 @@ export interface OperatorData {
   stores: CommandStores
   takedown: Takedown
   settings: Settings
-  /** The address of the server elsewhere. */
+  /** The remote server's address, with `--server`. */
   server?: string
 }

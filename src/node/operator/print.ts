@@ -1,17 +1,17 @@
-/** Prints for the operator. A reader that stops early (`| head`) must not end the command. */
+/** Prints to the operator. A reader that stops early (`| head`) must not abort the command. */
 
-let isRead = true
+let hasReader = true
 
-/** Whether output was lost on its way to somebody who wanted it. */
+/** Whether output was lost for another reason than a closed pipe. */
 let isLost = false
 
-/** The work goes on whatever becomes of the output: half a hold is worse. A closed pipe is no error; a full disk is. */
+/** The command finishes even if its output is lost: a half-done hold is worse. A closed pipe is no error; a full disk is. */
 export function tolerateLostOutput(): void {
-  isRead = true
+  hasReader = true
   isLost = false
   process.stderr.on('error', () => {})
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    isRead = false
+    hasReader = false
     if (error.code === 'EPIPE') return
     isLost = true
     process.exitCode = 1
@@ -23,20 +23,20 @@ export function isOutputLost(): boolean {
   return isLost
 }
 
-/** `false` if nobody reads standard output any more: what only prints may end. */
-export function isOutputRead(): boolean {
-  return isRead
+/** `false` if nobody reads standard output any more: commands that only print may stop. */
+export function hasOutputReader(): boolean {
+  return hasReader
 }
 
 export function print(text: string): void {
   clearProgress()
-  if (isRead) process.stdout.write(`${text}\n`)
+  if (hasReader) process.stdout.write(`${text}\n`)
 }
 
-/** Whether the terminal's last line tells of progress. */
+/** Whether the terminal's last line shows progress. */
 let isProgressShown = false
 
-/** Before anything else is written, and at the end: it would stand on the same line. */
+/** Must be called before other output and at the end, so that nothing is appended to the progress line. */
 export function clearProgress(): void {
   if (isProgressShown) process.stderr.write(CLEAR_LINE)
   isProgressShown = false
@@ -44,21 +44,21 @@ export function clearProgress(): void {
 
 const CLEAR_LINE = '\r\x1b[K'
 
-/** Tells how far a long command is, on standard error. `text` is only made when it is told. */
+/** Reports the progress of a long command on standard error. `text` is only evaluated when it is shown. */
 export type Progress = (text: () => string) => void
 
 export function createProgress(): Progress {
   const { isTTY } = process.stderr
-  const everyMs = isTTY ? 200 : 5000
-  let toldAt = performance.now()
+  const intervalMs = isTTY ? 200 : 5000
+  let shownAt = performance.now()
   return (text) => {
-    if (performance.now() - toldAt < everyMs) return
-    toldAt = performance.now()
+    if (performance.now() - shownAt < intervalMs) return
+    shownAt = performance.now()
     process.stderr.write(isTTY ? `${CLEAR_LINE}${text()}` : `${text()}\n`)
     isProgressShown = isTTY
   }
 }
 
-export function bytesOf(bytes: number): string {
+export function formatBytes(bytes: number): string {
   return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

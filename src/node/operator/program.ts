@@ -1,4 +1,4 @@
-/** The table of the operator's commands. */
+/** The operator's command line program. */
 import { Command, CommanderError } from 'commander'
 import { loadEnvFile } from '../env-file.ts'
 import { linesOf } from '../error-lines.ts'
@@ -52,39 +52,39 @@ const COMMANDS = [
   listCommand,
 ]
 
-/** What they need of the data comes through the admin server. */
-const FROM_ELSEWHERE = [
+/** Commands that work with `--server`: the admin server provides all the data that they need. */
+const REMOTE_COMMANDS = [
   ...['queue', 'show', 'hold', 'release', 'keep', 'remove', 'block', 'unblock'],
   ...['pause', 'resume', 'set', 'audit', 'export', 'login', 'status', 'list'],
 ]
 
 const EXIT_CODES = `
-The same variables as the server's say where the data is: DATA_DIR, OBJECTS_URL, LEDGER_URL, CDN_URL.
+The data is located by the same variables as for the server: DATA_DIR, OBJECTS_URL, LEDGER_URL, CDN_URL.
 
 Exit codes:
-  0  all done
-  1  something failed: standard error says what
-  2  wrong command line`
+  0  success
+  1  something failed: see standard error
+  2  invalid command line`
 
-/** Runs one command, and gives the code to exit with. Never throws. */
+/** Runs one command and returns the exit code. Never throws. */
 export async function runOperator(args: string[]): Promise<number> {
   tolerateLostOutput()
   const program = new Command(OPERATOR)
     .version(VERSION, '--version')
-    .description("The operator's commands, on the data of a running server.")
+    .description('Operator commands. They work on the data of a running server.')
     .option(
       '--env-file <file>',
-      "the server's variables, as systemd reads them; those of the environment win",
+      "read the server's variables from a file in systemd's EnvironmentFile= format; the environment takes precedence",
     )
-    .option('--server <url>', 'the address of an admin server elsewhere; OPERATOR_TOKEN opens it')
+    .option('--server <url>', 'address of a remote admin server; needs OPERATOR_TOKEN')
     .hook('preAction', (root, command) => {
       const { envFile, server } = root.opts<{ envFile?: string; server?: string }>()
       if (envFile !== undefined) loadEnvFile(envFile)
       if (server === undefined) return
-      // The top-level command decides: for `evidence list` that is `evidence`.
+      // For a subcommand the top-level command decides: `evidence` for `evidence list`.
       const name = (command.parent === root ? command : command.parent!).name()
-      if (!FROM_ELSEWHERE.includes(name))
-        throw new Error(`${name} works on the data itself: not with --server`)
+      if (!REMOTE_COMMANDS.includes(name))
+        throw new Error(`${name} needs direct access to the data: run it on the server, not with --server`)
       process.env[SERVER_VARIABLE] = server
     })
     .exitOverride()
@@ -95,7 +95,7 @@ export async function runOperator(args: string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' }).finally(clearProgress)
     return isOutputLost() ? 1 : Number(process.exitCode ?? 0)
   } catch (error) {
-    // Commander has printed its own errors.
+    // Commander has already printed its own errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     process.stderr.write(`${linesOf(error).join('\n')}\n`)
     return 1

@@ -1,4 +1,4 @@
-/** The data of a server on another machine, through its admin server: for commands with `--server`. */
+/** A remote server's data, accessed through its admin server: for commands with `--server`. */
 import { type Config, isSafeForTokens, parseConfig } from '../../config.ts'
 import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/calls.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
@@ -7,16 +7,16 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import type { OperatorData } from './operator-data.ts'
 
-/** Where the operator's commands go, if not to data of this machine. */
+/** The remote admin server's address, if commands don't work on local data. */
 export const SERVER_VARIABLE = 'PINHOLE_OPERATOR_SERVER'
 
 const ANSWER_MS = 60_000
 
-/** `url`: of the admin server. Throws an `Error` if it is not safe to send the token there. */
+/** `url`: the admin server's address. Throws an `Error` if it is unsafe to send the token there. */
 export function remoteData(url: string, token: string | undefined): OperatorData {
   if (!URL.canParse(url) || !isSafeForTokens(url)) throw new Error('--server must begin with https://')
   const { origin } = new URL(url)
-  if (!token) throw new Error('OPERATOR_TOKEN is not set: it is the same as the server’s')
+  if (!token) throw new Error('OPERATOR_TOKEN is not set. Use the same value as the server')
 
   async function ask<T>(on: string, call: string, given: unknown[]): Promise<T> {
     const response = await fetch(origin + CALLS_PATH, {
@@ -41,12 +41,12 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     throw new Error(`${origin} answered ${response.status}`)
   }
 
-  /** Each method asks for itself. */
-  const port = <Port>(on: string, own: Partial<Port> = {}): Port =>
+  /** A proxy whose methods are remote calls, except for those in `own`. */
+  const remoteInterface = <Interface>(on: string, own: Partial<Interface> = {}): Interface =>
     new Proxy(own as object, {
       get: (target, name) =>
         Reflect.get(target, name) ?? ((...given: unknown[]) => ask(on, String(name), given)),
-    }) as Port
+    }) as Interface
 
   async function* each(on: string, call: string): AsyncGenerator<never> {
     yield* await ask<never[]>(on, call, [])
@@ -61,27 +61,27 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     }
   }
 
-  const ledger = port<Ledger>('ledger', {
+  const ledger = remoteInterface<Ledger>('ledger', {
     everyAuditEntry: () => each('ledger', 'everyAuditEntry'),
     everyCase: () => each('ledger', 'everyCase'),
   })
-  const objects = port<ObjectStore>('objects', { list })
-  const takedown = port<Takedown>('takedown')
+  const objects = remoteInterface<ObjectStore>('objects', { list })
+  const takedown = remoteInterface<Takedown>('takedown')
   const config: Config = parseConfig({ OPERATOR_URL: origin })
   const stores = { ledger, objects, clock: { now: Date.now } }
   return { config, stores, takedown, settings: remoteSettings(ask), server: origin }
 }
 
 function remoteSettings(ask: <T>(on: string, call: string, given: unknown[]) => Promise<T>): Settings {
-  let told: SettingsTold | undefined
+  let latest: SettingsTold | undefined
   return {
-    current: () => told!.current,
-    changed: () => told!.changed,
+    current: () => latest!.current,
+    changed: () => latest!.changed,
     async refresh() {
-      told = await ask('settings', 'look', [])
+      latest = await ask('settings', 'look', [])
     },
     async change(...given) {
-      told = await ask('settings', 'change', given)
+      latest = await ask('settings', 'change', given)
     },
     start() {},
     async stop() {},

@@ -1,4 +1,4 @@
-/** Puts aside what `verify` found, or removes what should be gone. Nothing that could be an image is thrown away. */
+/** Quarantines what `verify` found, or removes what should be gone. Never discards anything that could be an image. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { damagedIsThere } from '../../service/images/status.ts'
@@ -8,20 +8,20 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, openAnywhere, removeAnywhere } from '../../stores/object-store.ts'
 import type { Finding } from './scan.ts'
 
-/** Held, and damaged in the backup too, or not in it. */
-export const NO_COPY = 'held: the backup has no sound copy'
+/** The image is held, and damaged in or missing from the backup too. */
+export const NO_COPY = 'held: the backup has no intact copy'
 
 export interface Repair {
   objects: ObjectStore
   ledger: Ledger
   takedown: Takedown
-  /** Where the images are, if they are in a folder. */
+  /** The image folder. `null` if images are in S3. */
   folder: string | null
-  /** Has sound copies of what is damaged. */
+  /** Source of intact copies of damaged images. */
   backup: ObjectStore | null
 }
 
-/** What was done, in a word. */
+/** Returns a short description of the action taken. */
 export async function repair(finding: Finding, parts: Repair): Promise<string> {
   const { objects, takedown, folder, backup } = parts
   switch (finding.kind) {
@@ -34,62 +34,62 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
       if (await takedown.hold(finding.id, 'damaged: found by verify')) {
         return backup === null ? 'held' : NO_COPY
       }
-      // Another image's file, by its record: the store knows none of this name.
-      return folder === null ? 'left' : putAside(folder, join('objects', finding.id))
+      // By its record, the file belongs to another image: the store has no image with this name.
+      return folder === null ? 'left' : quarantine(folder, join('objects', finding.id))
     }
     case 'expired':
-      // The ledger has been told by now, and servers know the time better.
-      return 'left to the servers, which remove it'
+      // The ledger knows the expiry by now, and servers have the better clock.
+      return 'left for the servers to remove'
     case 'removed':
       await removeAnywhere(objects, finding.id)
       return 'removed'
     case 'visible':
-      // A server may hold or release it just now: one process at a time moves an image.
+      // A server may be holding or releasing it concurrently: only one process at a time moves an image.
       await takedown.putRight(finding.id)
       return (await objects.headHeld(finding.id).catch(damagedIsThere)) === null ? 'released' : 'held'
     case 'draft':
       await rm(join(folder!, finding.path), { force: true })
       return 'removed'
     case 'stray':
-      return putAside(folder!, finding.path)
+      return quarantine(folder!, finding.path)
   }
 }
 
-/** Brings the sound copy of a damaged image from a backup, while servers go on. `null`: the backup has none. */
+/** Restores a damaged image from its intact copy in a backup, while servers keep running. `null`: the backup has none. */
 async function heal(
   id: string,
   backup: ObjectStore,
   { objects, ledger, takedown, folder }: Repair,
   isHeld: boolean,
-): Promise<'healed' | 'healed, and held still' | 'removed' | null> {
+): Promise<'healed' | 'healed, still held' | 'removed' | null> {
   const source: Source = { open: (id, selection) => openAnywhere(backup, id, selection) }
   try {
-    const isOthers = !(await healImage(id, source, objects)) && (await objects.head(id)) === null
-    // The file of this name is another image's, by its record.
-    if (isOthers && !isHeld && folder !== null && (await putAsideIfThere(folder, id))) {
+    const isForeign = !(await healImage(id, source, objects)) && (await objects.head(id)) === null
+    // By its record, the file of this name belongs to another image.
+    if (isForeign && !isHeld && folder !== null && (await quarantineIfExists(folder, id))) {
       if ((await copyImage(id, source, objects)) === null) return null
     }
   } catch (error) {
     if (error instanceof DamagedObject) return null
     throw error
   }
-  // Deleted, removed or held since it was looked at: each is in the ledger before it is done to the image.
+  // Deleted, removed or held meanwhile: the ledger records each before the image itself is changed.
   if (await ledger.isGone(id)) {
     await removeAnywhere(objects, id)
     return 'removed'
   }
   await takedown.putRight(id)
-  return (await objects.headHeld(id)) === null ? 'healed' : 'healed, and held still'
+  return (await objects.headHeld(id)) === null ? 'healed' : 'healed, still held'
 }
 
-async function putAside(folder: string, path: string): Promise<string> {
+async function quarantine(folder: string, path: string): Promise<string> {
   await mkdir(join(folder, 'strays'), { recursive: true })
   await rename(join(folder, path), join(folder, 'strays', `${Date.now()}-${basename(path)}`))
-  return 'put into strays'
+  return 'moved to strays'
 }
 
-function putAsideIfThere(folder: string, id: string): Promise<boolean> {
-  return putAside(folder, join('objects', id)).then(
+function quarantineIfExists(folder: string, id: string): Promise<boolean> {
+  return quarantine(folder, join('objects', id)).then(
     () => true,
     (error) => {
       if (error.code === 'ENOENT') return false

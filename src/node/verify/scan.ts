@@ -1,4 +1,4 @@
-/** Looks at all that a store holds. Repairs nothing. */
+/** Checks everything that a store holds. Repairs nothing. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../async.ts'
@@ -13,49 +13,58 @@ import { DamagedObject, type ObjectStore, storedSize } from '../../stores/object
 
 /** A finding of `verify`. */
 export type Finding =
-  /** Bytes or record changed on the disk. */
+  /** Bytes or record corrupted on disk. */
   | { kind: 'damaged'; id: string; isHeld?: true }
-  /** A file that belongs to no image. `path`: in the folder of images. */
+  /** A file that belongs to no image. `path`: relative to the image folder. */
   | { kind: 'stray'; path: string }
-  /** What a dead process left of an upload. */
+  /** An upload's draft left by a dead process. */
   | { kind: 'draft'; path: string }
-  /** Expired long ago, and there. */
+  /** Expired long ago, but still present. */
   | { kind: 'expired'; id: string }
-  /** Removed or deleted by the ledger, and there. */
+  /** Removed or deleted according to the ledger, but still present. */
   | { kind: 'removed'; id: string }
-  /** Held by the ledger, and visible. */
+  /** Held according to the ledger, but visible. */
   | { kind: 'visible'; id: string }
 
 export interface Verified {
   images: number
   bytes: number
-  /** Where to go on. */
+  /** The last ID checked, for resuming. */
   last: string
 }
 
-/** A draft of a process elsewhere may be under way for this long. */
+/** A younger draft may belong to an upload that is still in progress. */
 const DRAFT_MS = 3_600_000
 
-/** Servers remove what expired within this time, also if they do not know whether their clock is right. */
+/** Servers remove expired images within this time, even while they are unsure of their clock. */
 const EXPIRED_MS = 2 * UNSURE_MS
 
-/** What a folder of images has beside images. */
-const KNOWN = new Set(['objects', 'incoming', 'held', 'removing', 'removals', 'retired', 'layout', 'strays'])
+/** The expected entries of an image folder. */
+const KNOWN_NAMES = new Set([
+  'objects',
+  'incoming',
+  'held',
+  'removing',
+  'removals',
+  'retired',
+  'layout',
+  'strays',
+])
 
-/** Reads at once, where each is a request. */
-const AT_ONCE = 8
+/** Concurrent reads, where each is a request. */
+const CONCURRENCY = 8
 
 export interface Scan {
   objects: ObjectStore
   ledger: Ledger
-  /** Where the images are, if they are in a folder. */
+  /** The image folder. `null` if images are in S3. */
   folder: string | null
   after: string
-  /** Also reads what is held. */
+  /** Also checks held images. */
   withHeld: boolean
   bytesPerSecond: number | null
   onProgress: (verified: Verified) => void
-  /** Hears of each image that is to expire, and of each that has expired. */
+  /** Called for each image with an expiry, expired or not. */
   onExpiring?: (expiry: Expiry) => Promise<void>
 }
 
@@ -63,8 +72,8 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
   const { folder, after, objects, ledger } = options
   const verified: Verified = { images: 0, bytes: 0, last: after }
   const gone = new Set<string>()
-  /** A repair may have held it since. */
-  const told = new Set<string>()
+  /** Reported already: a repair may have held them since, so they would show up again among the held images. */
+  const reported = new Set<string>()
   for await (const id of goneIds(ledger)) gone.add(id)
   const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
   const audits = folder === null ? auditStore(objects, after) : auditFolder(join(folder, 'objects'), after)
@@ -75,10 +84,10 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
       const { id, kind, bytes } = audited
       if (gone.has(id)) yield { kind: 'removed', id }
       else if (kind === 'damaged') {
-        told.add(id)
+        reported.add(id)
         yield { kind, id }
       } else {
-        // It may have been released since.
+        // The image may have been released since.
         if (held.has(id) && (await isToBeHeld(id, ledger))) yield { kind: 'visible', id }
         const expiresAt = expiryOf(audited)
         if (expiresAt !== null) await options.onExpiring?.({ id, expiresAt })
@@ -93,10 +102,10 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
   }
   for await (const id of objects.listHeld()) {
     if (gone.has(id)) yield { kind: 'removed', id }
-    else if (options.withHeld && !told.has(id) && (await isDamaged(id, objects)))
+    else if (options.withHeld && !reported.has(id) && (await isDamaged(id, objects)))
       yield { kind: 'damaged', id, isHeld: true }
   }
-  if (folder !== null) yield* looseFiles(folder)
+  if (folder !== null) yield* strayFiles(folder)
   return verified
 }
 
@@ -104,7 +113,7 @@ async function* auditStore(objects: ObjectStore, after: string): AsyncGenerator<
   let inFlight: Promise<Audited | null>[] = []
   for await (const id of objects.list(after)) {
     inFlight.push(auditObject(objects, id))
-    if (inFlight.length < AT_ONCE) continue
+    if (inFlight.length < CONCURRENCY) continue
     yield* (await Promise.all(inFlight)).filter((audited) => audited !== null)
     inFlight = []
   }
@@ -123,8 +132,8 @@ async function auditObject(objects: ObjectStore, id: string): Promise<Audited | 
   }
 }
 
-async function* looseFiles(folder: string): AsyncGenerator<Finding> {
-  for (const name of await readdir(folder)) if (!KNOWN.has(name)) yield { kind: 'stray', path: name }
+async function* strayFiles(folder: string): AsyncGenerator<Finding> {
+  for (const name of await readdir(folder)) if (!KNOWN_NAMES.has(name)) yield { kind: 'stray', path: name }
   for (const name of await readdir(join(folder, 'incoming'))) {
     const path = join('incoming', name)
     const found = await stat(join(folder, path)).catch(() => null)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the image postgres:18 does at its first start: a cluster, a user with a password, a database.
+# Like the image postgres:18 on its first start: creates a cluster, a user with a password, and a database.
 set -e
 PATH=/opt/postgres/bin:$PATH
 data=/var/lib/postgresql/data

@@ -1,4 +1,4 @@
-/** `weed mini -bucket=NAME …`, as far as the servers see it: the S3 server of the tests, where SeaweedFS would listen. */
+/** Stands in for `weed mini -bucket=NAME …`: the tests' S3 server, on SeaweedFS' port. */
 import { env } from 'node:process'
 import { startFakeS3 } from '../../support/s3/fake-s3.ts'
 

@@ -1,16 +1,16 @@
 /** operator backup */
 import { Command } from 'commander'
 import { backUp } from '../../backup/backup.ts'
-import { rateOption, readPlace } from '../arguments.ts'
+import { rateOption, readLocation } from '../arguments.ts'
 import { onData } from '../on-data.ts'
-import { bytesOf, createProgress, print } from '../print.ts'
+import { createProgress, formatBytes, print } from '../print.ts'
 
 export const backupCommand = new Command('backup')
-  .description('copy new images and the ledger, while servers go on')
+  .description('back up new images and the ledger, while servers keep running')
   .argument(
-    '<place>',
-    'a folder, or s3://…: the same one each time, so that only new images are copied',
-    readPlace,
+    '<location>',
+    'a folder or s3://…; use the same one each time, so that only new images are copied',
+    readLocation,
   )
   .addOption(rateOption())
   .option('--json', 'print the result as JSON', false)
@@ -23,15 +23,15 @@ export const backupCommand = new Command('backup')
         to,
         bytesPerSecond: rate ?? null,
         onProgress: ({ copied, kept, bytes }) =>
-          progress(() => `${copied} copied (${bytesOf(bytes)}), ${kept} there already`),
+          progress(() => `${copied} copied (${formatBytes(bytes)}), ${kept} already there`),
       })
       const { copied, kept, bytes, damaged } = transfer
       if (json) print(JSON.stringify({ name, ...manifest, copied, kept, bytes, removed, damaged }))
       else {
         print(
-          `backup ${name}: ${manifest.images} images, ${copied} new (${bytesOf(bytes)}), ${removed} removed`,
+          `backup ${name}: ${manifest.images} images, ${copied} new (${formatBytes(bytes)}), ${removed} removed`,
         )
-        for (const id of damaged) print(`damaged, and not copied: ${id}`)
+        for (const id of damaged) print(`damaged, not copied: ${id}`)
       }
       return damaged.length === 0 ? 0 : 1
     }),

@@ -5,18 +5,18 @@ import { countImages } from '../../../stores/filesystem/listing.ts'
 import type { ImageRecord } from '../../../stores/object-store.ts'
 import { onData } from '../on-data.ts'
 import type { OperatorData } from '../operator-data.ts'
-import { createProgress, isOutputRead, print } from '../print.ts'
+import { createProgress, hasOutputReader, print } from '../print.ts'
 import { isSelective, type Selection, select, selectionOptions } from './selection.ts'
 
 const COST = `
-Without conditions it lists names: seconds for a million in a folder, one request for a thousand in S3.
-With conditions it reads every record: one small read for each in a folder, one request for each in S3.`
+Without conditions it lists IDs: seconds for a million in a folder, one request per thousand in S3.
+With conditions it reads every record: one small read each in a folder, one request each in S3.`
 
 export const listCommand = new Command('list')
   .alias('find')
   .description('list images, or find those that meet all conditions')
   .option('--json', 'print records as JSON lines', false)
-  .option('--count', 'print how many', false)
+  .option('--count', 'print only their number', false)
   .addHelpText('after', COST)
   .action(
     onData(async (data, options: Selection & { json: boolean; count: boolean }) => {
@@ -25,20 +25,20 @@ export const listCommand = new Command('list')
       let count = 0
       const isPlain = !options.json && !isSelective(options)
       if (isPlain && options.count) {
-        count = await countStored(data, (sofar) => `${sofar} so far`)
+        count = await countStored(data, (listed) => `${listed} so far`)
       } else if (isPlain) {
         for await (const id of objects.list()) {
           print(id)
-          if (!isOutputRead()) break
+          if (!hasOutputReader()) break
         }
       } else {
         const onRead = (read: number) => progress(() => `${read} records read, ${count} found`)
         for await (const record of select(objects, options, onRead)) {
           count++
           if (options.count) continue
-          const { keySha256: _, ...told } = record
-          print(options.json ? JSON.stringify(told) : lineOf(record))
-          if (!isOutputRead()) break
+          const { keySha256: _, ...publicRecord } = record
+          print(options.json ? JSON.stringify(publicRecord) : lineOf(record))
+          if (!hasOutputReader()) break
         }
       }
       if (options.count) print(options.json ? JSON.stringify({ count }) : `${count}`)
@@ -51,17 +51,16 @@ function lineOf({ id, createdAt, type, size, sha256 }: ImageRecord): string {
 }
 
 /**
- * How many images there are. A folder of this machine is read once, without order: a second for a million. Any other store
- * lists its names.
+ * Counts the stored images. A local folder is read once, unordered: a second for a million. Any other store is listed.
  */
 export async function countStored(
   { config, stores: { objects }, server }: OperatorData,
-  sofar: (count: number) => string,
+  progressText: (count: number) => string,
 ): Promise<number> {
   const progress = createProgress()
-  const onProgress = (count: number) => progress(() => sofar(count))
-  const isHere = config.objectsUrl === null && server === undefined
-  if (isHere) return countImages(join(config.dataDir, 'images', 'objects'), onProgress)
+  const onProgress = (count: number) => progress(() => progressText(count))
+  const isLocalFolder = config.objectsUrl === null && server === undefined
+  if (isLocalFolder) return countImages(join(config.dataDir, 'images', 'objects'), onProgress)
   let count = 0
   for await (const _ of objects.list()) onProgress(++count)
   return count

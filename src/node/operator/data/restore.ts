@@ -5,16 +5,20 @@ import { type RestoreResult, restore } from '../../backup/restore.ts'
 import { createLog } from '../../log.ts'
 import { OPERATOR } from '../../manifest.ts'
 import { describeData } from '../../open/data-folder.ts'
-import { readPlace } from '../arguments.ts'
-import { giveToOwner } from '../ownership.ts'
-import { bytesOf, createProgress, print } from '../print.ts'
+import { readLocation } from '../arguments.ts'
+import { restoreOwnership } from '../ownership.ts'
+import { createProgress, formatBytes, print } from '../print.ts'
 
 export const restoreCommand = new Command('restore')
-  .description('bring a backup back: onto an empty machine, or beside a ledger that is there and stays')
-  .argument('<place>', 'the folder or s3://… that backups are in', readPlace)
-  .option('--name <name>', 'of one of several backups (default: the newest)')
-  .option('--without-tombstones', 'go on although the second place is lost too', false)
-  .option('--keep-ledger', 'keep the ledger that is here, although it is not the backup’s or older', false)
+  .description('restore a backup, to an empty machine or next to an existing ledger, which is kept')
+  .argument('<location>', 'the folder or s3://… that holds the backups', readLocation)
+  .option('--name <name>', 'which backup to restore (default: the newest)')
+  .option('--without-tombstones', 'continue although the tombstones in TOMBSTONES_URL are lost too', false)
+  .option(
+    '--keep-ledger',
+    'keep the existing ledger, even if it is older than the backup’s or a different one',
+    false,
+  )
   .option('--json', 'print the result as JSON', false)
   .action(async (from: string, { name, json, withoutTombstones, keepLedger }: RestoreOptions) => {
     const config = parseConfig(process.env)
@@ -27,8 +31,8 @@ export const restoreCommand = new Command('restore')
       name,
       withoutTombstones,
       keepLedger,
-      onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${bytesOf(bytes)})`),
-    }).finally(() => giveToOwner(config.dataDir, { images: true }))
+      onProgress: ({ copied, bytes }) => progress(() => `${copied} restored (${formatBytes(bytes)})`),
+    }).finally(() => restoreOwnership(config.dataDir, { images: true }))
     if (json) print(JSON.stringify(asJson(result)))
     else for (const line of linesOf(result)) print(line)
     const { missing, damagedFiles, transfer } = result
@@ -51,21 +55,21 @@ function linesOf(result: RestoreResult): string[] {
   const { manifest, transfer, keptLedger, gone, missing, damagedFiles, unknownSince, isPrivate } = result
   const { copied, kept, damaged, healed } = transfer
   return [
-    `restored ${copied} images of ${manifest.begunAt}, ${kept} were there`,
-    keptLedger ? 'the ledger that was there stays' : 'restored the ledger',
-    ...(gone.length > 0 ? [`${gone.length} images were deleted since, and stay so`] : []),
-    ...healed.map((id) => `was damaged here, and is whole again: ${id}`),
+    `restored ${copied} images of ${manifest.begunAt}, ${kept} already there`,
+    keptLedger ? 'kept the existing ledger' : 'restored the ledger',
+    ...(gone.length > 0 ? [`${gone.length} images were deleted since the backup and stay deleted`] : []),
+    ...healed.map((id) => `repaired from the backup: ${id}`),
     ...missing.map((id) => `missing in the backup: ${id}`),
-    ...damaged.map((id) => `damaged, and there is no sound copy: ${id}`),
+    ...damaged.map((id) => `damaged, and no intact copy exists: ${id}`),
     ...damagedFiles.map((file) => `damaged file: ${file}`),
     ...(unknownSince === null
       ? []
       : [
-          `not known: what was deleted or decided from ${unknownSince} until the disk was lost (nothing, if that was within a minute)`,
+          `unknown: deletions and decisions from ${unknownSince} until the disk was lost (none, if that was within a minute)`,
         ]),
     ...(isPrivate
       ? [
-          'uploads are paused and images private. Look at what came back, remove what must not, and then:',
+          'uploads are paused and images are private. Review the restored images, remove what should be gone, then run:',
           `  ${OPERATOR} confirm-restore`,
         ]
       : []),

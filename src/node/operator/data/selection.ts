@@ -1,4 +1,4 @@
-/** Images by what their records say. There is no index: each record is read. */
+/** Selects images by their records. There is no index: every record is read. */
 import { InvalidArgumentError, Option } from 'commander'
 import { EXTENSIONS, type ImageType } from '../../../protocol.ts'
 import { DamagedObject, digestsOf, type ImageRecord, type ObjectStore } from '../../../stores/object-store.ts'
@@ -13,20 +13,20 @@ export interface Selection {
   sha256?: string
 }
 
-/** Records that are read at once. */
-const AT_ONCE = 16
+/** Concurrent reads of records. */
+const CONCURRENCY = 16
 
 export function selectionOptions(): Option[] {
   return [
     new Option(
       '--since <time>',
-      'stored at this time or later, as 2026-07-31 or 2026-07-31T12:00:00Z',
+      'stored at or after this time, e.g. 2026-07-31 or 2026-07-31T12:00:00Z',
     ).argParser(readTime),
     new Option('--until <time>', 'stored before this time').argParser(readTime),
     new Option('--type <type>', 'jpg, png, gif, webp, avif').argParser(readType),
-    new Option('--min-size <bytes>', 'of this size or larger').argParser(readSize),
-    new Option('--max-size <bytes>', 'of this size or smaller').argParser(readSize),
-    new Option('--sha256 <digest>', 'of what is stored, of what was sent, or of a preview').argParser(
+    new Option('--min-size <bytes>', 'of at least this size').argParser(readSize),
+    new Option('--max-size <bytes>', 'of at most this size').argParser(readSize),
+    new Option('--sha256 <digest>', 'digest of the stored image, the uploaded file or the preview').argParser(
       readDigest,
     ),
   ]
@@ -37,7 +37,7 @@ export function isSelective(selection: Selection): boolean {
   return [since, until, type, minSize, maxSize, sha256].some((each) => each !== undefined)
 }
 
-/** In order of ids. `onRead`: how many records were read so far. Damaged images match nothing. */
+/** Ordered by ID. `onRead` gets the number of records read so far. Damaged images never match. */
 export async function* select(
   objects: ObjectStore,
   selection: Selection,
@@ -54,7 +54,7 @@ export async function* select(
   }
   for await (const id of objects.list()) {
     reading.push(objects.head(id).catch(nullIfDamaged))
-    if (reading.length === AT_ONCE) yield* flush()
+    if (reading.length === CONCURRENCY) yield* flush()
   }
   yield* flush()
 }
@@ -76,24 +76,24 @@ function nullIfDamaged(error: unknown): null {
   throw error
 }
 
-/** `Date` takes "last 60" for 1960, and a time without a zone for this machine's: `remove` would take what nobody meant. */
+/** `Date` reads "last 60" as 1960, and a time without a zone as local: `remove` could then delete the wrong images. */
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
 function readTime(text: string): Date {
   const time = new Date(text)
   if (!TIME.test(text) || Number.isNaN(time.getTime()))
-    throw new InvalidArgumentError('Write a time as in 2026-07-31T12:00:00Z.')
+    throw new InvalidArgumentError('A time has the form 2026-07-31 or 2026-07-31T12:00:00Z.')
   return time
 }
 
 function readType(text: string): ImageType {
   const found = Object.entries(EXTENSIONS).find(([type, extension]) => text === type || text === extension)
   if (found === undefined)
-    throw new InvalidArgumentError(`The types are ${Object.values(EXTENSIONS).join(', ')}.`)
+    throw new InvalidArgumentError(`The type must be one of ${Object.values(EXTENSIONS).join(', ')}.`)
   return found[0] as ImageType
 }
 
 function readSize(text: string): number {
-  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError('A size is a number of bytes.')
+  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError('The size must be a number of bytes.')
   return Number(text)
 }

@@ -3,16 +3,16 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import type { Expiry } from '../../../stores/expiries.ts'
-import { endRestore } from '../../backup/restored-ledger.ts'
+import { abandonRestore } from '../../backup/restored-ledger.ts'
 import { openImages } from '../../open/stores.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
 import { type Finding, scan } from '../../verify/scan.ts'
-import { rateOption, readPlace } from '../arguments.ts'
+import { rateOption, readLocation } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import type { OperatorData } from '../operator-data.ts'
-import { bytesOf, createProgress, print } from '../print.ts'
+import { createProgress, formatBytes, print } from '../print.ts'
 
-/** In `DATA_DIR`: the last id that was checked by a run that did not end. */
+/** In `DATA_DIR`: the last ID checked by an interrupted run. */
 const STATE = 'verify.state'
 const SAVE_EVERY = 1000
 
@@ -26,15 +26,19 @@ interface VerifyOptions {
 
 export const verifyCommand = new Command('verify')
   .description(
-    'read every image and compare it with its record; find files that are not images, and images that should be gone or held',
+    'check every image against its record; find stray files, and images that should be gone or held',
   )
   .option(
     '--repair',
-    'hold what is damaged or should be held, remove what should be gone, put aside the rest',
+    'hold damaged images and those that should be held, remove what should be gone, quarantine the rest',
     false,
   )
-  .option('--from <place>', 'with --repair: heal what is damaged from the backup in this place', readPlace)
-  .option('--continue', 'go on where an interrupted run was', false)
+  .option(
+    '--from <location>',
+    'with --repair: restore damaged images from the backup at this location',
+    readLocation,
+  )
+  .option('--continue', 'continue an interrupted run', false)
   .addOption(rateOption())
   .option('--json', 'print findings as JSON lines', false)
   .action((options: VerifyOptions) => {
@@ -63,11 +67,11 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
     withHeld: backup !== null,
     after: after.trim(),
     bytesPerSecond: options.rate ?? null,
-    // A ledger that is older than the images does not know.
+    // A ledger older than the images lacks their expiries.
     ...(options.repair && { onExpiring: (expiry: Expiry) => ledger.recordExpiries([expiry]) }),
     onProgress({ images, bytes, last }) {
-      progress(() => `${images} images, ${bytesOf(bytes)}`)
-      // Lost, it costs a repetition.
+      progress(() => `${images} images, ${formatBytes(bytes)}`)
+      // Best effort: without it, images are checked again.
       if (images % SAVE_EVERY === 0) void writeFile(state, `${last}\n`).catch(() => {})
     },
   })
@@ -75,14 +79,14 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
     const next = await found.next()
     if (!next.done) {
       count++
-      const done = options.repair
+      const outcome = options.repair
         ? await repair(next.value, { objects, ledger, takedown, folder, backup })
         : null
-      if (done === NO_COPY) unhealed++
+      if (outcome === NO_COPY) unhealed++
       print(
         options.json
-          ? JSON.stringify({ ...next.value, ...(done ? { done } : {}) })
-          : lineOf(next.value, done),
+          ? JSON.stringify({ ...next.value, ...(outcome ? { done: outcome } : {}) })
+          : lineOf(next.value, outcome),
       )
       continue
     }
@@ -90,19 +94,19 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
     const seconds = (performance.now() - startedAt) / 1000
     await rm(state, { force: true })
     await backup?.close()
-    // All that the ledger says is gone is gone now.
-    if (options.repair) await endRestore(config.dataDir, ledger)
+    // Everything that the ledger lists as gone has been removed by now.
+    if (options.repair) await abandonRestore(config.dataDir, ledger)
     const summary = { images, bytes, found: count, seconds: Math.round(seconds * 10) / 10 }
     print(
       options.json
         ? JSON.stringify({ kind: 'summary', ...summary })
-        : `${images} images, ${bytesOf(bytes)}, in ${summary.seconds} s: ${count === 0 ? 'all is well' : `${count} findings`}`,
+        : `${images} images, ${formatBytes(bytes)}, in ${summary.seconds} s: ${count === 0 ? 'all is well' : `${count} findings`}`,
     )
     return count === 0 || (options.repair && unhealed === 0) ? 0 : 1
   }
 }
 
-function lineOf(finding: Finding, done: string | null): string {
+function lineOf(finding: Finding, outcome: string | null): string {
   const subject = 'id' in finding ? finding.id : finding.path
-  return `${finding.kind} ${subject}${done === null ? '' : `: ${done}`}`
+  return `${finding.kind} ${subject}${outcome === null ? '' : `: ${outcome}`}`
 }

@@ -1,165 +1,162 @@
-/** operator hold, remove, release, keep, block and unblock: each does one thing to each of many images or digests. */
+/** operator hold, remove, release, keep, block and unblock: apply one decision to many images or digests. */
 import { Command } from 'commander'
 import { damagedIsThere } from '../../../service/images/status.ts'
 import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
-import { actedBy, readDigest, readId, reasonOption, ruleOption, several } from '../arguments.ts'
+import { currentActor, readDigest, readId, reasonOption, ruleOption, variadic } from '../arguments.ts'
 import { isSelective, type Selection, select, selectionOptions } from '../data/selection.ts'
 import { onData } from '../on-data.ts'
 import { createProgress, print } from '../print.ts'
 
-interface Given {
+interface Decision {
   reason: string
   rule?: string
 }
 
-interface ImageOptions extends Given, Selection {
+interface ImageOptions extends Decision, Selection {
   sameUploader: boolean
   sameNetwork: boolean
   doubles: boolean
 }
 
 const CONDITIONS = `
-Instead of ids, conditions: all images that meet them. \`list\` with the same conditions shows which.`
+Instead of IDs, give conditions to act on all images that meet them. Preview them with \`list\`.`
 
-type Outcome = [isDone: boolean, says: string]
+type Outcome = [isDone: boolean, message: string]
 
 export const holdCommand = onImages(
   new Command('hold').description(
-    'take images out of sight: they answer 403, and nobody can upload the same bytes, until they are released',
+    'hide images until they are released: they answer 403, and the same bytes cannot be uploaded',
   ),
   async (takedown, id, options, objects) => {
-    if (await takedown.hold(id, options.reason, actedBy(options))) return [true, `held ${id}`]
+    if (await takedown.hold(id, options.reason, currentActor(options))) return [true, `held ${id}`]
     const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
-    return [isHeld, `${id} ${isHeld ? 'is held already' : 'was not there to be held'}`]
+    return [isHeld, `${id} ${isHeld ? 'is held already' : 'does not exist'}`]
   },
 )
 
 export const releaseCommand = onIds(
-  new Command('release').description('make held images visible again, as they were'),
-  async (takedown, id, given) => {
-    const isDone = await takedown.release(id, given.reason, actedBy(given))
+  new Command('release').description('make held images visible again'),
+  async (takedown, id, decision) => {
+    const isDone = await takedown.release(id, decision.reason, currentActor(decision))
     return [isDone, isDone ? `released ${id}` : `${id} is not held`]
   },
 )
 
 export const keepCommand = onIds(
-  new Command('keep').description('decide that reported images stay; held ones are released'),
-  async (takedown, id, given) => {
-    const isDone = await takedown.keep(id, given.reason, actedBy(given))
+  new Command('keep').description('decide that reported images may stay; releases held ones'),
+  async (takedown, id, decision) => {
+    const isDone = await takedown.keep(id, decision.reason, currentActor(decision))
     return [isDone, isDone ? `kept ${id}` : `${id} has no case, or was removed`]
   },
 )
 
 export const removeCommand = onImages<ImageOptions & { block: boolean }>(
   new Command('remove')
-    .description('remove images for good: they answer 410')
-    .option('--block', 'refuse the same bytes from now on', false),
+    .description('remove images permanently: they answer 410')
+    .option('--block', 'refuse further uploads of the same bytes', false),
   async (takedown, id, options) => {
     const { block, reason } = options
-    const { removed, blocked } = await takedown.remove(id, reason, { block, by: actedBy(options) })
+    const { removed, blocked } = await takedown.remove(id, reason, { block, by: currentActor(options) })
     const also = blocked.length > 0 ? `, blocked ${blocked.join(' ')}` : ''
-    const says = removed ? `removed ${id}` : `${id} was not there; it answers 410 from now on`
-    return [removed, says + also]
+    const message = removed ? `removed ${id}` : `${id} did not exist; it answers 410 from now on`
+    return [removed, message + also]
   },
 )
 
 export const blockCommand = onSubjects(
   new Command('block')
-    .description('refuse uploads with these bytes, by their digest as sent or as stored')
-    .argument('<sha256...>', 'digests in hex', several(readDigest))
+    .description('refuse uploads with these digests, as uploaded or as stored')
+    .argument('<sha256...>', 'digests in hex', variadic(readDigest))
     .addOption(reasonOption()),
   async (takedown, digest, { reason }) => {
-    await takedown.block(digest, reason, actedBy())
+    await takedown.block(digest, reason, currentActor())
     return [true, `blocked ${digest}`]
   },
 )
 
 export const unblockCommand = onSubjects(
   new Command('unblock')
-    .description('accept these bytes again')
-    .argument('<sha256...>', 'digests in hex', several(readDigest))
+    .description('accept these digests again')
+    .argument('<sha256...>', 'digests in hex', variadic(readDigest))
     .addOption(reasonOption()),
   async (takedown, digest, { reason }) => {
-    const wasBlocked = await takedown.unblock(digest, reason, actedBy())
+    const wasBlocked = await takedown.unblock(digest, reason, currentActor())
     return [wasBlocked, wasBlocked ? `unblocked ${digest}` : `${digest} was not blocked`]
   },
 )
 
-/** Completes a command that takes ids, a reason and a rule, and runs `act` for each id. */
+/** Completes a command that takes IDs, a reason and a rule, and runs `apply` for each ID. */
 function onIds(
   command: Command,
-  act: (takedown: Takedown, id: string, given: Given) => Promise<Outcome>,
+  apply: (takedown: Takedown, id: string, decision: Decision) => Promise<Outcome>,
 ): Command {
-  command.argument('<id...>', 'ids, or addresses that end with one', several(readId))
-  return onSubjects(command.addOption(reasonOption()).addOption(ruleOption()), act)
+  command.argument('<id...>', 'IDs, or addresses that end with one', variadic(readId))
+  return onSubjects(command.addOption(reasonOption()).addOption(ruleOption()), apply)
 }
 
-/** Completes a command that runs `act` for each id or digest that it is given. */
+/** Completes a command that runs `apply` for each ID or digest. */
 function onSubjects(
   command: Command,
-  act: (takedown: Takedown, subject: string, given: Given) => Promise<Outcome>,
+  apply: (takedown: Takedown, subject: string, decision: Decision) => Promise<Outcome>,
 ): Command {
   return command.action(
-    onData(({ takedown }, subjects: string[], given: Given) =>
-      doToEach(subjects, (subject) => act(takedown, subject, given)),
+    onData(({ takedown }, subjects: string[], decision: Decision) =>
+      runEach(subjects, (subject) => apply(takedown, subject, decision)),
     ),
   )
 }
 
-/** Completes a command that acts on images, named by ids or by conditions. It fails if there is none. */
+/** Completes a command that acts on images, selected by IDs or conditions. Fails if none match. */
 function onImages<Options extends ImageOptions>(
   command: Command,
-  act: (takedown: Takedown, id: string, options: Options, objects: ObjectStore) => Promise<Outcome>,
+  apply: (takedown: Takedown, id: string, options: Options, objects: ObjectStore) => Promise<Outcome>,
 ): Command {
   command
-    .argument('[id...]', 'ids, or addresses that end with one', several(readId))
+    .argument('[id...]', 'IDs, or addresses that end with one', variadic(readId))
     .addOption(reasonOption())
     .addOption(ruleOption())
-    .option('--same-uploader', 'and what the same uploader stored in the two days', false)
+    .option('--same-uploader', 'also images that the same uploader stored in the last two days', false)
     .option(
       '--same-network',
-      'and what came from the same network (/24, or /48 of IPv6) in the two days; others share it',
+      'also images from the same network (/24, or /48 for IPv6) in the last two days; other people share it',
       false,
     )
-    .option(
-      '--doubles',
-      'and all images of the same bytes, or with the same preview; reads every record',
-      false,
-    )
+    .option('--doubles', 'also all images with the same bytes or the same preview; reads every record', false)
     .addHelpText('after', CONDITIONS)
   for (const option of selectionOptions()) command.addOption(option)
-  const actOnAll = onData(async ({ takedown, stores: { objects } }, ids: string[], options: Options) => {
-    const all = await withRelated(takedown, await namedBy(ids, options, objects), options)
+  const applyToAll = onData(async ({ takedown, stores: { objects } }, ids: string[], options: Options) => {
+    const all = await withRelated(takedown, await selectIds(ids, options, objects), options)
     if (all.length === 0) {
-      print('no image meets these conditions')
+      print('no image matches these conditions')
       return 1
     }
-    return doToEach(all, (id) => act(takedown, id, options, objects))
+    return runEach(all, (id) => apply(takedown, id, options, objects))
   })
   return command.action((ids: string[], options: Options) => {
-    // Commander prints nothing for an error that an action throws.
-    if (ids.length > 0 === isSelective(options)) command.error('error: name ids, or conditions; not both')
-    return actOnAll(ids, options)
+    // Commander prints nothing for errors that an action throws.
+    if (ids.length > 0 === isSelective(options))
+      command.error('error: give either IDs or conditions, not both or neither')
+    return applyToAll(ids, options)
   })
 }
 
-/** The exit code: 1 if it could not be done to one of them. */
-async function doToEach(subjects: string[], act: (subject: string) => Promise<Outcome>): Promise<number> {
+/** Returns the exit code: 1 if the action failed for any subject. */
+async function runEach(subjects: string[], apply: (subject: string) => Promise<Outcome>): Promise<number> {
   let code = 0
   for (const subject of subjects) {
-    const [isDone, says] = await act(subject)
+    const [isDone, message] = await apply(subject)
     if (!isDone) code = 1
-    print(says)
+    print(message)
   }
   return code
 }
 
 /**
- * The ids, or those of all images that meet the conditions; with `doubles` also those of the same bytes or with the same
+ * The given IDs, or those of all images that meet the conditions; with `doubles`, also images with the same bytes or the same
  * preview. There is no index of digests: every record is read.
  */
-async function namedBy(
+async function selectIds(
   ids: string[],
   options: Selection & { doubles: boolean },
   objects: ObjectStore,

@@ -11,35 +11,35 @@ import { copyEvidence, openEvidenceFiles } from '../../open/files.ts'
 import { print } from '../print.ts'
 
 export const evidenceCommand = new Command('evidence').description(
-  'what was removed for child abuse, sealed for a year',
+  'handle sealed evidence: images removed for child abuse, kept for a year',
 )
 evidenceCommand
   .command('key <file>')
-  .description('make a key pair: the private key into a file, the variable EVIDENCE_KEY on standard output')
+  .description('create a key pair: writes the private key to a file and prints the variable EVIDENCE_KEY')
   .action(makeKey)
 evidenceCommand
   .command('list')
-  .description('names of sealed boxes: the day when it is forgotten, and the id')
+  .description('list sealed boxes, named by expiry date and image ID')
   .action(async () => {
     for (const name of await (await sealedFiles()).names()) print(name)
   })
 evidenceCommand
   .command('copy <folder>')
-  .description('copy sealed boxes to a folder, for the machine that has the private key')
+  .description('copy sealed boxes to a folder, to take them to the machine with the private key')
   .action(async (folder: string) => copyEvidence(await sealedFiles(), openFolderFiles(folder)))
 evidenceCommand
   .command('open <key-file> <box...>')
-  .description('open sealed boxes, on a machine that has the private key')
-  .requiredOption('--to <folder>', 'folder for pictures and what is known of them')
+  .description('open sealed boxes, on the machine with the private key')
+  .requiredOption('--to <folder>', 'folder for the images and their metadata')
   .action(openBoxes)
 
-/** On a machine that is no server's. */
+/** Meant to run on a machine that is not a server. */
 async function makeKey(file: string): Promise<void> {
   const { publicKey, privateKey } = await createKeyPair()
-  // Never one that is there: what was sealed for it could not be opened any more.
+  // Never overwrites a key: what was sealed with it could no longer be opened.
   await writeFile(file, privateKey, { flag: 'wx', mode: 0o600 })
   print(`EVIDENCE_KEY=${publicKey}`)
-  process.stderr.write(`The private key is in ${file}. Keep it, and a copy, away from every server.\n`)
+  process.stderr.write(`The private key is in ${file}. Keep it and a backup copy off all servers.\n`)
 }
 
 async function openBoxes(keyFile: string, boxes: string[], { to }: { to: string }): Promise<void> {
@@ -55,7 +55,7 @@ async function openBoxes(keyFile: string, boxes: string[], { to }: { to: string 
   }
 }
 
-/** The id of its image. */
+/** Returns the image's ID. */
 async function openBox(box: string, privateKey: string, to: string): Promise<string> {
   const { facts, bytes } = readOpened(await open(await readFile(box), privateKey))
   const { id, type, size, preview } = facts.record

@@ -1,4 +1,4 @@
-/** operator queue and show: what was reported. */
+/** operator queue and show: reported images. */
 import { Command } from 'commander'
 import { findImage, type ImageState, type ImageStatus } from '../../../service/images/status.ts'
 import type { Case } from '../../../stores/reports.ts'
@@ -6,14 +6,14 @@ import { limitOption, readId } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 
-/** Reports of one image that are shown. The caps of a day bound how many come. */
+/** Maximum number of reports shown per image. The daily caps bound how many can arrive. */
 const SHOWN_REPORTS = 1000
 
 export const queueCommand = new Command('queue')
-  .description('reported images that wait for a decision: the most severe first, then by when they are due')
+  .description('list reported images awaiting a decision: most severe first, then by due time')
   .addOption(limitOption())
-  .option('--held', 'held ones instead', false)
-  .option('--json', 'one JSON object a line', false)
+  .option('--held', 'list held images instead', false)
+  .option('--json', 'print one JSON object per line', false)
   .action(
     onData(async ({ stores }, { limit, held, json }: { limit: number; held: boolean; json: boolean }) => {
       const cases = await stores.ledger.cases([held ? 'held' : 'open'], limit)
@@ -24,9 +24,9 @@ export const queueCommand = new Command('queue')
   )
 
 export const showCommand = new Command('show')
-  .description('what was reported of an image, by whom, and what is stored; the image itself is not fetched')
-  .argument('<id>', 'an id, or an address that ends with one', readId)
-  .option('--json', 'as one JSON object', false)
+  .description('show an image’s reports, reporters and record; the image itself is not fetched')
+  .argument('<id>', 'an ID, or an address that ends with one', readId)
+  .option('--json', 'print one JSON object', false)
   .action(
     onData(async ({ stores }, id: string, { json }: { json: boolean }) => {
       const { ledger, clock } = stores
@@ -80,7 +80,7 @@ function lineOfRecord({ createdAt, type, size, sha256 }: NonNullable<ImageStatus
   return `${createdAt} ${type} ${size} bytes, SHA-256 ${sha256}`
 }
 
-/** So that no line of a report looks like one of ours. */
+/** Indents a reporter's text, so that none of its lines look like our own output. */
 function indented(text: string): string {
-  return text === '' ? '  (forgotten)' : text.replace(/^/gm, '  ')
+  return text === '' ? '  (erased)' : text.replace(/^/gm, '  ')
 }

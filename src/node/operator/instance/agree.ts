@@ -6,11 +6,12 @@ import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 
 export const agreeCommand = new Command('agree')
-  .description('make the settings given here those of all servers on the ledger from now on')
+  .description('accept the current settings as those that all servers on the ledger must use')
   .action(
     onData(
       async ({ stores: { objects, ledger, settings = {} } }) => {
-        // Before anybody is shown it: what was deleted or decided after the last pass went by is not in the copy.
+        // Before the new store is served: it lacks deletions and decisions made since the last copy passed the images
+        // concerned.
         if (await isOtherStore(ledger, settings)) {
           const { removed, held } = await bringStoreUp(ledger, objects)
           print(`in the new store: ${removed} images removed, ${held} held, by the ledger`)

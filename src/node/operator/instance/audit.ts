@@ -1,16 +1,16 @@
-/** operator audit and export: what was done and decided. */
+/** operator audit and export: the audit log. */
 import { Command } from 'commander'
 import type { AuditEntry } from '../../../stores/ledger.ts'
 import { limitOption } from '../arguments.ts'
 import { memberOf } from '../images/reported.ts'
 import { onData } from '../on-data.ts'
-import { isOutputRead, print } from '../print.ts'
+import { hasOutputReader, print } from '../print.ts'
 
 export const auditCommand = new Command('audit')
   .alias('acts')
-  .description('the audit log: what was done, by whom, when and why, the newest first')
+  .description('print the audit log, newest entries first')
   .addOption(limitOption())
-  .option('--json', 'one JSON object a line', false)
+  .option('--json', 'print one JSON object per line', false)
   .action(
     onData(async ({ stores }, { limit, json }: { limit: number; json: boolean }) => {
       for (const entry of await stores.ledger.auditLog(limit)) {
@@ -25,10 +25,10 @@ export function lineOf({ at, act, subject, reason, who, rule }: AuditEntry): str
 }
 
 const SHAPES = `
-One JSON object a line, times in ISO 8601, UTC:
-  {"kind":"act","at","act","subject","reason","who","rule"}      the oldest first
+One JSON object per line, times in ISO 8601, UTC:
+  {"kind":"act","at","act","subject","reason","who","rule"}      oldest first
   {"kind":"case","id","category","severity","state","reports","opened","due","decided","crowded","gone"}
-No reporter\u2019s words, names or addresses are in it.`
+Reporters\u2019 texts, names and addresses are not included.`
 
 export const exportCommand = new Command('export')
   .description('print the audit log and the decision on every case, as JSON lines')
@@ -37,11 +37,11 @@ export const exportCommand = new Command('export')
     onData(async ({ stores: { ledger } }) => {
       for await (const entry of ledger.everyAuditEntry()) {
         print(JSON.stringify({ kind: 'act', ...entry }))
-        if (!isOutputRead()) return
+        if (!hasOutputReader()) return
       }
       for await (const each of ledger.everyCase()) {
         print(JSON.stringify({ kind: 'case', ...memberOf(each) }))
-        if (!isOutputRead()) return
+        if (!hasOutputReader()) return
       }
     }),
   )

@@ -8,7 +8,7 @@ import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 
 export const loginCommand = new Command('login')
-  .description('print a link to the admin server that works once, for ten minutes')
+  .description('print a sign-in link to the admin server, valid once and for ten minutes')
   .action(
     onData(async ({ config, stores: { ledger, clock } }) => {
       const sessions = createAdminSessions({
@@ -21,7 +21,7 @@ export const loginCommand = new Command('login')
       print(`${adminUrl(config)}/login?token=${token}`)
       if (config.operatorListen.kind !== 'socket') return
       process.stderr.write(
-        `The admin server listens on the socket ${adminSocket(config)}. OPERATOR_LISTEN=127.0.0.1:3001 opens it to a browser.\n`,
+        `The admin server listens on the socket ${adminSocket(config)}. Set OPERATOR_LISTEN=127.0.0.1:3001 to reach it from a browser.\n`,
       )
     }),
   )

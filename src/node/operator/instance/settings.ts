@@ -1,45 +1,43 @@
-/** operator set, and its shorter forms pause, resume and confirm-restore. */
+/** operator set, and its shorthands pause, resume and confirm-restore. */
 import { Command } from 'commander'
 import { SETTING_NAMES, SettingError, type Settings } from '../../../service/settings.ts'
-import { actedBy } from '../arguments.ts'
+import { currentActor } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 
-interface Given {
+interface Options {
   reason: string
 }
 
 export const setCommand = new Command('set')
-  .description('change a setting in every running process; without a value: as the configuration says')
+  .description('change a setting in all running processes; without a value, reset it to the configuration')
   .argument('[name]', SETTING_NAMES.join(', '))
-  .argument('[value]', 'its new value')
-  .option('--reason <text>', 'why; it is recorded', '')
+  .argument('[value]', 'the new value')
+  .option('--reason <text>', 'reason, recorded in the audit log', '')
   .action(
-    onData(({ settings }, name: string | undefined, value: string | undefined, { reason }: Given) =>
+    onData(({ settings }, name: string | undefined, value: string | undefined, { reason }: Options) =>
       name === undefined ? showAll(settings) : change(settings, name, value ?? null, reason),
     ),
   )
 
 export const pauseCommand = new Command('pause')
-  .description('take no more uploads; everything else goes on')
-  .option('--reason <text>', 'why; it is recorded', '')
-  .action(onData(({ settings }, { reason }: Given) => change(settings, 'uploads', 'paused', reason)))
+  .description('pause uploads; everything else keeps working')
+  .option('--reason <text>', 'reason, recorded in the audit log', '')
+  .action(onData(({ settings }, { reason }: Options) => change(settings, 'uploads', 'paused', reason)))
 
 export const resumeCommand = new Command('resume')
-  .description('take uploads again')
-  .option('--reason <text>', 'why; it is recorded', '')
-  .action(onData(({ settings }, { reason }: Given) => change(settings, 'uploads', 'on', reason)))
+  .description('resume uploads')
+  .option('--reason <text>', 'reason, recorded in the audit log', '')
+  .action(onData(({ settings }, { reason }: Options) => change(settings, 'uploads', 'on', reason)))
 
 export const confirmRestoreCommand = new Command('confirm-restore')
-  .description(
-    'after a restore that could not know what was deleted since: show images and take uploads again',
-  )
-  .option('--reason <text>', 'why; it is recorded', 'the restore is confirmed')
-  .action(onData(({ settings }, { reason }: Given) => change(settings, 'images', null, reason)))
+  .description('show images and accept uploads again, after a restore that missed recent deletions')
+  .option('--reason <text>', 'reason, recorded in the audit log', 'the restore is confirmed')
+  .action(onData(({ settings }, { reason }: Options) => change(settings, 'images', null, reason)))
 
 async function change(settings: Settings, name: string, value: string | null, reason: string) {
   try {
-    await settings.change({ [name]: value }, reason, actedBy())
+    await settings.change({ [name]: value }, reason, currentActor())
   } catch (error) {
     if (!(error instanceof SettingError)) throw error
     process.stderr.write(`${error.message}\n`)

@@ -7,10 +7,10 @@ import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
 import { lineOf } from './audit.ts'
 
-const SHOWN_ACTS = 20
+const SHOWN_ENTRIES = 20
 
 export const statusCommand = new Command('status')
-  .description('what is stored, blocked and queued, and the newest entries of the audit log')
+  .description('show counts of stored, held and blocked images, and the newest audit log entries')
   .action(
     onData(async (data) => {
       const { config, stores, settings } = data
@@ -20,16 +20,16 @@ export const statusCommand = new Command('status')
       print(`images ${images}\nheld ${held}\nremovals ${removals}\nblocked digests ${blocks}`)
       print(`purges owed ${pendingPurges}\nuploads ${settings.current().uploads}`)
       if (stores.tombstones !== undefined) {
-        const waiting = await stores.tombstones.pending()
+        const pending = await stores.tombstones.pending()
         print(
-          waiting === null
-            ? 'second place none: a restore brings back what was deleted after its backup'
-            : `second place ${withoutQuery(config.tombstonesUrl!)}, ${waiting.count} behind`,
+          pending === null
+            ? 'tombstones none: a restore would bring back images deleted after its backup'
+            : `tombstones in ${withoutQuery(config.tombstonesUrl!)}, ${pending.count} pending`,
         )
       }
       if (settings.current().images === 'private') {
-        print(`images private, until: ${OPERATOR} confirm-restore`)
+        print(`images private; to show them: ${OPERATOR} confirm-restore`)
       }
-      for (const act of await stores.ledger.auditLog(SHOWN_ACTS)) print(lineOf(act))
+      for (const entry of await stores.ledger.auditLog(SHOWN_ENTRIES)) print(lineOf(entry))
     }),
   )

