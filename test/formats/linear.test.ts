@@ -81,7 +81,7 @@ describe('what a hostile file costs', () => {
         const work = newWork()
         for (let turn = 0; turn < 5; turn++) {
           while (!work.spend(100));
-          await work.turn()
+          await work.yield()
           taken.push(loops)
         }
       }),
