@@ -67,7 +67,7 @@ function checkCoded(image: Item, data: ObuSummary): void {
   const sequence = checkCodedData(data, configuredSequence(propertyOf(image, 'av1C')))
   const fits = width <= sequence.maxWidth && height <= sequence.maxHeight
   const exact = width === sequence.maxWidth && height === sequence.maxHeight
-  if (!fits || (sequence.exact && !exact)) refuse('an image is not as large as its ispe says')
+  if (!fits || (sequence.exact && !exact)) refuse('the size of an image does not match its ispe')
 }
 
 /** Throws unless the data contains a picture within the size limits. */
@@ -154,7 +154,7 @@ function checkComposed(meta: Meta, image: Item, fields: Fields): void {
     fields.skip(8)
   }
   if (fields.uint(width) !== declared.width || fields.uint(width) !== declared.height) {
-    refuse('an image is not as large as its ispe says')
+    refuse('the size of an image does not match its ispe')
   }
   if (image.type === 'iovl' && (inputs.length === 0 || fields.left !== inputs.length * 2 * width)) {
     refuse('the description of a grid or overlay is not valid')
@@ -175,12 +175,12 @@ function checkTiles(tiles: Item[], rows: number, columns: number, image: { width
   const codings = new Set<string>()
   for (const tile of tiles) {
     const size = spatialExtent(tile)
-    if (size.width !== width || size.height !== height) refuse('the tiles of a grid are not of one size')
+    if (size.width !== width || size.height !== height) refuse('the tiles of a grid differ in size')
     if (TRANSFORMATIONS.some((type) => propertyOf(tile, type)))
       refuse('a tile of a grid is turned or cropped')
     if (tile.type === AV1) codings.add(codingOf(propertyOf(tile, 'av1C')))
   }
-  if (codings.size > 1) refuse('the tiles of a grid are not coded in one way')
+  if (codings.size > 1) refuse('the tiles of a grid are coded differently')
 }
 
 /** Profile, bit depth and chroma format from `av1C`, which all tiles must share. Levels and tiers may differ. */
@@ -242,7 +242,7 @@ function checkDerivations(images: Map<number, Item>): void {
     const known = costs.get(id)
     const level = known?.level ?? (isIdentity ? -1 : (LEVELS[item.type] ?? 0))
     if (level >= parentLevel || (isIdentity && parentIsIdentity)) {
-      refuse('an image is derived from images that it may not be derived from (dimg)')
+      refuse('an image is derived from images of a type that it cannot use (dimg)')
     }
     if (known) return known
     const { min, max } = INPUTS[item.type] ?? NO_INPUTS

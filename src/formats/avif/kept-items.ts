@@ -37,7 +37,7 @@ export function keptItems(meta: Meta): Map<number, Item> {
     kept.set(id, item)
     // An auxiliary image cannot have auxiliary images (23008-12, 3.1).
     if (auxiliaryImages.has(item) && auxiliaries.has(id))
-      refuse('an auxiliary image has one of its own (auxl)')
+      refuse('an auxiliary image has an auxiliary image (auxl)')
     for (const input of item.inputs) pending.push(input)
     for (const auxiliary of auxiliaries.get(id) ?? []) pending.push(auxiliary.id)
   }

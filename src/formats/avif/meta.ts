@@ -174,7 +174,7 @@ function readInfos(box: Box, fields: Fields, meta: Meta): void {
   const count = fields.uint(countWidth)
   const boxes = fields.boxes()
   if (boxes.length !== count || boxes.some(({ type }) => type !== 'infe'))
-    refuse('iinf does not hold as many items as it says')
+    refuse('the number of items in iinf does not match its count')
   if (count > MAX_ITEMS) refuse('it has too many items')
   const entries = boxes.map((info): Entry => {
     const item = readInfo(info, fields.bodyOf(info))
@@ -278,7 +278,7 @@ function resolvedExtent(
 function readProperties(box: Box, fields: Fields, meta: Meta): void {
   const boxes = fields.boxes()
   const [container, ...others] = boxes.filter(({ type }) => type === 'ipco')
-  if (!container || others.length > 0) refuse('iprp does not hold one ipco')
+  if (!container || others.length > 0) refuse('iprp does not contain exactly one ipco')
   meta.propertyBoxes = boxes
   meta.properties = fields
     .bodyOf(container)

@@ -103,7 +103,7 @@ export function sampleEntries(fields: Fields, descriptions: Box): Box[] {
   body.skip(4)
   const count = body.u32()
   const entries = body.boxes()
-  return entries.length === count ? entries : refuse('stsd does not hold as many entries as it says')
+  return entries.length === count ? entries : refuse('the number of entries in stsd does not match its count')
 }
 
 /** 14496-12, 8.3.2. */

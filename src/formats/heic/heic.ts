@@ -73,7 +73,7 @@ async function read(source: ByteSource): Promise<Heic> {
   const { boxes } = await boxesIn(file, { start: 0, end: source.size }, source.size)
   const box = boxes.find(({ type }) => type === 'meta')
   const meta = box ? await readMeta(file, box) : null
-  if (!meta) throw unsupported('a film without a still picture')
+  if (!meta) throw unsupported('a video without a still picture')
   const primary = meta.items.get(meta.primary ?? -1)
   if (!primary) return refuse('it has no primary image')
   const tiles = await tilesOf(file, meta, primary)
@@ -111,10 +111,10 @@ async function tilesOf(file: BoxFile, meta: Meta, item: Item): Promise<Item[]> {
   const [width, height] = wide ? [fields.u32(), fields.u32()] : [fields.u16(), fields.u16()]
   if (rows * columns !== item.inputs.length || rows * columns > MAX_TILES) refuse('a grid lacks tiles')
   const [ownWidth, ownHeight] = sizeOf(item)
-  if (width !== ownWidth || height !== ownHeight) refuse('a grid is not as large as its ispe says')
+  if (width !== ownWidth || height !== ownHeight) refuse('the size of a grid does not match its ispe')
   const tiles = item.inputs.map((id) => {
     const tile = meta.items.get(id)
-    return tile?.type === HEVC ? coded(tile) : refuse('a grid has a tile that is not there')
+    return tile?.type === HEVC ? coded(tile) : refuse('a grid refers to a tile that does not exist')
   })
   const [tileWidth, tileHeight] = sizeOf(tiles[0]!)
   for (const tile of tiles) {
@@ -123,7 +123,7 @@ async function tilesOf(file: BoxFile, meta: Meta, item: Item): Promise<Item[]> {
   }
   const isCovered = tileWidth * columns >= width && tileHeight * rows >= height
   const isTight = tileWidth * (columns - 1) < width && tileHeight * (rows - 1) < height
-  if (!isCovered || !isTight) refuse('the tiles of a grid do not fit it')
+  if (!isCovered || !isTight) refuse('the tiles of a grid do not match its size')
   return tiles
 }
 
@@ -198,7 +198,7 @@ function withCropsOnGrids(items: StillItem[]): StillItem[] {
 async function dataOf(file: BoxFile, { extents }: Item, maxLength: number): Promise<Uint8Array> {
   if (!extents) return refuse('a part of the picture is missing')
   const data = await readRuns(file, extents, maxLength + 1)
-  return data.length > maxLength ? refuse('a grid is described at too great a length') : data
+  return data.length > maxLength ? refuse('the description of a grid is too long') : data
 }
 
 function unsupported(contents: string): Refusal {

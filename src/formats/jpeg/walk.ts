@@ -181,7 +181,7 @@ function newWalk() {
       add({ ...segment, kind: 'other' })
     } else {
       throw damaged(
-        `The JPEG file is damaged: it has a marker that does not belong there, FF ${marker.toString(16)}.`,
+        `The JPEG file is damaged: it has an unexpected marker, FF ${marker.toString(16)}.`,
       )
     }
     return undefined

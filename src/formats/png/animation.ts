@@ -24,7 +24,7 @@ function damagedApng(problem: string): Error {
 export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation {
   if (body.length !== ACTL_BYTES) throw damagedApng(`acTL has ${body.length} bytes instead of ${ACTL_BYTES}`)
   const frames = be32At(body, 0)
-  if (frames < 1) throw damagedApng('acTL announces no frames')
+  if (frames < 1) throw damagedApng('acTL declares no frames')
   let controls = 0
   let sequence = 0
   /** The frame that fdAT chunks currently fill; `null` for a first frame whose data is the IDAT. */
@@ -49,7 +49,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
     control(body, beforePicture) {
       if (body.length !== FCTL_BYTES)
         throw damagedApng(`fcTL has ${body.length} bytes instead of ${FCTL_BYTES}`)
-      if (++controls > frames) throw damagedApng('it has more frames than acTL announces')
+      if (++controls > frames) throw damagedApng('it has more frames than acTL declares')
       number(body)
       endFrame()
       const [width, height, x, y] = [be32At(body, 4), be32At(body, 8), be32At(body, 12), be32At(body, 16)]
@@ -70,7 +70,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
     },
     finish() {
       endFrame()
-      if (controls !== frames) throw damagedApng('it has fewer frames than acTL announces')
+      if (controls !== frames) throw damagedApng('it has fewer frames than acTL declares')
       checkAnimation(header.width, header.height, frames)
     },
   }

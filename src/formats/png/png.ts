@@ -122,7 +122,7 @@ function newPngWalk() {
     if (paletteEntries > 0) throw damagedPng('it has two PLTE chunks')
     if (picture !== 'pending') throw damagedPng('PLTE comes after the image data')
     if (!Number.isInteger(entries) || entries < 1 || entries > 256) {
-      throw damagedPng(`PLTE has ${chunk.length} bytes, which are not 1 to 256 colours`)
+      throw damagedPng(`PLTE has ${chunk.length} bytes, which is not 1 to 256 colours`)
     }
     if (header?.colourType !== PALETTE) return
     const usable = 2 ** header.bitDepth

@@ -157,7 +157,7 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
   }
   if (isAnimated && frames === 0) throw damagedWebp('its frames are missing')
   if (!isAnimated && !sameSize(picture.size(), canvas))
-    throw damagedWebp('its picture is not as large as VP8X says')
+    throw damagedWebp('the size of its picture does not match VP8X')
 
   // Clear the flags of removed chunks only: a flag that never had a chunk stays.
   const newHeader = header.fill(0, 1, 4).with(0, flags & KNOWN_FLAGS & ~clearedFlags)
@@ -224,7 +224,7 @@ async function walkFrame(
     runs.append(parts)
     bytes += lengthOf(parts)
   }
-  if (!sameSize(picture.size(), size)) throw damagedWebp('a frame is not as large as its ANMF chunk says')
+  if (!sameSize(picture.size(), size)) throw damagedWebp('the size of a frame does not match its ANMF chunk')
   if (chunksAt + bytes === end && sameBytes(frameHeader, head.subarray(0, ANMF_HEADER_BYTES))) {
     kept.keep(frame.at, chunksAt - frame.at)
   } else {
