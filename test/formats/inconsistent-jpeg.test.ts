@@ -23,7 +23,7 @@ describe('JPEG', async () => {
   const marker = (file: Buffer, code: number, from = 0) => file.indexOf(Buffer.from([0xff, code]), from)
   const without = (file: Buffer, from: number, to: number) =>
     Buffer.concat([file.subarray(0, from), file.subarray(to)])
-  const whole = (file: Buffer, code: number, from = 0) => {
+  const segmentRange = (file: Buffer, code: number, from = 0) => {
     const at = marker(file, code, from)
     return [at, at + 2 + file.readUInt16BE(at + 2)] as const
   }
@@ -32,15 +32,15 @@ describe('JPEG', async () => {
     copy[at] = value
     return copy
   }
-  const scanStart = whole(plain, 0xda)[1]
+  const scanStart = segmentRange(plain, 0xda)[1]
   const flat = codeJpeg({ width: 20, height: 20 })
   const lossless = codeJpeg({ width: 20, height: 20, lossless: true })
   /** Offset of the last coefficient index in the second scan header. */
-  const progressiveEnd = (file: Buffer) => whole(file, 0xda, marker(file, 0xda) + 2)[1] - 2
+  const progressiveEnd = (file: Buffer) => segmentRange(file, 0xda, marker(file, 0xda) + 2)[1] - 2
   const large = Buffer.concat([
     plain.subarray(0, marker(plain, 0xc0)),
     segment(0xc2, [8, 12_500 >> 8, 12_500 & 255, 16_000 >> 8, 16_000 & 255, 1, 1, 0x11, 0]),
-    plain.subarray(whole(plain, 0xc0)[1], marker(plain, 0xda)),
+    plain.subarray(segmentRange(plain, 0xc0)[1], marker(plain, 0xda)),
     segment(0xda, [1, 1, 0, 0, 0, 0]),
     Buffer.alloc(400_000, 0x55),
     EOI,
@@ -67,11 +67,11 @@ describe('JPEG', async () => {
       EOI,
     ]),
     'a component that has no scan': without(scans, lastScan, scans.length - 2),
-    'no quantisation table': without(plain, ...whole(plain, 0xdb)),
-    'no frame header': without(plain, ...whole(plain, 0xc0)),
+    'no quantisation table': without(plain, ...segmentRange(plain, 0xdb)),
+    'no frame header': without(plain, ...segmentRange(plain, 0xc0)),
     'two frame headers': Buffer.concat([
       plain.subarray(0, scanStart),
-      plain.subarray(...whole(plain, 0xc0)),
+      plain.subarray(...segmentRange(plain, 0xc0)),
       plain.subarray(scanStart),
     ]),
     'no scan': Buffer.concat([plain.subarray(0, marker(plain, 0xda)), EOI]),
@@ -104,7 +104,7 @@ describe('JPEG', async () => {
       marker(flat, 0xc4) + 8,
       0,
     ),
-    'a DC difference with too many bits': changed(plain, whole(plain, 0xc4)[1] - 1, 17),
+    'a DC difference with too many bits': changed(plain, segmentRange(plain, 0xc4)[1] - 1, 17),
     'progressive coefficients that do not exist': changed(progressive, progressiveEnd(progressive), 64),
     'a progressive scan whose first coefficient is after its last': changed(
       progressive,

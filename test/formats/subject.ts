@@ -10,7 +10,7 @@ import { inspect } from '../../src/formats/inspect.ts'
 export interface Scrubbed extends Inspection {
   file: Buffer
   /** Nothing was removed: the result is one range over the whole file. */
-  whole: boolean
+  unchanged: boolean
 }
 
 /** Inspects a file and assembles the bytes that would be stored. */
@@ -20,7 +20,7 @@ export async function scrub(file: Uint8Array): Promise<Scrubbed> {
   return {
     ...inspection,
     file: await assembled(source, inspection),
-    whole: isWhole(inspection.segments, file.length),
+    unchanged: isWhole(inspection.segments, file.length),
   }
 }
 

@@ -12,12 +12,12 @@ const made = await madeImages()
 describe('generated images', () => {
   for (const image of made) {
     test(image.name, async () => {
-      const seen = await assertSameAfterwards(image.bytes)
-      assert.equal(seen.type, image.type)
-      assert.equal(seen.animated, image.animated ?? false)
-      assert.equal(seen.hasLocation, image.located ?? false)
-      assert.equal(seen.whole, image.clean, image.clean ? 'stored unchanged' : 'something is removed')
-      if (image.type !== 'image/gif') assert.equal(seen.file.includes('SECRET'), false)
+      const result = await assertSameAfterwards(image.bytes)
+      assert.equal(result.type, image.type)
+      assert.equal(result.animated, image.animated ?? false)
+      assert.equal(result.hasLocation, image.located ?? false)
+      assert.equal(result.unchanged, image.clean, image.clean ? 'stored unchanged' : 'something is removed')
+      if (image.type !== 'image/gif') assert.equal(result.file.includes('SECRET'), false)
     })
   }
 
@@ -61,18 +61,18 @@ describe('images of the corpus', () => {
 /** Asserts that the file is accepted with its displayed size, and keeps its pixels, profile, orientation and density. */
 async function assertSameAfterwards(file: Uint8Array) {
   const before = await decoded(file)
-  const seen = await scrub(file)
-  assert.deepEqual([seen.width, seen.height], await displayedSize(file))
-  const after = await decoded(seen.file)
+  const result = await scrub(file)
+  assert.deepEqual([result.width, result.height], await displayedSize(file))
+  const after = await decoded(result.file)
   assert.deepEqual(after.shown, before.shown)
   assert.ok(after.pixels.equals(before.pixels), 'pixels are unchanged')
-  const again = await scrub(seen.file)
-  assert.equal(again.whole, true, 'scrubbing a scrubbed file changes nothing')
+  const again = await scrub(result.file)
+  assert.equal(again.unchanged, true, 'scrubbing a scrubbed file changes nothing')
   assert.deepEqual(
-    [again.width, again.height, again.hasLocation && seen.type !== 'image/gif'],
-    [seen.width, seen.height, false],
+    [again.width, again.height, again.hasLocation && result.type !== 'image/gif'],
+    [result.width, result.height, false],
   )
-  return seen
+  return result
 }
 
 /** The size of one frame. Browsers apply the Exif orientation of JPEG and PNG, but not of WebP. */

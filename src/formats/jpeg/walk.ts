@@ -180,9 +180,7 @@ function newWalk() {
       // Decoders read the number of lines from the frame header instead.
       add({ ...segment, kind: 'other' })
     } else {
-      throw damaged(
-        `The JPEG file is damaged: it has an unexpected marker, FF ${marker.toString(16)}.`,
-      )
+      throw damaged(`The JPEG file is damaged: it has an unexpected marker, FF ${marker.toString(16)}.`)
     }
     return undefined
   }

@@ -86,8 +86,8 @@ function newPngWalk() {
   let xmpLocation = false
   let paletteEntries = 0
   const seen = new Set<string>()
-  let picture: 'pending' | 'open' | 'complete' = 'pending'
-  let pictureBytes = 0
+  let imageData: 'pending' | 'open' | 'complete' = 'pending'
+  let imageDataBytes = 0
 
   function readCritical(chunk: PngChunk, body: Uint8Array): void {
     const { type, length } = chunk
@@ -99,13 +99,13 @@ function newPngWalk() {
     } else if (type === 'PLTE') {
       readPalette(chunk, body)
     } else if (type === 'IDAT') {
-      if (picture === 'complete') throw damagedPng('its IDAT chunks do not follow each other')
+      if (imageData === 'complete') throw damagedPng('its IDAT chunks do not follow each other')
       if (header?.colourType === PALETTE && paletteEntries === 0) throw damagedPng('PLTE is missing')
-      if (pictureBytes === 0 && length >= 2 && !startsZlib(body)) {
+      if (imageDataBytes === 0 && length >= 2 && !startsZlib(body)) {
         throw damagedPng('its image data does not start with a zlib header')
       }
-      picture = 'open'
-      pictureBytes += length
+      imageData = 'open'
+      imageDataBytes += length
       keep(chunk)
     } else if (type !== 'IEND') {
       throw damagedPng(`it has an unknown critical chunk, ${type}`)
@@ -120,7 +120,7 @@ function newPngWalk() {
   function readPalette(chunk: PngChunk, body: Uint8Array): void {
     const entries = chunk.length / ENTRY_BYTES
     if (paletteEntries > 0) throw damagedPng('it has two PLTE chunks')
-    if (picture !== 'pending') throw damagedPng('PLTE comes after the image data')
+    if (imageData !== 'pending') throw damagedPng('PLTE comes after the image data')
     if (!Number.isInteger(entries) || entries < 1 || entries > 256) {
       throw damagedPng(`PLTE has ${chunk.length} bytes, which is not 1 to 256 colours`)
     }
@@ -134,17 +134,17 @@ function newPngWalk() {
   function readAncillary(chunk: PngChunk, body: Uint8Array): void {
     const { type, length } = chunk
     if (!header) return
-    if (type === 'acTL' && picture === 'pending') {
+    if (type === 'acTL' && imageData === 'pending') {
       if (animation) throw damagedPng('it has two acTL chunks')
       animation = readAnimation(body, header)
       keep(chunk)
     } else if (ANIMATION_CHUNKS.has(type)) {
       if (!animation) return
-      if (type === 'fcTL') animation.control(body, picture === 'pending')
+      if (type === 'fcTL') animation.control(body, imageData === 'pending')
       if (type === 'fdAT') animation.data(body, length)
       if (type !== 'acTL') keep(chunk)
     } else if (
-      picture === 'pending' &&
+      imageData === 'pending' &&
       !seen.has(type) &&
       affectsRendering(chunk, body, header, paletteEntries)
     ) {
@@ -163,7 +163,7 @@ function newPngWalk() {
     if (exif) return
     const { length } = chunk
     const facts = readExif(body)
-    const isEffective = picture === 'pending' && body[0] !== EXIF_PREFIX[0]
+    const isEffective = imageData === 'pending' && body[0] !== EXIF_PREFIX[0]
     exif = isEffective ? facts : { hasLocation: facts.hasLocation }
     const minimal = minimalExif(exif)
     if (!minimal) return
@@ -185,7 +185,7 @@ function newPngWalk() {
 
     /** True if this is the ICC profile that decoders use. Then call `readProfile`, which reads all of it. */
     isProfile({ type, length }: PngChunk): boolean {
-      return type === 'iCCP' && picture === 'pending' && !seen.has('iCCP') && length <= MAX_PROFILE_BYTES
+      return type === 'iCCP' && imageData === 'pending' && !seen.has('iCCP') && length <= MAX_PROFILE_BYTES
     },
 
     async readProfile(chunk: PngChunk, cursor: Cursor): Promise<void> {
@@ -197,7 +197,7 @@ function newPngWalk() {
     read(chunk: PngChunk, body: Uint8Array, intact: boolean): void {
       const { type } = chunk
       if (!header && type !== 'IHDR') throw damagedPng('it does not start with IHDR')
-      if (picture === 'open' && type !== 'IDAT') picture = 'complete'
+      if (imageData === 'open' && type !== 'IDAT') imageData = 'complete'
       // Decoders ignore an ancillary chunk with a wrong checksum, so it is dropped.
       if (!intact && !isCritical(type) && !(animation && ANIMATION_CHUNKS.has(type))) return
       if (!intact) throw damagedPng(`the checksum of a chunk does not match (${type})`)
@@ -208,10 +208,10 @@ function newPngWalk() {
     /** After IEND. */
     finish(): Inspection {
       const { width, height } = header ?? { width: 0, height: 0 }
-      if (!header || picture === 'pending' || !canHoldImage(pictureBytes, header, width, height)) {
+      if (!header || imageData === 'pending' || !canHoldImage(imageDataBytes, header, width, height)) {
         throw damagedPng('a part of its image data is missing')
       }
-      if (exceedsImage(pictureBytes, header, width, height))
+      if (exceedsImage(imageDataBytes, header, width, height))
         throw damagedPng('its image data continues after the end of the picture')
       animation?.finish()
       return {

@@ -75,7 +75,7 @@ async function assertHandled(file: Uint8Array): Promise<Scrubbed | null> {
   assert.equal(result.file.length, lengthOf(result.segments))
   const again = await scrub(result.file)
   assert.deepEqual(
-    [again.whole, again.width, again.height, again.animated],
+    [again.unchanged, again.width, again.height, again.animated],
     [true, result.width, result.height, result.animated],
   )
   return result

@@ -65,13 +65,13 @@ function shorten(boxes: Uint8Array, type: keyof typeof AROUND, size: number): Ui
 
 describe('a sequence', () => {
   test('without a still image', async () => {
-    const seen = await scrub(sequence())
-    assert.deepEqual([seen.width, seen.height, seen.animated, seen.whole], [64, 48, true, true])
+    const result = await scrub(sequence())
+    assert.deepEqual([result.width, result.height, result.animated, result.unchanged], [64, 48, true, true])
   })
 
   test('with 64-bit offsets', async () => {
-    const seen = await scrub(sequence((plan) => [track({ ...plan, wideOffsets: true })]))
-    assert.deepEqual([seen.animated, seen.whole], [true, true])
+    const result = await scrub(sequence((plan) => [track({ ...plan, wideOffsets: true })]))
+    assert.deepEqual([result.animated, result.unchanged], [true, true])
   })
 
   test('with a still image as fallback', async () => {
@@ -81,8 +81,8 @@ describe('a sequence', () => {
       primary: 1,
       items: [image(1, third)],
     })
-    const seen = await scrub(file)
-    assert.deepEqual([seen.width, seen.height, seen.animated, seen.whole], [64, 48, true, true])
+    const result = await scrub(file)
+    assert.deepEqual([result.width, result.height, result.animated, result.unchanged], [64, 48, true, true])
     assert.deepEqual((await decoded(file)).data, (await decoded(still(third))).data)
   })
 
@@ -92,8 +92,8 @@ describe('a sequence', () => {
   })
 
   test('a still image with the brand avis is not animated', async () => {
-    const seen = await scrub(still(first, { major: 'avis', brands: ['avis', 'avif', 'mif1'] }))
-    assert.deepEqual([seen.animated, seen.whole], [false, true])
+    const result = await scrub(still(first, { major: 'avis', brands: ['avis', 'avif', 'mif1'] }))
+    assert.deepEqual([result.animated, result.unchanged], [false, true])
   })
 
   test('with alpha', async () => {
@@ -101,8 +101,8 @@ describe('a sequence', () => {
       const reference = box('tref', box('auxl', u32(1)))
       return [track(plan), track({ ...plan, id: 2, handler: 'auxv', extras: [reference] })]
     })
-    const seen = await scrub(file)
-    assert.deepEqual([seen.animated, seen.whole], [true, true])
+    const result = await scrub(file)
+    assert.deepEqual([result.animated, result.unchanged], [true, true])
   })
 })
 
@@ -149,14 +149,14 @@ describe('private data is removed from a sequence', () => {
     test(name, async () => {
       const file = sequence(change)
       const result = await scrub(file)
-      assert.equal(result.whole, false)
+      assert.equal(result.unchanged, false)
       assert.equal(result.file.length, file.length)
       assert.equal(Buffer.from(result.file).includes('SECR'), false)
       for (const { data } of frames) {
         assert.equal(Buffer.from(result.file).indexOf(data), Buffer.from(file).indexOf(data))
       }
       const again = await scrub(result.file)
-      assert.deepEqual([again.whole, again.animated], [true, true])
+      assert.deepEqual([again.unchanged, again.animated], [true, true])
     })
   }
 
@@ -268,7 +268,7 @@ describe('duplicate boxes in a track are refused', () => {
   for (const [name, [extra, after]] of Object.entries(cases)) {
     test(name, async () => {
       const file = sequence((plan) => [track(plan)])
-      assert.ok((await scrub(file)).whole)
+      assert.ok((await scrub(file)).unchanged)
       const twice = assemble({
         major: 'avis',
         brands: ['avis', 'msf1', 'miaf'],
@@ -290,7 +290,7 @@ describe('duplicate boxes in a track are refused', () => {
       box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80]),
     ]
     const picture = { ...first, av1C: bytes(first.av1C, ...colours) }
-    assert.ok((await scrub(sequence((plan) => [track({ ...plan, picture })]))).whole)
+    assert.ok((await scrub(sequence((plan) => [track({ ...plan, picture })]))).unchanged)
   })
 })
 
@@ -308,10 +308,10 @@ describe('a box that ends before its last field', () => {
           blobs: [first.data],
           moov: ([at]) => shorten(moovOf(at), type, size),
         })
-        const seen = await scrub(file).catch((error) => {
+        const result = await scrub(file).catch((error) => {
           if (size === whole || !refusedAs('damaged-image')(error)) throw error
         })
-        if (seen !== undefined) assert.ok((await scrub(seen.file)).whole, `${size} of ${whole} bytes`)
+        if (result !== undefined) assert.ok((await scrub(result.file)).unchanged, `${size} of ${whole} bytes`)
       }
     })
   }

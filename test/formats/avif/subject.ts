@@ -49,13 +49,13 @@ export function corpus(): { name: string; file: Uint8Array }[] {
 export async function assertScrubbed(file: Uint8Array, clean = file): Promise<Scrubbed> {
   const before = await decoded(clean)
   const result = await scrub(file)
-  assert.equal(result.whole, false)
+  assert.equal(result.unchanged, false)
   const { exif: _, xmp: __, ...after } = await decoded(result.file)
   const { exif: ___, xmp: ____, ...wanted } = before
   assert.deepEqual(after, wanted)
   assert.equal(Buffer.from(result.file).includes('SECRET'), false)
   const again = await scrub(result.file)
-  assert.deepEqual([again.whole, again.hasLocation], [true, false])
+  assert.deepEqual([again.unchanged, again.hasLocation], [true, false])
   assert.deepEqual(
     [again.width, again.height, again.animated],
     [result.width, result.height, result.animated],
