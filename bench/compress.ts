@@ -1,7 +1,7 @@
 /**
- * `npm run bench:compress [-- --photos N] [--save]`: what compression saves and costs, against what people use today,
- * in one run in real Chromium. `--save` puts the figures into compress.md, which says what it needs. How good photographs
- * look for their bytes is measured by `compress/sweep.ts` and told by `compress/judge.ts`.
+ * `npm run bench:compress [-- --photos N] [--save]`: the savings and costs of compression, against popular alternatives, in
+ * one run in Chromium. `--save` writes the figures to compress.md, which lists the prerequisites. The quality of photographs
+ * relative to their size is measured by `compress/sweep.ts` and reported by `compress/judge.ts`.
  */
 
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -59,14 +59,14 @@ async function screenshots(browser: Browser, photos: Input[]): Promise<Input[]> 
   return shots
 }
 
-/** Contestants take turns on each input, so that a busy moment of the machine hurts them alike. */
-async function runAll(inputs: Input[], takesPart = (_: string) => true): Promise<Result[]> {
+/** Contestants take turns on each input, so that other load on the machine affects all of them. */
+async function runAll(inputs: Input[], isIncluded = (_: string) => true): Promise<Result[]> {
   const context = await browser.newContext({ bypassCSP: true })
   const page = await context.newPage()
   await page.goto(site.url)
   const cdp = await browser.newBrowserCDPSession()
-  const contestants = (await page.evaluate(() => window.contestants)).filter(takesPart)
-  // The first file pays for starting workers and codecs.
+  const contestants = (await page.evaluate(() => window.contestants)).filter(isIncluded)
+  // Warm up workers and codecs with the first file.
   await page.evaluate(
     ([base64, type]) => window.run('pinhole', base64!, type!),
     [inputs[0]!.bytes.toString('base64'), 'image/jpeg'],
@@ -86,7 +86,7 @@ async function runAll(inputs: Input[], takesPart = (_: string) => true): Promise
   return results
 }
 
-/** Size of what comes out of the engine's own output, in terms of that. */
+/** Compresses the engine's output again. Resolves to the size ratios. */
 async function secondRuns(results: Result[]): Promise<number[]> {
   const page = await browser.newPage()
   await page.goto(site.url)

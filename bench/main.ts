@@ -76,11 +76,11 @@ const { values: flags, positionals } = readArguments(
 )
 const picked = positionals.length > 0 ? positionals : Object.keys(benches)
 const unknown = picked.filter((name) => !(name in benches))
-if (unknown.length > 0) throw new Error(`no such bench: ${unknown}. There are: ${Object.keys(benches)}`)
-const absent: string[] = []
+if (unknown.length > 0) throw new Error(`unknown bench: ${unknown}. Available: ${Object.keys(benches)}`)
+const missing: string[] = []
 for (const tool of new Set(picked.flatMap((name) => benches[name]!.needs)))
-  if (!(await isInstalled(tool))) absent.push(tool)
-if (absent.length > 0) throw new Error(`install these first, e.g. with apt-get: ${absent.join(' ')}`)
+  if (!(await isInstalled(tool))) missing.push(tool)
+if (missing.length > 0) throw new Error(`install these first, e.g. with apt-get: ${missing.join(' ')}`)
 
 console.error(`${thisRun()}\n${machine()}`)
 for (const name of picked) {
@@ -103,8 +103,8 @@ for (const name of picked) {
   if (flags.save) await saveFigures(name, tables, benches[name]!.page ?? 'bench/README.md')
 }
 
-/** wrk takes whole seconds only. */
+/** wrk accepts only whole seconds. */
 function wholeNumber(name: 'rounds' | 'seconds' | 'images' | 'clients'): number {
-  if (!/^[1-9]\d*$/.test(flags[name])) throw new Error(`--${name} is a whole number from 1 on`)
+  if (!/^[1-9]\d*$/.test(flags[name])) throw new Error(`--${name} must be a whole number, 1 or more`)
   return Number(flags[name])
 }

@@ -1,4 +1,4 @@
-/** Bytes one after the other, and as text. */
+/** Concatenating bytes, and converting them to and from text. */
 
 export function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
@@ -10,7 +10,7 @@ export function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return all
 }
 
-/** The most significant byte first. */
+/** Big-endian. */
 export function be32(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
 }
@@ -20,7 +20,7 @@ export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** `hex`: two digits a byte. */
+/** `hex`: two digits per byte. */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(hex.length / 2)
   for (let at = 0; at < bytes.length; at++) bytes[at] = Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16)

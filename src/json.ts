@@ -1,6 +1,6 @@
-/** JSON that others wrote. */
+/** Parsing untrusted JSON. */
 
-/** `null` if `text` is no JSON, or another value than an object. */
+/** `null` when `text` is not valid JSON, or not an object. */
 export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

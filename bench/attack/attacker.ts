@@ -1,4 +1,4 @@
-/** The attacker, in a process of its own: told what to do, and says what it sent. */
+/** Runs attacks in a separate process: receives orders as messages, and replies with the amount of data sent. */
 import { getPriority, setPriority } from 'node:os'
 import type { Attack } from '../../test/support/attack/connection.ts'
 import type { Target } from '../../test/support/attack/targets.ts'
@@ -10,7 +10,7 @@ export interface Order extends Pick<Attack, 'port' | 'adminPath' | 'from'> {
   seconds: number
 }
 
-// It shares the processors with the server: that it works is no cost of the server's.
+// Lower the priority: the attacker shares the cores with the server, but its work should not slow the server down.
 setPriority(Math.min(19, getPriority() + 10))
 process.on('message', async ({ way, target, seconds, ...where }: Order) => {
   const until = performance.now() + seconds * 1000

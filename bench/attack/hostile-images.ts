@@ -1,6 +1,6 @@
 /**
- * `node bench/attack/hostile-images.ts [PATTERN] [--megabytes 25]`: what each hostile image costs the process that inspects
- * at it, alone and four at once. The images lie in files, as uploads do.
+ * `node bench/attack/hostile-images.ts [PATTERN] [--megabytes 25]`: the cost of inspecting each hostile image, alone and four
+ * concurrently. The images are in files, like uploads.
  */
 import { mkdtempDisposable, open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { hostileImages } from '../../test/support/images/hostile.ts'
 
 const MAX_STALL = 100
 const MAX_STALL_OF_FOUR = 150
-const MAX_SECONDS_A_MEGABYTE = 0.1
+const MAX_SECONDS_PER_MEGABYTE = 0.1
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,14 +21,14 @@ const { values: flags, positionals } = parseArgs({
 const size = Number(flags.megabytes) * 1e6
 
 interface Cost {
-  /** The most processor time between two turns of the event loop: what others wait for on an idle machine. Unit: ms. */
+  /** Maximum CPU time between two turns of the event loop: the delay for others on an idle machine. Unit: ms. */
   stall: number
-  /** Processor time of all threads. Unit: seconds. */
+  /** CPU time of all threads. Unit: seconds. */
   cpu: number
   outcome: string
 }
 
-async function costOf(file: string, atOnce: number): Promise<Cost> {
+async function costOf(file: string, concurrency: number): Promise<Cost> {
   const handle = await open(file)
   try {
     const source: ByteSource = {
@@ -42,17 +42,17 @@ async function costOf(file: string, atOnce: number): Promise<Cost> {
     globalThis.gc?.()
     let stall = 0
     let last = process.threadCpuUsage()
-    const look = () => {
+    const sample = () => {
       const { user, system } = process.threadCpuUsage(last)
       stall = Math.max(stall, (user + system) / 1000)
       last = process.threadCpuUsage()
-      if (isRunning) setImmediate(look)
+      if (isRunning) setImmediate(sample)
     }
     let isRunning = true
-    setImmediate(look)
+    setImmediate(sample)
     const before = process.cpuUsage()
     const outcomes = await Promise.all(
-      Array.from({ length: atOnce }, () =>
+      Array.from({ length: concurrency }, () =>
         inspect(source).then(
           ({ segments }) => `kept in ${segments.length}`,
           (error: Error) => error.message,
@@ -60,9 +60,9 @@ async function costOf(file: string, atOnce: number): Promise<Cost> {
       ),
     )
     isRunning = false
-    look()
+    sample()
     const { user, system } = process.cpuUsage(before)
-    return { stall, cpu: (user + system) / 1e6 / atOnce, outcome: outcomes[0] ?? '' }
+    return { stall, cpu: (user + system) / 1e6 / concurrency, outcome: outcomes[0] ?? '' }
   } finally {
     await handle.close()
   }
@@ -86,12 +86,12 @@ for (const [name, make] of picked) {
   const four = await costOf(file, 4)
   const perMegabyte = one.cpu / Math.max(1, megabytes)
   const isOver =
-    one.stall > MAX_STALL || four.stall > MAX_STALL_OF_FOUR || perMegabyte > MAX_SECONDS_A_MEGABYTE
+    one.stall > MAX_STALL || four.stall > MAX_STALL_OF_FOUR || perMegabyte > MAX_SECONDS_PER_MEGABYTE
   if (isOver) over++
   const figures = [megabytes, one.stall, four.stall, perMegabyte * 1000].map((value) => value.toFixed(1))
   console.log(`| ${name}${isOver ? ' **over**' : ''} | ${figures.join(' | ')} | ${one.outcome} |`)
 }
 console.log(
-  `\n${picked.length} images, ${over} beyond ${MAX_STALL} ms, ${MAX_STALL_OF_FOUR} ms or ${MAX_SECONDS_A_MEGABYTE * 1000} ms a MB`,
+  `\n${picked.length} images, ${over} beyond ${MAX_STALL} ms, ${MAX_STALL_OF_FOUR} ms or ${MAX_SECONDS_PER_MEGABYTE * 1000} ms a MB`,
 )
 if (over > 0) process.exitCode = 1

@@ -1,4 +1,4 @@
-/** `npm run attack -- [PATTERN] [--seconds 1.5] [--save]`: what each route costs others when it is attacked. See ../attack.md. */
+/** `npm run attack -- [PATTERN] [--seconds 1.5] [--save]`: the cost of attacks on each route for others. See ../attack.md. */
 import { mkdtempDisposable, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,18 +15,18 @@ import { saveFigures } from '../report/readme.ts'
 import type { Order } from './attacker.ts'
 import { type Costs, costsOf, nothing, startAttacker } from './measure.ts'
 
-/** Demanded. Units: milliseconds, MB, seconds of processor time a megabyte. */
+/** Bounds. Units: milliseconds, MB, seconds of CPU time per megabyte. */
 const MAX_P99 = 100
 const MAX_RESIDENT = 250
-const MAX_SECONDS_A_MEGABYTE = 0.1
+const MAX_SECONDS_PER_MEGABYTE = 0.1
 
-/** Repeats of a measurement that is too high, since the machine may have been busy. The middle one counts. */
-const MEASURED_AGAIN = 2
+/** Repeats of a measurement that exceeds the bound, since the machine may have been busy. The median counts. */
+const REPEATS = 2
 
-/** Without an attack, before each route. */
-const REST_SECONDS = 1
+/** Length of the idle measurement before each route. */
+const IDLE_SECONDS = 1
 
-/** What moves megabytes needs this many times as long to hold all that it may. */
+/** Factor for the duration of attacks that move megabytes, which need longer to reach their peak memory. */
 const TIMES_FOR_MEGABYTES = 3
 
 const LARGE_BYTES = 26_000_000
@@ -45,12 +45,12 @@ const { values: flags, positionals } = readArguments('bench/attack/main.ts [WORD
 const seconds = Number(flags.seconds)
 const pattern = positionals.join(' ')
 if (flags.save && pattern !== '') throw new Error('only a run of every attack is saved')
-/** Others come from 127.0.0.1. A new one for each attack: each has a quota and budgets of its own. */
+/** Number of attacker addresses so far. Each attack uses a new one, with its own quota and budgets. Others use 127.0.0.1. */
 let attackers = 0
 const startedAt = performance.now()
 await using temporary = await mkdtempDisposable(path.join(tmpdir(), 'pinhole-attack-'))
 const dir = temporary.path
-// One server under all of them: what an attack leaves behind is held against the next.
+// One server for all attacks: whatever an attack leaks counts against the next.
 const server = await startPinhole(dir, EVERY_ROUTE)
 const attacker = startAttacker()
 try {
@@ -62,18 +62,18 @@ try {
   }
   const probedUrl = `${server.url}/raw/${stored.smallId}`
   const titles = targetsFor(NOTHING_STORED).map(titleOf)
-  const attacks = targetsFor(stored).flatMap((target, nth) =>
-    WAYS.map((way) => ({ target, title: titles[nth]!, way })).filter(({ title, way }) =>
+  const attacks = targetsFor(stored).flatMap((target, index) =>
+    WAYS.map((way) => ({ target, title: titles[index]!, way })).filter(({ title, way }) =>
       `${title} ${way.name}`.includes(pattern),
     ),
   )
   const done: Attack[] = []
-  const nobody = () => costsOf(server.pid, probedUrl, () => nothing(REST_SECONDS))
-  let rest = await nobody()
-  let restOf = ''
+  const measureIdle = () => costsOf(server.pid, probedUrl, () => nothing(IDLE_SECONDS))
+  let idle = await measureIdle()
+  let idleTitle = ''
   for (const { target, title, way } of attacks) {
-    if (title !== restOf) rest = await nobody()
-    restOf = title
+    if (title !== idleTitle) idle = await measureIdle()
+    idleTitle = title
     const order = (): Order => ({
       way: way.name,
       target,
@@ -83,7 +83,7 @@ try {
       seconds: movesMegabytes(target) ? seconds * TIMES_FOR_MEGABYTES : seconds,
     })
     const attack = () => costsOf(server.pid, probedUrl, () => attacker.attack(order()))
-    done.push(judge(title, way, await measured(attack), rest))
+    done.push(judge(title, way, await measured(attack), idle))
   }
   const minutes = Math.round((performance.now() - startedAt) / 60_000)
   const missed = done.filter(({ isMissed }) => isMissed)
@@ -107,20 +107,20 @@ async function measured(attack: () => Promise<Costs>): Promise<Costs> {
   const first = await attack()
   if (first.p99 <= MAX_P99) return first
   const all = [first]
-  for (let n = 0; n < MEASURED_AGAIN; n++) all.push(await attack())
-  return all.sort((a, b) => a.p99 - b.p99)[MEASURED_AGAIN / 2]!
+  for (let n = 0; n < REPEATS; n++) all.push(await attack())
+  return all.sort((a, b) => a.p99 - b.p99)[REPEATS / 2]!
 }
 
-/** The most that any route cost, by way. */
+/** The maximum costs of any route, by way of attack. */
 function worstByWay(attacks: Attack[]): string {
   const rows = [...Map.groupBy(attacks, ({ way }) => way)].map(([way, all]) => {
-    const most = (of: (attack: Attack) => number) => Math.max(...all.map(of))
-    const perMegabyte = most(({ perMegabyte }) => perMegabyte ?? 0)
+    const max = (of: (attack: Attack) => number) => Math.max(...all.map(of))
+    const perMegabyte = max(({ perMegabyte }) => perMegabyte ?? 0)
     const missed = all.filter(({ isMissed }) => isMissed).map(({ route }) => `\`${route}\``)
     return [
       way,
-      most(({ p99 }) => p99).toFixed(0),
-      most(({ resident }) => resident).toFixed(0),
+      max(({ p99 }) => p99).toFixed(0),
+      max(({ resident }) => resident).toFixed(0),
       perMegabyte > 0 ? perMegabyte.toFixed(3) : '',
       missed.join('; '),
     ]
@@ -128,21 +128,21 @@ function worstByWay(attacks: Attack[]): string {
   return table(['way', 'p99 of others, ms', 'resident, MB', 's/MB', 'missed'], rows)
 }
 
-/** Prints what it finds. */
-function judge(route: string, way: (typeof WAYS)[number], costs: Costs, rest: Costs): Attack {
+/** Compares the costs with the bounds, and prints them. */
+function judge(route: string, way: (typeof WAYS)[number], costs: Costs, idle: Costs): Attack {
   const { p99, resident, left, sent } = costs
-  const cpu = Math.max(0, costs.cpu - (rest.cpu / rest.took) * costs.took)
-  // The server reads files too.
+  const cpu = Math.max(0, costs.cpu - (idle.cpu / idle.took) * costs.took)
+  // Exclude what the server read from files.
   const received = Math.min(costs.received, sent.bytes / 1e6)
-  // Less says more about connecting than about reading.
+  // With less data, the cost is dominated by connecting.
   const perMegabyte = way.isBulk && received > 1 ? cpu / received : null
   const isMissed =
     p99 > MAX_P99 ||
     resident > MAX_RESIDENT ||
     left > 0 ||
-    (perMegabyte !== null && perMegabyte > MAX_SECONDS_A_MEGABYTE)
+    (perMegabyte !== null && perMegabyte > MAX_SECONDS_PER_MEGABYTE)
   console.error(
-    `${route}, ${way.name}: p99 ${p99.toFixed(0)} ms (idle ${rest.p99.toFixed(0)}), ${resident.toFixed(0)} MB, ` +
+    `${route}, ${way.name}: p99 ${p99.toFixed(0)} ms (idle ${idle.p99.toFixed(0)}), ${resident.toFixed(0)} MB, ` +
       `${left} descriptors left, ${received.toFixed(1)} MB received on ${sent.connections} connections, ` +
       `${cpu.toFixed(2)} s of processor time${isMissed ? ': MISSED' : ''}`,
   )

@@ -1,4 +1,4 @@
-/** What an attack costs the server, and another client of it. */
+/** Measures the cost of an attack for the server and for another client. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -16,36 +16,36 @@ import type { Order } from './attacker.ts'
 export interface Costs {
   /** 99th percentile of the other client's requests. Unit: milliseconds. */
   p99: number
-  /** The most, in MB. */
+  /** Peak resident memory. Unit: MB. */
   resident: number
-  /** Descriptors more than before, when all has had time to end. */
+  /** Number of leaked file descriptors, after a grace period. */
   left: number
-  /** Processor time. Unit: seconds. */
+  /** CPU time. Unit: seconds. */
   cpu: number
-  /** All that the server read. Unit: MB. */
+  /** Amount of data that the server read. Unit: MB. */
   received: number
   sent: { bytes: number; connections: number }
   /** Unit: seconds. */
   took: number
 }
 
-/** 200 of them in a second and a half: a percentile of fewer says less. */
+/** Gives 200 requests in 1.5 seconds. A percentile of fewer would be less meaningful. */
 const PROBE_EVERY_MS = 7.5
 
-/** What is let go of a while after the attack: connections that are drained, drafts. */
-const SETTLE_MS = 8000
+/** Grace period for resources that are released after the attack: drained connections, drafts. */
+const GRACE_MS = 8000
 
 export async function costsOf(
   pid: number,
   probedUrl: string,
-  act: () => Promise<Costs['sent']>,
+  attack: () => Promise<Costs['sent']>,
 ): Promise<Costs> {
   const before = descriptors(pid)
   forgetPeak(pid)
   const [spent, read, since] = [processorSeconds(pid), readMegabytes(pid), performance.now()]
   const end = new AbortController()
   const others = probe(probedUrl, end.signal, PROBE_EVERY_MS)
-  const sent = await act()
+  const sent = await attack()
   end.abort()
   const times = await others
   const costs = {
@@ -56,7 +56,7 @@ export async function costsOf(
     took: (performance.now() - since) / 1000,
     sent,
   }
-  const deadline = performance.now() + SETTLE_MS
+  const deadline = performance.now() + GRACE_MS
   while (descriptors(pid) > before && performance.now() < deadline) await sleep(100)
   return { ...costs, left: Math.max(0, descriptors(pid) - before) }
 }
@@ -66,7 +66,7 @@ export interface Attacker {
   stop(): void
 }
 
-/** One process for all attacks: starting it would cost others more than some of them. */
+/** One process for all attacks: starting a process costs others more than some attacks. */
 export function startAttacker(): Attacker {
   const child = fork(path.join(import.meta.dirname, 'attacker.ts'))
   let isStopping = false

@@ -1,6 +1,6 @@
 /**
- * What challenges cost a flood of many addresses, and the server: processor time of both for each upload past the first five of
- * an address. The attacker computes in native code and keeps nothing but the answers.
+ * The cost of challenges for a flood from many addresses, and for the server: CPU time of both per upload after the first five
+ * of an address. The attacker computes in native code and stores only the answers.
  */
 import { pbkdf2Sync } from 'node:crypto'
 import path from 'node:path'
@@ -13,19 +13,19 @@ import { processorTime } from '../load/processors.ts'
 import type { BenchOptions, Figures } from '../report/figures.ts'
 
 const ENV = { TRUSTED_PROXIES: '127.0.0.1/32' }
-const AT_ONCE = 8
+const CONCURRENCY = 8
 const WARM_UP = 500
 
-/** Challenges that are really solved, whatever `clients` says: each takes about a second, and all are for ten minutes. */
+/** Number of challenges to solve, regardless of `clients`: each takes about a second, and challenges expire in ten minutes. */
 const SOLVED = 150
 
-/** Warm-up: the first solutions, which are sent and not measured. */
+/** The first solutions are for warm-up: submitted but not measured. */
 const SOLVED_FOR_WARM_UP = 50
 
-/** Passes that are measured. Each takes twenty seconds. */
+/** Number of measured passes. Each takes twenty seconds to solve. */
 const PASSES = 2
 
-/** Seconds of processor time for each of `count`. */
+/** CPU time of `count` operations. */
 interface Cost {
   seconds: number
   count: number
@@ -38,35 +38,35 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
   ])
   const [on, off] = servers
   try {
-    const addresses = Array.from({ length: clients }, (_, nth) => `198.18.${nth >> 8}.${nth & 255}`)
+    const addresses = Array.from({ length: clients }, (_, index) => `198.18.${index >> 8}.${index & 255}`)
     const flood = async (
       server: typeof on,
       status: number,
-      headersOf: (nth: number) => Headers = () => ({}),
+      headersOf: (index: number) => Headers = () => ({}),
       count = clients,
     ) => {
       const answers: Problem[] = []
-      const cost = await costOf(server.pid, count, async (nth) => {
-        const answer = await upload(server.url, addresses[nth]!, headersOf(nth))
-        const told = await answer.json()
-        if (answer.status !== status) throw new Error(`${answer.status}: ${JSON.stringify(told)}`)
-        answers[nth] = told as Problem
+      const cost = await costOf(server.pid, count, async (index) => {
+        const answer = await upload(server.url, addresses[index]!, headersOf(index))
+        const body = await answer.json()
+        if (answer.status !== status) throw new Error(`${answer.status}: ${JSON.stringify(body)}`)
+        answers[index] = body as Problem
       })
       return { cost, answers }
     }
     console.error('  the first uploads')
-    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++)
+    for (let index = 0; index < UNCHALLENGED_UPLOADS; index++)
       for (const server of servers) await flood(server, 201)
 
     console.error(`  ${clients} challenges`)
     let network = 0
-    // A flood finds the server's code compiled and its connections open; one at rest has neither.
+    // In a flood, the server's code is compiled and connections are open, unlike on an idle server.
     const warmUp = async () => {
       network++
-      for (let nth = 0; nth < WARM_UP; nth++) {
-        const address = `198.19.${network}.${nth & 255}`
+      for (let index = 0; index < WARM_UP; index++) {
+        const address = `198.19.${network}.${index & 255}`
         for (const { url } of servers) await (await upload(url, address, {})).arrayBuffer()
-        await (await upload(on.url, addresses[nth % clients]!, {})).arrayBuffer()
+        await (await upload(on.url, addresses[index % clients]!, {})).arrayBuffer()
       }
     }
     await warmUp()
@@ -74,48 +74,49 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
     const before = process.cpuUsage()
     const solutions = refused.answers.slice(0, SOLVED).map(({ challenge }) => solve(challenge!))
     const trySeconds = processorSeconds(before) / tries
-    // Connections that ended meanwhile are noticed.
+    // Let the client notice connections that were closed meanwhile.
     await sleep(1000)
     await warmUp()
-    // For other challenges: a wrong answer may be right by chance, and use one up.
+    // Use other challenges for the forged solutions: one may be correct by chance and use up its challenge.
     const others = await flood(on, 403)
-    const forged = await flood(on, 403, (nth) => ({ 'Challenge-Solution': forge(others.answers[nth]!) }))
+    const forged = await flood(on, 403, (index) => ({ 'Challenge-Solution': forge(others.answers[index]!) }))
     const warmingUp = solutions.splice(0, SOLVED_FOR_WARM_UP)
-    await flood(on, 201, (nth) => ({ 'Challenge-Solution': warmingUp[nth]! }), warmingUp.length)
-    const show = (nth: number) => ({ 'Challenge-Solution': solutions[nth]! })
-    const solved = await flood(on, 201, show, solutions.length)
+    await flood(on, 201, (index) => ({ 'Challenge-Solution': warmingUp[index]! }), warmingUp.length)
+    const solutionOf = (index: number) => ({ 'Challenge-Solution': solutions[index]! })
+    const solved = await flood(on, 201, solutionOf, solutions.length)
     const plain = await flood(off, 201)
 
     console.error('  passes')
     const count = Math.min(clients, PASS_UPLOADS)
-    const giving: Cost[] = []
-    const shown: Cost[] = []
-    for (let nth = 0; nth <= PASSES; nth++) {
-      const asked = await fetch(`${on.url}/api/challenge?for=pass`)
-      const headers = { 'Challenge-Solution': solve((await asked.json()) as Challenge) }
+    const issuingCosts: Cost[] = []
+    const usingCosts: Cost[] = []
+    for (let index = 0; index <= PASSES; index++) {
+      const response = await fetch(`${on.url}/api/challenge?for=pass`)
+      const headers = { 'Challenge-Solution': solve((await response.json()) as Challenge) }
       await sleep(1000)
       await warmUp()
       let pass = ''
-      const given = await costOf(on.pid, 1, async () => {
+      const issuing = await costOf(on.pid, 1, async () => {
         const answer = await fetch(`${on.url}/api/pass`, { method: 'POST', headers })
         pass = ((await answer.json()) as { pass: string }).pass
       })
-      const used = await costOf(on.pid, count, async (nth) => {
-        const answer = await upload(on.url, addresses[nth]!, { Authorization: `Bearer ${pass}` })
+      const using = await costOf(on.pid, count, async (index) => {
+        const answer = await upload(on.url, addresses[index]!, { Authorization: `Bearer ${pass}` })
         if (answer.status !== 201) throw new Error(await answer.text())
       })
-      // The first one compiles the code, and makes the ledger's file of tomorrow.
-      if (nth === 0) continue
-      giving.push(given)
-      shown.push(used)
+      // The first pass is warm-up: it compiles the code, and creates the ledger's file for tomorrow.
+      if (index === 0) continue
+      issuingCosts.push(issuing)
+      usingCosts.push(using)
     }
 
-    // On average: luck is not measured.
+    // Use the expected number of tries, to exclude luck.
     const solving = trySeconds * triesOf(WORK.upload)
     const passing = (trySeconds * triesOf(WORK.pass)) / PASS_UPLOADS
     const challenged = each(refused.cost) + Math.max(0, each(solved.cost) - each(plain.cost))
     const whole = each(refused.cost) + each(solved.cost)
-    const withPass = each(sum(giving)) / PASS_UPLOADS + Math.max(0, each(sum(shown)) - each(plain.cost))
+    const withPass =
+      each(sum(issuingCosts)) / PASS_UPLOADS + Math.max(0, each(sum(usingCosts)) - each(plain.cost))
     return {
       measures: [
         milliseconds('attacker: solving a challenge', solving),
@@ -133,13 +134,13 @@ export async function benchChallenge({ dir, clients }: BenchOptions): Promise<Fi
 
 type Headers = Record<string, string>
 
-async function costOf(pid: number, count: number, work: (nth: number) => Promise<void>): Promise<Cost> {
+async function costOf(pid: number, count: number, work: (index: number) => Promise<void>): Promise<Cost> {
   const before = processorTime(pid)
   let next = 0
   const worker = async () => {
     while (next < count) await work(next++)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   return { seconds: (processorTime(pid) - before) / 1e6, count }
 }
 
@@ -153,7 +154,7 @@ function upload(url: string, address: string, headers: Headers): Promise<Respons
   })
 }
 
-/** Made so far. */
+/** Number of hash computations so far. */
 let tries = 0
 
 function triesOf({ bits, answers }: Pick<Challenge, 'bits' | 'answers'>): number {
@@ -161,17 +162,17 @@ function triesOf({ bits, answers }: Pick<Challenge, 'bits' | 'answers'>): number
 }
 
 function solve({ token, iterations, bits, answers }: Challenge): string {
-  const found = Array.from({ length: answers }, (_, nth) => {
+  const found = Array.from({ length: answers }, (_, index) => {
     for (let counter = 0; ; counter++) {
       tries++
-      const derived = pbkdf2Sync(token, `${nth}.${counter}`, iterations, 4, 'sha256')
+      const derived = pbkdf2Sync(token, `${index}.${counter}`, iterations, 4, 'sha256')
       if (derived.readUInt32BE(0) >>> (32 - bits) === 0) return counter
     }
   })
   return `${token}:${found.join(',')}`
 }
 
-/** With as many answers as there must be: with fewer it would cost no try. */
+/** A wrong solution with the required number of answers: with fewer, the server would reject it without hashing. */
 function forge({ challenge }: Problem): string {
   return `${challenge!.token}:${Array(challenge!.answers).fill(0)}`
 }
@@ -190,10 +191,10 @@ function each({ seconds, count }: Cost): number {
   return seconds / count
 }
 
-function milliseconds(what: string, seconds: number) {
-  return { what, values: [seconds * 1000], unit: 'ms' }
+function milliseconds(label: string, seconds: number) {
+  return { label, values: [seconds * 1000], unit: 'ms' }
 }
 
-function times(what: string, ratio: number) {
-  return { what, values: [ratio], unit: 'times', atLeast: 500 }
+function times(label: string, ratio: number) {
+  return { label, values: [ratio], unit: 'times', atLeast: 500 }
 }

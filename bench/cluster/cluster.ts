@@ -1,4 +1,4 @@
-/** Three processes on S3 and Postgres behind nginx, against one process that keeps all in a folder. */
+/** Three processes on S3 and Postgres behind nginx, against one process with a folder and SQLite. */
 import path from 'node:path'
 import { freePort, startNginx, startNginxFront } from '../../test/support/processes/caches.ts'
 import { startPinhole, UNLIMITED } from '../contestants/contestants.ts'
@@ -20,7 +20,7 @@ const READ_SIZES = [SMALL, MEDIUM]
 interface Subject {
   name: string
   url: string
-  /** Prefix of its images. `null` if they are not in the store that all share. */
+  /** Prefix of its images in the shared store; `null` when it does not use that. */
   prefix: string | null
 }
 
@@ -39,7 +39,7 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
       CDN_URL: `nginx://127.0.0.1:${cachePort}`,
     }
     const servers = await Promise.all(
-      Array.from({ length: PROCESSES }, (_, nth) => start(`server-${nth}`, shared)),
+      Array.from({ length: PROCESSES }, (_, index) => start(`server-${index}`, shared)),
     )
     const ports = servers.map((url) => Number(new URL(url).port))
     const front = await startNginxFront(await freePort(), ports, [UNLIMITED.TRUSTED_PROXIES])
@@ -62,13 +62,13 @@ export async function benchCluster({ dir, rounds, seconds }: BenchOptions): Prom
 
     const comparisons: Comparison[] = []
     const compare = (
-      what: string,
+      label: string,
       subject: Subject,
       reference: Subject,
       { unit, values }: { unit: string; values: Map<string, number[]> },
     ) =>
       comparisons.push(
-        comparisonOf(values, subject.name, reference.name, { what: `${what}, ${subject.name}`, unit }),
+        comparisonOf(values, subject.name, reference.name, { label: `${label}, ${subject.name}`, unit }),
       )
 
     const pictures = await noisePictures(PICTURES, UPLOAD_BYTES)

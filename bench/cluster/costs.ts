@@ -1,4 +1,4 @@
-/** What a server on S3 and Postgres spends: requests to the two, counted on the wire, and processor time. */
+/** The cost of a server on S3 and Postgres: requests to both, counted on the wire, and CPU time. */
 import path from 'node:path'
 import { s3Env, serviceOf } from '../../test/support/processes/cluster.ts'
 import { startPostgres } from '../../test/support/processes/postgres.ts'
@@ -25,7 +25,7 @@ export async function costs(dir: string): Promise<Measure[]> {
   const server = await startPinhole(dir, env)
   try {
     const pictures = await noisePictures(UPLOADS, 20_000)
-    // The first upload of a day asks for the day's salt.
+    // The first upload of a day also queries the day's salt.
     await upload(server.url, pictures[0]!)
     fake.requests.length = 0
     ledger.clear()
@@ -33,9 +33,9 @@ export async function costs(dir: string): Promise<Measure[]> {
     const puts = fake.requests.filter(({ method }) => method === 'PUT').length
     const each = (count: number) => [count / UPLOADS]
     return [
-      { what: 'puts an upload (at most 1)', values: each(puts), unit: '' },
+      { label: 'puts an upload (at most 1)', values: each(puts), unit: '' },
       {
-        what: 'statements an upload (2 before its answer)',
+        label: 'statements an upload (2 before its answer)',
         values: each(ledger.statements.length),
         unit: '',
       },
@@ -50,7 +50,7 @@ export async function costs(dir: string): Promise<Measure[]> {
 
 async function processorTimes(server: Child, dir: string): Promise<Measure[]> {
   const measures: Measure[] = []
-  const measure = async (what: string, run: Pick<WrkRun, 'url' | 'script'>) => {
+  const measure = async (label: string, run: Pick<WrkRun, 'url' | 'script'>) => {
     const times: number[] = []
     // The first run warms up.
     for (let turn = 0; turn < 3; turn++) {
@@ -58,7 +58,7 @@ async function processorTimes(server: Child, dir: string): Promise<Measure[]> {
       const { requests } = await wrk({ ...run, connections: CONNECTIONS, seconds: SECONDS })
       if (turn > 0) times.push((processorTime(server.pid) - before) / 1000 / requests)
     }
-    measures.push({ what: `processor time of the server, ${what}`, values: times, unit: 'ms' })
+    measures.push({ label: `processor time of the server, ${label}`, values: times, unit: 'ms' })
   }
   const pictures = await noisePictures(32, MEDIUM.bytes)
   const uploads = await uploadsOf(path.join(dir, 'bodies'), pictures)

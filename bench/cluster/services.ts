@@ -1,17 +1,17 @@
-/** The S3 store and the Postgres that the cluster bench runs on. */
+/** S3 and Postgres for the cluster bench. */
 import { s3Env, startS3 } from '../../test/support/processes/cluster.ts'
 import { startPostgres } from '../../test/support/processes/postgres.ts'
 import { plainRequests, type S3Service } from '../../test/support/s3/under-test.ts'
 
-const DELETIONS_AT_ONCE = 32
+const CONCURRENT_DELETIONS = 32
 
 export interface ClusterServices {
   storeName: string
-  /** For requests past our servers. */
+  /** For direct requests, bypassing Pinhole. */
   service: S3Service
-  /** Keys of images with this prefix. */
+  /** Keys of the images with this prefix. */
   list(prefix: string): Promise<string[]>
-  /** For servers whose images are under `prefix` and whose ledger is new. */
+  /** Environment of a server that stores images under `prefix` and has a new ledger. */
   env(prefix: string): Promise<Record<string, string>>
   countImages(prefix: string): Promise<number>
   empty(prefix: string): Promise<void>
@@ -27,7 +27,7 @@ export async function startClusterServices(): Promise<ClusterServices> {
     const removeSome = async () => {
       for (let key = keys.pop(); key !== undefined; key = keys.pop()) await plain.remove(key)
     }
-    await Promise.all(Array.from({ length: DELETIONS_AT_ONCE }, removeSome))
+    await Promise.all(Array.from({ length: CONCURRENT_DELETIONS }, removeSome))
   }
   return {
     storeName,
@@ -38,7 +38,7 @@ export async function startClusterServices(): Promise<ClusterServices> {
     empty: async (prefix) => remove(await list(prefix)),
     async stop() {
       await remove(await plain.list(''))
-      // The gateway outlives this run.
+      // The gateway keeps running after this bench.
       if (storeName === 'Ceph')
         await plain.request(`${service.endpoint}/${service.bucket}`, { method: 'DELETE' })
       await stop()

@@ -1,16 +1,16 @@
-/** Runs in the page: Pinhole's engine, and what people use today, each with the settings that it comes with. */
+/** Runs in the page: Pinhole's engine and popular alternatives, each with its default settings. */
 import decode from '@jsquash/jpeg/decode.js'
 import encode from '@jsquash/jpeg/encode.js'
 import imageCompression from 'browser-image-compression'
 import Compressor from 'compressorjs'
 import { compress } from '../../src/client/browser.ts'
 
-// Its types say that it is a module in a module.
+// Its types wrongly wrap the default export in another module.
 const shrink = imageCompression as unknown as (file: File, options: object) => Promise<File>
 
 const CONTESTANTS: Record<string, (file: File) => Promise<Blob>> = {
   pinhole: async (file) => (await compress(file)).blob,
-  // As over a line that waits for nothing but the processor.
+  // Simulates a connection that is faster than the CPU.
   'pinhole, quick': async (file) =>
     (await compress(file, { line: { bytesPerSecond: 1e9, isBusy: true } })).blob,
   compressorjs: (file) =>
@@ -22,7 +22,7 @@ const CONTESTANTS: Record<string, (file: File) => Promise<Blob>> = {
     const options = { quality: 85, auto_subsample: false, chroma_subsample: 2 }
     return new Blob([await encode(pixels, options)], { type: file.type })
   },
-  // Its worker loads its code from another host; the page's own thread does the same work.
+  // Without its worker, which loads code from another host; the main thread does the same work.
   'browser-image-compression 1 MB': (file) => shrink(file, { maxSizeMB: 1, useWebWorker: false }),
   'canvas .85': async (file) => {
     const bitmap = await createImageBitmap(file)

@@ -1,4 +1,4 @@
-/** Drawings of 9 MP: what illustrators and chart programs export. The same each time. */
+/** Deterministic drawings of 9 MP, like exports from illustration and chart programs. */
 import sharp, { type Sharp } from 'sharp'
 
 const SIDE = 3000
@@ -21,7 +21,7 @@ export function drawings(): Record<string, Sharp> {
   }
 }
 
-/** A photograph's spectrum: noise of several sizes over a slow change of light. */
+/** An image with the spectrum of a photograph: layers of noise at several scales. */
 export async function photographOf(width: number, height: number): Promise<Sharp> {
   const layers = await Promise.all(
     [1, 4, 16].map((scale) =>
@@ -50,18 +50,18 @@ const SKY =
   `<rect width="${SIDE}" height="${SIDE}" fill="url(#sky)"/>`
 
 function hills(count: number): string {
-  return Array.from({ length: count }, (_, nth) => {
-    const [x, y, r] = [(nth * 709) % SIDE, (nth * 1_117) % SIDE, 100 + ((nth * 131) % 500)]
-    const fill = nth % 2 === 0 && count < 40 ? 'url(#hill)' : `hsl(${(nth * 47) % 360} 60% 55%)`
-    return `<ellipse cx="${x}" cy="${y}" rx="${r}" ry="${r / 2}" fill="${fill}" transform="rotate(${nth * 17} ${x} ${y})"/>`
+  return Array.from({ length: count }, (_, i) => {
+    const [x, y, r] = [(i * 709) % SIDE, (i * 1_117) % SIDE, 100 + ((i * 131) % 500)]
+    const fill = i % 2 === 0 && count < 40 ? 'url(#hill)' : `hsl(${(i * 47) % 360} 60% 55%)`
+    return `<ellipse cx="${x}" cy="${y}" rx="${r}" ry="${r / 2}" fill="${fill}" transform="rotate(${i * 17} ${x} ${y})"/>`
   }).join('')
 }
 
 function lines(count: number): string {
-  return Array.from({ length: count }, (_, nth) => {
-    const at = (factor: number) => (nth * factor) % SIDE
+  return Array.from({ length: count }, (_, i) => {
+    const at = (factor: number) => (i * factor) % SIDE
     const curve = `M${at(37)} ${at(91)} Q${at(53)} ${at(149)} ${at(211)} ${at(67)}`
-    return `<path d="${curve}" fill="none" stroke="#223" stroke-width="${1 + (nth % 5)}"/>`
+    return `<path d="${curve}" fill="none" stroke="#223" stroke-width="${1 + (i % 5)}"/>`
   }).join('')
 }
 

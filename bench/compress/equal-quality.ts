@@ -1,8 +1,8 @@
-/** Bytes at equal quality, between measured points. */
+/** Interpolates sizes at equal quality between measured points. */
 import type { Difference } from './metrics.ts'
 import type { Half } from './photographs.ts'
 
-/** One setting on one photograph. */
+/** The result of one setting on one photograph. */
 export interface Point {
   half: Half
   name: string
@@ -11,14 +11,14 @@ export interface Point {
   bytes: number
   /** SSIMULACRA2. */
   score: number
-  /** Measured for contestants. */
+  /** Only measured for contestants. */
   butteraugli?: Difference
 }
 
-/** `[score, bytes]` of one picture, by rising score. */
+/** `[score, bytes]` pairs of one picture. */
 type Curve = [score: number, bytes: number][]
 
-/** Along the straight line of log(bytes) between two points; `null` more than 3 beyond the last one. */
+/** Interpolates log(bytes) linearly; extrapolates by up to 3 score points. `null` beyond that. */
 export function bytesAt(curve: Curve, score: number): number | null {
   const sorted = curve.toSorted(([a], [b]) => a - b)
   const [first, last] = [sorted[0], sorted.at(-1)]
@@ -41,7 +41,7 @@ export function geometricMean(values: number[]): number {
   return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
 }
 
-/** Curves by picture, of the settings that `belongs` accepts. */
+/** Curves by picture, for the settings accepted by `belongs`. */
 export function curvesOf(points: Point[], belongs: (setting: string) => boolean): Map<string, Curve> {
   const curves = new Map<string, Curve>()
   for (const { name, setting, bytes, score } of points) {

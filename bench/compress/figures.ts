@@ -1,21 +1,21 @@
-/** What a run says, and whether it is good enough. */
+/** The figures of a run, and whether they meet the requirements. */
 import { table, verdict } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 import type { Result } from './run.ts'
 
 export interface Gate {
-  what: string
+  label: string
   figure: string
   passed: boolean
 }
 
-/** A contestant that only takes JPEG. */
+/** A contestant that supports only JPEG. */
 export const STOCK = 'mozjpeg 85 as it comes'
 
 const median = (values: number[]) => summarize(values).median
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
 const ratio = ({ bytes, input }: Result) => bytes.length / input.bytes.length
-/** Unit: milliseconds a megapixel. */
+/** Unit: milliseconds per megapixel. */
 const speedOf = ({ cpuMilliseconds, input }: Result) => (1e6 * cpuMilliseconds) / (input.width * input.height)
 
 export function photoGates(results: Result[], again: number[]): Gate[] {
@@ -25,17 +25,17 @@ export function photoGates(results: Result[], again: number[]): Gate[] {
   const worst = Math.min(...again)
   return [
     {
-      what: 'photographs: median saved ≥ 60 %',
+      label: 'photographs: median saved ≥ 60 %',
       figure: `${(100 * saved).toFixed(1)} %`,
       passed: saved >= 0.6,
     },
     {
-      what: 'second run over own output keeps ≥ 0.98',
+      label: 'second run over own output keeps ≥ 0.98',
       figure: worst.toFixed(3),
       passed: worst >= 0.98,
     },
     {
-      what: 'JPEG in a Chromium worker: ≤ 150 ms/MP of CPU time (median)',
+      label: 'JPEG in a Chromium worker: ≤ 150 ms/MP of CPU time (median)',
       figure: speed.toFixed(0),
       passed: speed <= 150,
     },
@@ -49,12 +49,12 @@ export function screenGates(results: Result[]): Gate[] {
   const exact = lossless.filter(({ exact }) => exact).length
   return [
     {
-      what: 'screenshots: lossless results exact to the pixel',
+      label: 'screenshots: lossless results exact to the pixel',
       figure: `${exact} of ${lossless.length}`,
       passed: exact === lossless.length,
     },
     {
-      what: 'screenshots: total ≤ 0.50 of the source',
+      label: 'screenshots: total ≤ 0.50 of the source',
       figure: total.toFixed(3),
       passed: total <= 0.5,
     },
@@ -65,7 +65,7 @@ function totalRatio(results: Result[]): number {
   return sum(results.map(({ bytes }) => bytes.length)) / sum(results.map(({ input }) => input.bytes.length))
 }
 
-/** One row a contestant. */
+/** One row per contestant. */
 export function summaryTable(results: Result[]): string {
   const contestants = [...new Set(results.map(({ contestant }) => contestant))]
   const rows = contestants.map((name) => {
@@ -84,6 +84,6 @@ export function summaryTable(results: Result[]): string {
 export function gateTable(gates: Gate[]): string {
   return table(
     ['demanded', 'figure'],
-    gates.map(({ what, figure, passed }) => [what, `${figure}: ${verdict(passed)}`]),
+    gates.map(({ label, figure, passed }) => [label, `${figure}: ${verdict(passed)}`]),
   )
 }

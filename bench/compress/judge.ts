@@ -1,6 +1,6 @@
 /**
- * `node bench/compress/judge.ts [--save]`: what the points of `sweep.ts` say of the half that no setting was chosen on,
- * as tables, into compress.md. The points come from:
+ * `node bench/compress/judge.ts [--save]`: evaluates the points measured by `sweep.ts`, on the half of the photographs that was
+ * not used for choosing settings. `--save` writes the tables to compress.md. To measure the points:
  *
  *     for s in 4:2:0 4:4:4; do
  *       node bench/compress/sweep.ts --half judge --minutes 60 $s/engine $s/t{2,3,5}/trellis/plain/{78/78,84/84,90/90}
@@ -15,10 +15,10 @@ import { bytesAt, curvesOf, geometricMean, type Point } from './equal-quality.ts
 import type { Difference } from './metrics.ts'
 import { CACHE } from './photographs.ts'
 
-/** As it comes, and the two of its own tables that took the fewest bytes on the choosing half. */
+/** mozjpeg's default, and its two tables with the smallest results on the choosing half. */
 const STOCK = ['t3/trellis/plain', 't2/trellis/plain', 't5/trellis/plain'] as const
-/** Less than this is not called worse. */
-const CLEARLY = { score: 1.5, butteraugli: 1.15 }
+/** Smaller differences do not count as clearly worse. */
+const CLEAR_DIFFERENCE = { score: 1.5, butteraugli: 1.15 }
 
 const points: Point[] = (await readFile(join(CACHE, 'points.jsonl'), 'utf8'))
   .trim()
@@ -60,11 +60,12 @@ const rivals = of('4:2:0/engine').flatMap((own) => {
   return peer ? [{ own, peer }] : []
 })
 const smaller = rivals.filter(({ own, peer }) => own.bytes < peer.bytes)
-/** No worse by one metric, and not clearly worse by the other. */
+/** Results that are no worse by one metric, and not clearly worse by the other. */
 const wonBy = (measure: keyof Difference) =>
   smaller.filter(({ own, peer }) => {
     const [ours, theirs] = [own.butteraugli![measure], peer.butteraugli![measure]]
-    const clearlyWorse = own.score < peer.score - CLEARLY.score || ours > theirs * CLEARLY.butteraugli
+    const clearlyWorse =
+      own.score < peer.score - CLEAR_DIFFERENCE.score || ours > theirs * CLEAR_DIFFERENCE.butteraugli
     return (own.score >= peer.score || ours <= theirs) && !clearlyWorse
   }).length
 const share = (count: number) => `${count} of ${rivals.length}`
@@ -75,7 +76,7 @@ const figures = [
   `${rivals.length} photographs of the judging half:`,
   table(
     ['', '4:2:0', '4:4:4'],
-    sections[0]!.map(([what, figure], i) => [what, figure, sections[1]![i]![1]]),
+    sections[0]!.map(([label, figure], i) => [label, figure, sections[1]![i]![1]]),
   ),
   'Beside compressorjs (0.8) in Chromium, 4:2:0:',
   table(

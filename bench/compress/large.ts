@@ -1,6 +1,6 @@
 /**
- * `node bench/compress/large.ts [--save]`: what the largest pictures cost in Node, each in a process of its own: drawings
- * of 9 MP in processor time, a JPEG of 50 MP in memory. `--save` puts the table into compress.md.
+ * `node bench/compress/large.ts [--save]`: the cost of large pictures in Node, each in a separate process: CPU time for
+ * drawings of 9 MP, memory for a JPEG of 50 MP. `--save` writes the table to compress.md.
  */
 
 import { execFile } from 'node:child_process'
@@ -12,14 +12,14 @@ import { table, verdict } from '../report/figures.ts'
 import { saveFigures } from '../report/readme.ts'
 import { drawings, photographOf } from './drawings.ts'
 
-/** As `one-file.ts` prints it. */
+/** The output of `one-file.ts`. */
 interface Cost {
   action: string
   type: string
   fallback?: string
   bytesIn: number
   bytesOut: number
-  /** Processor time of all threads. */
+  /** CPU time of all threads. */
   cpuSeconds: number
   peakMegabytes: number
 }

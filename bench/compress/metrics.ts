@@ -1,4 +1,4 @@
-/** How different two pictures look, by other people's programs. */
+/** Perceptual difference of two pictures, by external programs. */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,9 +14,8 @@ export interface Difference {
 }
 
 /**
- * By libjxl's butteraugli_main: 0 is the same, 1 the edge of what is noticed. The norm says how the picture looks as a whole,
- * the worst spot how it looks where it looks worst. `null` if they have different sizes. `folder`: for the files
- * that the tool reads.
+ * Runs libjxl's butteraugli_main. 0: identical, 1: just noticeable. `norm` rates the picture as a whole, `worst` its worst
+ * spot. `null` when the sizes differ. `folder`: for temporary files.
  */
 export async function butteraugli(before: Buffer, after: Buffer, folder: string): Promise<Difference | null> {
   const [a, b] = await Promise.all([decoded(before), decoded(after)])
@@ -27,7 +26,8 @@ export async function butteraugli(before: Buffer, after: Buffer, folder: string)
   await writeFile(second, b.data)
   const { stdout } = await run('nice', ['butteraugli_main', first, second])
   const [, worst, norm] = /^([\d.e-]+)\s+3-norm: ([\d.e-]+)/.exec(stdout) ?? []
-  if (worst === undefined || norm === undefined) throw new Error(`butteraugli_main says ${stdout}`)
+  if (worst === undefined || norm === undefined)
+    throw new Error(`unexpected output of butteraugli_main: ${stdout}`)
   return { worst: Number(worst), norm: Number(norm) }
 }
 
@@ -41,11 +41,11 @@ async function decoded(image: Buffer) {
 }
 
 /**
- * By cloudinary's ssimulacra2: 90 can hardly be told apart, 70 is high quality. Both as PNG files of the same size.
+ * Runs cloudinary's ssimulacra2. 90: hardly distinguishable, 70: high quality. Takes PNG files of equal size.
  */
 export async function ssimulacra2(before: string, after: string): Promise<number> {
   const { stdout } = await run('nice', ['ssimulacra2', before, after])
   const score = Number.parseFloat(stdout)
-  if (!Number.isFinite(score)) throw new Error(`ssimulacra2 says ${stdout}`)
+  if (!Number.isFinite(score)) throw new Error(`unexpected output of ssimulacra2: ${stdout}`)
   return score
 }

@@ -1,4 +1,4 @@
-/** mozjpeg with any setting, as the engine's own copy of it has them. */
+/** mozjpeg with arbitrary settings, from the same build that the engine uses. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { EncodeOptions, MozJPEGModule } from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
@@ -29,7 +29,7 @@ async function start(): Promise<MozJPEGModule> {
   })
 }
 
-/** As cjpeg does it, but for what `settings` say. */
+/** Encodes like cjpeg, except for `settings`. */
 export async function mozjpeg({ data, width, height }: Pixels, settings: Settings): Promise<Buffer> {
   encoder ??= start()
   const options: EncodeOptions = {

@@ -1,4 +1,4 @@
-/** `node one-file.ts FILE [FREE]`: compresses one file and prints what it cost. FREE: bytes of memory to presume free. */
+/** `node one-file.ts FILE [FREE]`: compresses one file and prints the cost. FREE: bytes of memory assumed to be free. */
 import { openAsBlob } from 'node:fs'
 import { extname } from 'node:path'
 import { compress } from '../../src/client/node.ts'
@@ -17,7 +17,7 @@ const cost = {
   bytesIn: result.bytesIn,
   bytesOut: blob.size,
   cpuSeconds: (user + system) / 1e6,
-  // Not what `resourceUsage` says: that begins with the memory of the process that started this one.
+  // Not `resourceUsage`: its maximum includes the memory of the parent process at fork.
   peakMegabytes: peakMegabytes(process.pid),
 }
 process.stdout.write(JSON.stringify(cost))

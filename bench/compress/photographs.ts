@@ -1,10 +1,10 @@
-/** Photographs as a camera would hand them over: `photographs.sha256` names them, with their Debian packages. */
+/** Photographs encoded like by a camera. `photographs.sha256` lists them with their Debian packages. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import sharp from 'sharp'
 
-/** Where the packages are unpacked: `/` if they are installed. */
+/** Where the packages are unpacked. `/` when they are installed. */
 const PHOTOGRAPHS = process.env.PINHOLE_PHOTOGRAPHS ?? '/'
 const LIST = join(import.meta.dirname, 'photographs.sha256')
 
@@ -12,7 +12,7 @@ const LIST = join(import.meta.dirname, 'photographs.sha256')
 export type Half = 'choose' | 'judge'
 export type Sampling = '4:2:0' | '4:4:4'
 
-/** Prepared photographs and measured points, so that a run may be stopped and go on. */
+/** Prepared photographs and measured points, so that an interrupted run can resume. */
 export const CACHE = join(import.meta.dirname, '../../node_modules/.cache/compress')
 
 export interface Input {
@@ -28,10 +28,10 @@ interface Source {
   half: Half
 }
 
-/** Larger pictures are scaled down: artefacts of the JPEG that they were go away, and metrics take a second each. */
+/** Larger pictures are scaled down, to remove their JPEG artefacts and to keep the metrics fast. */
 const MAX_PIXELS = 1_200_000
 
-/** Throws if a file is missing, or is another version's. */
+/** Throws when a file is missing or has another version. */
 export async function photographs(half: Half, sampling: Sampling): Promise<Input[]> {
   await mkdir(CACHE, { recursive: true })
   const inputs: Input[] = []
@@ -42,7 +42,7 @@ export async function photographs(half: Half, sampling: Sampling): Promise<Input
   return inputs
 }
 
-/** As the packages have them, in the order of the list; those whose path matches. */
+/** The original files whose path matches, in the order of the list. */
 export async function originals(half: Half, pattern: RegExp): Promise<Buffer[]> {
   const found: Buffer[] = []
   for (const source of await sources()) {
@@ -54,9 +54,9 @@ export async function originals(half: Half, pattern: RegExp): Promise<Buffer[]> 
 
 async function originalOf({ path, sha256 }: Source): Promise<Buffer> {
   const original = await readFile(join(PHOTOGRAPHS, path)).catch((cause) => {
-    throw new Error(`${path} is missing; bench/compress.md says how to get it`, { cause })
+    throw new Error(`${path} is missing; see bench/compress.md`, { cause })
   })
-  if (digestOf(original) !== sha256) throw new Error(`${path} is of another version`)
+  if (digestOf(original) !== sha256) throw new Error(`${path} has an unexpected version`)
   return original
 }
 
@@ -70,7 +70,7 @@ async function cameraFileOf(source: Source, sampling: Sampling): Promise<Buffer>
   return bytes
 }
 
-/** The half is the parity of the digest's first byte. */
+/** The parity of the digest's first byte determines the half. */
 async function sources(): Promise<Source[]> {
   const lines = (await readFile(LIST, 'utf8')).split('\n').filter((line) => /^[0-9a-f]/.test(line))
   return lines.map((line) => {
@@ -98,7 +98,7 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** A wallpaper of Plasma is a folder of sizes. */
+/** A Plasma wallpaper is a folder with one file per size, so its name is that of the folder. */
 function nameOf(path: string): string {
   const folder = /\/wallpapers\/([^/]+)\//.exec(path)?.[1]
   return folder ?? basename(path, extname(path)).replace(/_by_.*/, '')

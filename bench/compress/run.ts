@@ -1,4 +1,4 @@
-/** One contestant's work on one input. */
+/** Runs one contestant on one input. */
 import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { butteraugli, type Difference } from './metrics.ts'
@@ -9,11 +9,11 @@ export interface Result {
   input: Input
   bytes: Buffer
   type: string
-  /** That processors work for the page, its workers included: the same on a busy machine. */
+  /** CPU time of the page and its workers, which does not depend on other load. */
   cpuMilliseconds: number
-  /** `null` if it was scaled down. */
+  /** `null` when the result was scaled down. */
   score: Difference | null
-  /** Every pixel and its alpha are the same. */
+  /** All pixels are identical, including alpha. */
   exact: boolean
 }
 
@@ -49,7 +49,7 @@ async function isExact(before: Buffer, after: Buffer): Promise<boolean> {
   return (await raw(before)).equals(await raw(after))
 }
 
-/** CPU time of all pages' processes so far. */
+/** CPU time of all renderer processes so far. */
 async function rendererSeconds(cdp: CDPSession): Promise<number> {
   const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
   return processInfo.filter(({ type }) => type === 'renderer').reduce((sum, { cpuTime }) => sum + cpuTime, 0)

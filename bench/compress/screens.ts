@@ -1,17 +1,17 @@
-/** What people take screenshots of: fixed pages, the same in every run. */
+/** Deterministic pages that resemble typical screenshots. */
 
 export interface Screen {
   name: string
   html: string
   width: number
   height: number
-  /** Device pixels for a pixel of the page. */
+  /** Device pixel ratio. */
   scale: number
-  /** What the page leaves free is transparent in the screenshot. */
+  /** The background is transparent in the screenshot. */
   transparent?: true
 }
 
-/** `photos`: JPEG files as data URLs, for the pages that show some. */
+/** `photos`: JPEG files as data URLs, for pages with photographs. */
 export function screens(photos: string[]): Screen[] {
   return [
     { name: 'code 1x', html: code(), width: 1440, height: 900, scale: 1 },
@@ -33,12 +33,12 @@ const WORDS =
     ' ',
   )
 
-/** Words that look like text and never change. */
+/** Deterministic words that resemble text. */
 function words(count: number, seed: number): string {
   let state = seed
   return Array.from({ length: count }, () => {
     state = (state * 1103515245 + 12345) % 2147483648
-    // The low bits of such a sequence repeat soon.
+    // The low bits of a linear congruential generator have a short period.
     return WORDS[(state >> 12) % WORDS.length]
   }).join(' ')
 }

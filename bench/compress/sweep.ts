@@ -1,8 +1,9 @@
 /**
- * `node bench/compress/sweep.ts SETTINGS… [--half choose] [--minutes 4]`: measures mozjpeg's settings on one half of the
- * photographs, and keeps every point in node_modules/.cache, so that it may be stopped and go on.
- * A setting is `4:2:0/t3/trellis/restore/84/75`: sampling, quantisation table, trellis or plain, restore, plain or halve (colour),
- * quality of brightness, quality of colour. Or `4:2:0/engine`, Pinhole's own; or `4:2:0/compressorjs` and `4:2:0/quick`, in Chromium.
+ * `node bench/compress/sweep.ts SETTINGS… [--half choose] [--minutes 4]`: measures mozjpeg settings on one half of the
+ * photographs. Saves every point in node_modules/.cache, so that an interrupted run can resume.
+ * A setting is e.g. `4:2:0/t3/trellis/restore/84/75`: sampling, quantisation table, `trellis` or `plain`, chroma (`restore`,
+ * `plain` or `halve`), luma quality, chroma quality. Or `4:2:0/engine`: Pinhole's settings. Or `4:2:0/compressorjs` and
+ * `4:2:0/quick`, which run in Chromium.
  */
 import { appendFile, mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,7 +29,7 @@ const { values, positionals } = parseArgs({
 const deadline = Date.now() + Number(values.minutes) * 60_000
 const POINTS = join(CACHE, 'points.jsonl')
 const half = values.half as Half
-/** Contestants by the words of a setting. */
+/** Contestants that run in Chromium, by the word in a setting. */
 const IN_BROWSER: Record<string, string> = { compressorjs: 'compressorjs', quick: 'pinhole, quick' }
 
 await mkdir(CACHE, { recursive: true })
@@ -51,15 +52,15 @@ process.exitCode = left > 0 ? 1 : 0
 async function measure(sampling: Sampling, settings: string[]): Promise<void> {
   const before = join(folder, 'before.png')
   for (const input of await photographs(half, sampling)) {
-    const open = settings.filter((setting) => !known.has(`${input.name} ${setting}`))
-    if (open.length === 0) continue
+    const pending = settings.filter((setting) => !known.has(`${input.name} ${setting}`))
+    if (pending.length === 0) continue
     if (Date.now() > deadline) {
-      left += open.length
+      left += pending.length
       continue
     }
     await writeFile(before, await sharp(input.bytes).png({ compressionLevel: 1 }).toBuffer())
     const decoded = await sharp(input.bytes).ensureAlpha().raw().toBuffer()
-    for (const setting of open) {
+    for (const setting of pending) {
       const bytes = await encoded(setting, sampling, input, decoded)
       const after = join(folder, 'after.png')
       await writeFile(after, await sharp(bytes).png({ compressionLevel: 1 }).toBuffer())
@@ -113,7 +114,7 @@ async function readPoints(): Promise<Point[]> {
     .map((line) => JSON.parse(line) as Point)
 }
 
-/** What compresses in real Chromium, with the settings that it comes with. */
+/** Starts the contestants that run in Chromium, with their default settings. */
 async function startPeer() {
   const site = await serveEnginePage(join(import.meta.dirname, 'contestants.ts'))
   const browser = await launchBrowser()

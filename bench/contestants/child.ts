@@ -1,4 +1,4 @@
-/** A server under measure: a child process of its own, started, sampled and stopped. */
+/** Starts, samples and stops a measured server in a child process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
@@ -9,7 +9,7 @@ import { freePort } from '../../test/support/processes/caches.ts'
 export interface Child {
   url: string
   pid: number
-  /** From the spawn to the first 200. Unit: milliseconds. */
+  /** Time from the spawn to the first 200. Unit: milliseconds. */
   startMs: number
   /** Unit: MB. */
   memory(): { resident: number; peak: number }
@@ -21,9 +21,9 @@ interface ChildOptions {
   args: (port: number) => string[]
   env?: (port: number) => Record<string, string>
   cwd?: string
-  /** What answers 200 once it is up. */
+  /** The path that returns 200 once the server is ready. */
   readyPath: string
-  /** Takes what it prints. */
+  /** The file for its output. */
   logPath: string
 }
 

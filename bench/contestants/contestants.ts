@@ -1,4 +1,4 @@
-/** Every server that is measured: ours, and the references. */
+/** Starts the measured servers: Pinhole and the references. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,15 +6,15 @@ import { type Child, startChild } from './child.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** The words after `node` of the package's own start command. */
+/** The arguments of `node` in the package's start command. */
 const START: string[] = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
   .scripts.start.split(' ')
   .slice(1)
 
-/** Clients have an address each, or no quota. */
+/** Removes the quotas: clients can set their address, and the daily limit is practically infinite. */
 export const UNLIMITED = { TRUSTED_PROXIES: '127.0.0.1/32', UPLOADS_PER_DAY: '1000000000' }
 
-/** Ours, as `npm start` runs it in `dir`, with `env` beside the defaults: its data are in `<dir>/data`. */
+/** Starts Pinhole like `npm start`, in `dir`. Its data are in `<dir>/data`. `env`: overrides of the defaults. */
 export async function startPinhole(dir: string, env: Record<string, string> = {}): Promise<Child> {
   await mkdir(dir, { recursive: true })
   return startChild({
@@ -33,7 +33,7 @@ export async function startPinhole(dir: string, env: Record<string, string> = {}
   })
 }
 
-/** One of `references/`, called with its port and `args`. */
+/** Starts a server from `references/` with its port and `args` as arguments. */
 export async function startReference(
   name: string,
   dir: string,
@@ -50,7 +50,7 @@ export async function startReference(
   })
 }
 
-/** nginx over the files in `<dir>/files`; each answer carries `headers`. */
+/** Starts nginx for the files in `<dir>/files`. Adds `headers` to each response. */
 export async function startNginx(dir: string, headers: [string, string][]): Promise<Child> {
   await mkdir(path.join(dir, 'files'), { recursive: true })
   return startChild({
@@ -61,7 +61,7 @@ export async function startNginx(dir: string, headers: [string, string][]): Prom
   })
 }
 
-/** Caddy over the files in `<dir>/files`. */
+/** Starts Caddy for the files in `<dir>/files`. */
 export async function startCaddy(dir: string): Promise<Child> {
   const config = (port: number) => {
     const file = path.join(dir, 'Caddyfile')
@@ -78,7 +78,7 @@ export async function startCaddy(dir: string): Promise<Child> {
   })
 }
 
-/** Writes nginx's configuration and gives its path. */
+/** Writes the nginx configuration. Returns its path. */
 function nginxConfig(dir: string, port: number, headers: [string, string][]): string {
   const quoted = (value: string) => `"${value.replaceAll(/["\\$]/g, '\\$&')}"`
   const text = `
@@ -93,7 +93,7 @@ http {
   sendfile on;
   tcp_nopush on;
   keepalive_timeout 75s;
-  # The default of 1000 would make wrk connect anew all the time.
+  # With the default of 1000, wrk would reconnect all the time.
   keepalive_requests 100000000;
   client_body_temp_path ${dir}/body;
   proxy_temp_path ${dir}/proxy;
@@ -117,10 +117,10 @@ http {
   return file
 }
 
-/** What each server says of itself on its own. */
+/** Headers that each server sets itself. */
 const OWN_HEADERS = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive'])
 
-/** Headers of our answer that every contestant is to send too. */
+/** The headers of our response that every contestant sends too. */
 export function sharedHeaders({ headers }: Response): [string, string][] {
   return [...headers].filter(([name]) => !OWN_HEADERS.has(name))
 }

@@ -1,6 +1,6 @@
 /**
- * A crowd of browsers, in a process of its own: told what to open, and says what it saw. Each does what a browser does with
- * HTTP/1.1: six connections to an origin, kept alive, and one more try where a kept one was closed.
+ * Simulates a crowd of browsers in a separate process. Each behaves like a browser with HTTP/1.1: six keep-alive connections
+ * per origin, and retries for requests on connections that the server closed.
  */
 import { Agent, get } from 'node:http'
 import { getPriority, setPriority } from 'node:os'
@@ -11,29 +11,29 @@ export interface Order {
   from: string
   pictures: Picture[]
   people: number
-  /** They come one after the other, and each keeps its connections. */
+  /** Groups arrive one after another. Each keeps its connections open. */
   groups: number
-  /** Requests whose connection was closed before the first byte, as browsers do. */
+  /** Retries requests whose connection was closed before the first byte, like browsers do. */
   retries: boolean
 }
 
 export interface Seen {
-  /** People who saw a picture that was not whole. */
+  /** Number of people who saw an incomplete picture. */
   broken: number
-  /** What they got instead. */
+  /** The results of the failed requests. */
   outcomes: string[]
 }
 
-/** To an origin. */
+/** Per origin. */
 const CONNECTIONS = 6
 
-/** Longer than anybody looks at an empty frame. */
-const PATIENCE_MS = 120_000
+/** Longer than anyone would wait for a picture. */
+const TIMEOUT_MS = 120_000
 
-/** How long a group looks at its gallery before the next one comes. */
+/** Time between the arrivals of two groups. */
 const LOOK_MS = 1500
 
-// It shares the processors with the server: that it works is no cost of the server's.
+// Lower the priority: the crowd shares the cores with the server, but its work should not slow the server down.
 setPriority(Math.min(19, getPriority() + 10))
 process.on('message', async ({ people, groups, pictures, retries, ...place }: Order) => {
   const visits: Visit[] = []
@@ -51,9 +51,9 @@ process.on('message', async ({ people, groups, pictures, retries, ...place }: Or
 })
 
 interface Visit {
-  /** What came of pictures that did not come, or not whole. */
+  /** The results of pictures that failed or were incomplete. */
   outcomes: string[]
-  /** Closes the connections, which a browser keeps for a while. */
+  /** Closes the connections, which browsers keep open for a while. */
   leave(): void
 }
 
@@ -62,7 +62,7 @@ export interface Picture {
   bytes: number
 }
 
-/** Opens a page that shows all `pictures` at once. `retries`: as browsers do; without, each lost request is a broken picture. */
+/** Opens a page that shows all `pictures`. `retries`: like browsers do; without, each lost request is a broken picture. */
 async function visit(
   { url, from }: { url: string; from: string },
   pictures: Picture[],
@@ -73,7 +73,7 @@ async function visit(
 
   async function show({ path, bytes }: Picture): Promise<void> {
     let outcome = await fetchOnce(url + path, from, agent)
-    // RFC 9112, 9.3.1. A connection of its own is closed by then: the next one is likely fresh.
+    // RFC 9112, 9.3.1. The closed connection has left the pool by now, so the next one is probably fresh.
     for (let tries = 0; outcome === 'closed before an answer' && retries && tries < 2; tries++)
       outcome = await fetchOnce(url + path, from, agent)
     if (outcome !== bytes) outcomes.push(`${outcome}`)
@@ -83,7 +83,7 @@ async function visit(
   return { outcomes, leave: () => agent.destroy() }
 }
 
-/** The bytes that came, or why they did not. */
+/** Number of bytes received, or the reason for a failure. */
 function fetchOnce(url: string, from: string, agent: Agent): Promise<number | string> {
   return new Promise((resolve) => {
     const outgoing = get(url, { agent, localAddress: from }, (response) => {
@@ -94,7 +94,7 @@ function fetchOnce(url: string, from: string, agent: Agent): Promise<number | st
       response.on('error', () => resolve('cut off'))
       response.on('end', () => resolve(response.statusCode === 200 ? bytes : `${response.statusCode}`))
     })
-    outgoing.setTimeout(PATIENCE_MS, () => {
+    outgoing.setTimeout(TIMEOUT_MS, () => {
       resolve('no answer')
       outgoing.destroy()
     })

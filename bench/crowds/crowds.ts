@@ -1,4 +1,4 @@
-/** Honest clients where many come at once, or one is slow: what each is told, beside Caddy where it is a read. */
+/** How honest clients fare when many arrive simultaneously, or are slow. Reads are compared with Caddy. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -10,12 +10,12 @@ import { noisePicture, noisePictures } from '../load/pictures.ts'
 import { probe } from '../load/timed-get.ts'
 import { type BenchOptions, type Figures, table, verdict } from '../report/figures.ts'
 import { percentile, summarize } from '../report/statistics.ts'
+import { concurrentUploadRows, fullAddressesRow } from './concurrent-uploads.ts'
 import type { Order, Picture, Seen } from './crowd.ts'
 import { hangingStoreRow, killedWorkerRow } from './faults.ts'
-import { fullAddressesRow, lineRows } from './line.ts'
 import { ask, type Sender, uploadHead, uploadSlowly } from './uploads.ts'
 
-/** A row of the table. `caddy`: of reads. */
+/** A row of the table. `caddy`: only for reads. */
 export interface Row {
   client: string
   ours: string
@@ -27,15 +27,15 @@ export interface Row {
 const PEOPLE = 100
 const GALLERY = 12
 
-/** Crowds that come at once, for each row: there is one percentile of each, of some 80 requests. */
+/** Crowds per row. Each yields one percentile, of about 80 requests. */
 const ROUNDS = 7
 const PICTURE_BYTES = 200_000
 
-/** A visit takes a second or two: a percentile of fewer would be their slowest. */
+/** A visit takes a second or two. With fewer requests, the percentile would be the slowest one. */
 const PROBE_EVERY_MS = 7.5
 
 const PHONE_BYTES = 300_000
-const PHONE_PACE = 3000
+const PHONE_BYTES_PER_SECOND = 3000
 
 export async function benchCrowds({ dir }: BenchOptions): Promise<Figures> {
   const rows: Row[] = []
@@ -57,8 +57,8 @@ export async function benchCrowds({ dir }: BenchOptions): Promise<Figures> {
     const at = (from: string): Sender => ({ url: pinhole.url, from })
     rows.push(await phoneRow(at('127.0.4.1')))
     rows.push(await halfClosedRow(at('127.0.4.2'), caddy, gallery[0]!))
-    rows.push(await announcedRow(at('127.0.4.3')))
-    rows.push(...(await lineRows(dir)))
+    rows.push(await tooLargeRow(at('127.0.4.3')))
+    rows.push(...(await concurrentUploadRows(dir)))
     rows.push(await fullAddressesRow(dir))
   } finally {
     for (const server of servers) await server.stop()
@@ -98,8 +98,8 @@ async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Pr
     const p99 = percentile(await others, 0.99)
     return { ...seen, p99, peak: server.memory().peak }
   }
-  // The first crowd meets code that was never compiled: it has a row of its own, without a demand on the others' wait.
-  for (const [what, groups, rounds] of [
+  // The first crowd meets a cold server, so it has a separate row without a bound on latency.
+  for (const [label, groups, rounds] of [
     [', the first of a fresh server', 1, 1],
     ['', 1, ROUNDS],
     [', in five groups that stay', 5, 3],
@@ -112,7 +112,7 @@ async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Pr
       }
       const ours = summaryOf(seen.ours)
       rows.push({
-        client: `${PEOPLE} people${what}${retries ? '' : ', no request again'}`,
+        client: `${PEOPLE} people${label}${retries ? '' : ', no request again'}`,
         ours: ours.text,
         caddy: summaryOf(seen.theirs).text,
         demanded: `${retries ? '0 broken, ' : ''}${rounds === 1 ? '' : '100 ms, '}250 MB`,
@@ -127,7 +127,7 @@ async function galleryRows(pinhole: Child, caddy: Child, gallery: Picture[]): Pr
 
 type CrowdSeen = Seen & { p99: number; peak: number }
 
-/** Over all rounds: the median of the others' percentile, the most of everything else. */
+/** Over all rounds: the median of the 99th percentile, and the maximum of everything else. */
 function summaryOf(rounds: CrowdSeen[]): { broken: number; p99: number; peak: number; text: string } {
   const broken = Math.max(...rounds.map((seen) => seen.broken))
   const peak = Math.max(...rounds.map((seen) => seen.peak))
@@ -139,9 +139,9 @@ function summaryOf(rounds: CrowdSeen[]): { broken: number; p99: number; peak: nu
 
 async function phoneRow(sender: Sender): Promise<Row> {
   const picture = await noisePicture(PHONE_BYTES)
-  const { status, tookMs } = await uploadSlowly(sender, picture, PHONE_PACE)
+  const { status, tookMs } = await uploadSlowly(sender, picture, PHONE_BYTES_PER_SECOND)
   return {
-    client: `a picture of ${Math.round(picture.length / 1000)} kB at ${PHONE_PACE / 1000} kB/s`,
+    client: `a picture of ${Math.round(picture.length / 1000)} kB at ${PHONE_BYTES_PER_SECOND / 1000} kB/s`,
     ours: `${status} after ${(tookMs / 1000).toFixed(0)} s`,
     demanded: '201',
     isMet: status === 201,
@@ -168,7 +168,7 @@ async function halfClosedRow(sender: Sender, caddy: Child, picture: Picture): Pr
   }
 }
 
-async function announcedRow(sender: Sender): Promise<Row> {
+async function tooLargeRow(sender: Sender): Promise<Row> {
   const seen: { text: string; isMet: boolean }[] = []
   for (const expect of ['Expect: 100-continue\r\n', '']) {
     const { status, headers, tookMs } = await ask(

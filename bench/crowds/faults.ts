@@ -1,4 +1,4 @@
-/** What clients see of a worker that is killed, and of an S3 store that hangs. */
+/** What clients experience when a worker is killed, or when S3 hangs. */
 import { readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import path from 'node:path'
@@ -13,10 +13,10 @@ import type { Row } from './crowds.ts'
 
 const CLIENTS = 64
 const KILLS = 5
-/** Between two of them: the next worker is up by then. */
-const APART_MS = 2500
-/** A client that waits this long would wait for ever. */
-const WAITED_MS = 10_000
+/** Time between two kills, enough for the next worker to start. */
+const INTERVAL_MS = 2500
+/** A client that waits this long is considered stuck. */
+const STUCK_MS = 10_000
 
 const MAX_VIEW_MS = 5000
 
@@ -26,7 +26,7 @@ export async function killedWorkerRow(dir: string): Promise<Row> {
   try {
     const picture = await noisePicture(10_000)
     const url = `${server.url}/raw/${await upload(server.url, picture)}`
-    // It answers as soon as one worker does, and says where it is when all do.
+    // The server answers once one worker is ready, but logs its address only when all are.
     while (!readFileSync(log, 'utf8').includes('Pinhole is at')) await sleep(50)
     const before = descriptors(server.pid)
     const seen = { answered: 0, lost: 0, waiting: 0 }
@@ -34,11 +34,11 @@ export async function killedWorkerRow(dir: string): Promise<Row> {
     const clients = Array.from({ length: CLIENTS }, async () => {
       while (!isOver) seen[await outcomeOf(url)]++
     })
-    for (let nth = 0; nth < KILLS; nth++) {
-      await sleep(APART_MS)
+    for (let kill = 0; kill < KILLS; kill++) {
+      await sleep(INTERVAL_MS)
       process.kill(childrenOf(server.pid)![0]!, 'SIGKILL')
     }
-    await sleep(APART_MS)
+    await sleep(INTERVAL_MS)
     isOver = true
     await Promise.all(clients)
     await sleep(500)
@@ -57,7 +57,7 @@ export async function killedWorkerRow(dir: string): Promise<Row> {
 
 function outcomeOf(url: string): Promise<'answered' | 'lost' | 'waiting'> {
   return new Promise((resolve) => {
-    const outgoing = get(url, { agent: false, timeout: WAITED_MS }, (response) =>
+    const outgoing = get(url, { agent: false, timeout: STUCK_MS }, (response) =>
       response
         .resume()
         .on('end', () => resolve('answered'))

@@ -1,4 +1,4 @@
-/** Uploads as single clients send them, each over a connection of its own. */
+/** Uploads by single clients, each over its own connection. */
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { converse } from '../../test/support/socket.ts'
@@ -7,19 +7,19 @@ import { BOUNDARY, bodyOf } from '../load/multipart.ts'
 export interface Sender {
   /** The server's address. */
   url: string
-  /** The address that the connection comes from. */
+  /** Source address of the connection. */
   from: string
 }
 
 export interface Sent {
-  /** 0 if none came. */
+  /** 0 when there was no response. */
   status: number
   headers: Headers
   tookMs: number
 }
 
-/** Longer than anything may wait. */
-const PATIENCE_MS = 180_000
+/** Longer than any response may take. */
+const TIMEOUT_MS = 180_000
 
 export function uploadHead(bytes: number, more = ''): string {
   const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`
@@ -27,16 +27,16 @@ export function uploadHead(bytes: number, more = ''): string {
 }
 
 export async function open({ url, from }: Sender): Promise<Socket> {
-  return (await converse(url, PATIENCE_MS, from)).socket
+  return (await converse(url, TIMEOUT_MS, from)).socket
 }
 
-/** Sends with `act`, and waits for the answer. */
-export async function ask(sender: Sender, act: (socket: Socket) => Promise<void> | void): Promise<Sent> {
+/** Sends a request with `send`, and waits for the response. */
+export async function ask(sender: Sender, send: (socket: Socket) => Promise<void> | void): Promise<Sent> {
   const since = performance.now()
   try {
-    const talk = await converse(sender.url, PATIENCE_MS, sender.from)
-    await act(talk.socket)
-    const { status, headers } = await talk.answer().finally(talk.close)
+    const conversation = await converse(sender.url, TIMEOUT_MS, sender.from)
+    await send(conversation.socket)
+    const { status, headers } = await conversation.answer().finally(conversation.close)
     return { status, headers, tookMs: performance.now() - since }
   } catch {
     return { status: 0, headers: new Headers(), tookMs: performance.now() - since }
@@ -51,7 +51,7 @@ export function upload(sender: Sender, picture: Buffer): Promise<Sent> {
   )
 }
 
-/** Half of a picture, and then a reset. */
+/** Sends half of an upload, then resets the connection. */
 export async function abort(sender: Sender, picture: Buffer): Promise<void> {
   const body = bodyOf(picture)
   const socket = await open(sender).catch(() => null)
@@ -61,19 +61,19 @@ export async function abort(sender: Sender, picture: Buffer): Promise<void> {
   socket.resetAndDestroy()
 }
 
-/** At a pace in bytes a second. */
-export function uploadSlowly(sender: Sender, picture: Buffer, pace: number): Promise<Sent> {
+/** Uploads at a limited rate. */
+export function uploadSlowly(sender: Sender, picture: Buffer, bytesPerSecond: number): Promise<Sent> {
   const body = bodyOf(picture)
   return ask(sender, async (socket) => {
     socket.write(uploadHead(body.length))
-    for (let at = 0; at < body.length && !socket.destroyed; at += pace) {
-      socket.write(body.subarray(at, at + pace))
+    for (let at = 0; at < body.length && !socket.destroyed; at += bytesPerSecond) {
+      socket.write(body.subarray(at, at + bytesPerSecond))
       await sleep(1000)
     }
   })
 }
 
-/** How often each status came, the lowest first. */
+/** The number of responses per status, in ascending order. */
 export function countsOf(sent: Sent[]): string {
   const counts = new Map<number, number>()
   for (const { status } of sent) counts.set(status, (counts.get(status) ?? 0) + 1)

@@ -1,4 +1,4 @@
-/** Where the time of one upload, one hot, one cold and one S3 read goes: a table, and a flame graph of each. */
+/** Profiles an upload and a hot, a cold and an S3 read: a table, and a flame graph of each. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,15 +15,15 @@ import { flameGraph } from './svg.ts'
 const PICTURE_BYTES = 204_800
 const CONNECTIONS = 16
 const WARM_UP_SECONDS = 1
-/** What the profiler needs to begin. */
-const BEGIN_MS = 300
+/** Time for the profiler to start. */
+const PROFILER_START_MS = 300
 const GRAPHS = path.join(import.meta.dirname, '../../docs/flames')
 
 interface Case {
   name: string
   title: string
   env: Record<string, string>
-  /** Gives how many requests were answered. */
+  /** Resolves to the number of completed requests. */
   load(server: Child, seconds: number): Promise<number>
 }
 
@@ -65,7 +65,7 @@ async function profileOf(
   try {
     await load(server, WARM_UP_SECONDS)
     process.kill(server.pid, 'SIGUSR2')
-    await sleep(BEGIN_MS)
+    await sleep(PROFILER_START_MS)
     const requests = await load(server, seconds)
     process.kill(server.pid, 'SIGUSR2')
     const root = treeOf(JSON.parse(await readWhole(profilePath)))
@@ -79,7 +79,7 @@ async function profileOf(
   }
 }
 
-/** Microseconds of the main thread, by what they were spent on. */
+/** Microseconds of the main thread per request, by part. */
 function tableOf(times: Map<string, Map<string, number>>): string {
   const cases = [...times.values()]
   const rows = PART_NAMES.map((part) => [part, ...cases.map((each) => (each.get(part) ?? 0).toFixed(1))])
@@ -104,7 +104,7 @@ function uploading(dir: string): Case['load'] {
   }
 }
 
-/** As soon as it is there. */
+/** Waits until the profile is complete. */
 async function readWhole(file: string): Promise<string> {
   for (;;) {
     const text = await readFile(file, 'utf8').catch(() => '')

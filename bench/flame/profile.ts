@@ -1,10 +1,10 @@
-/** Profiles as V8 writes them (Chrome DevTools Protocol, `Profiler.Profile`), as a tree of where the time went. */
+/** Converts V8 profiles (Chrome DevTools Protocol, `Profiler.Profile`) to a tree of frames with their times. */
 
 interface Profile {
   nodes: { id: number; callFrame: CallFrame; children?: number[] }[]
-  /** Ids of nodes. */
+  /** Node IDs. */
   samples: number[]
-  /** Before each sample. Unit: microseconds. */
+  /** Time before each sample. Unit: microseconds. */
   timeDeltas: number[]
 }
 
@@ -22,7 +22,7 @@ export interface Frame {
   children: Frame[]
 }
 
-/** Time by bundle of functions, in the order of the table. */
+/** The parts that functions are grouped into, in the order of the table. The first match wins. */
 const PARTS: [part: string, matches: (name: string, file: string) => boolean][] = [
   ['idle', (name) => name === '(idle)'],
   ['garbage collection', (name) => name === '(garbage collector)'],
@@ -82,7 +82,7 @@ function partOf(name: string, file: string): string {
   return PARTS.find(([, matches]) => matches(name, file))![0]
 }
 
-/** Without the time that the thread had nothing to do. */
+/** The tree of frames, excluding idle time. */
 export function treeOf(profile: Profile): Frame {
   const selves = new Map<number, number>()
   for (const [i, id] of profile.samples.entries()) {

@@ -1,5 +1,5 @@
-// Loaded into the server (`NODE_OPTIONS=--import`): the first SIGUSR2 begins a profile of its main thread, the second
-// writes it to PROFILE_PATH. Plain JavaScript, for the launcher loads it too.
+// Loaded into the server with `NODE_OPTIONS=--import`. The first SIGUSR2 starts profiling the main thread, the second writes the
+// profile to PROFILE_PATH. Plain JavaScript, because the launcher loads it too.
 import { writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import process from 'node:process'

@@ -1,9 +1,9 @@
-/** A flame graph: callers below, what they call above them, as wide as the time it took. */
+/** Draws a flame graph: callers below callees, with the width proportional to time. */
 import type { Frame } from './profile.ts'
 
 const WIDTH = 1200
 const ROW = 17
-/** What is narrower is left out. Unit: pixels. */
+/** Narrower boxes are omitted. Unit: pixels. */
 const MIN_WIDTH = 1
 const LETTER_WIDTH = 6.3
 const MAX_ROWS = 34

@@ -1,4 +1,4 @@
-/** The first view of an image after its upload, beside a view of one that is in memory for long. */
+/** The first view of an image after its upload, against a view of an image that has long been in memory. */
 import { Agent } from 'node:http'
 import path from 'node:path'
 import { startPinhole } from '../contestants/contestants.ts'
@@ -10,7 +10,7 @@ import { summarize } from '../report/statistics.ts'
 
 const SIZES = [SMALL, MEDIUM, LARGE]
 const PICTURES = 20
-const MOST = 1.2
+const MAX_RATIO = 1.2
 
 export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Figures> {
   const server = await startPinhole(path.join(dir, 'pinhole'), { UPLOADS_PER_DAY: '1000000' })
@@ -25,7 +25,7 @@ export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Fig
       for (let view = 0; view < 100; view++) await timedGet(known, agent)
       for (let turn = 0; turn < rounds * PICTURES; turn++) {
         const picture = pictures[turn % PICTURES]!
-        // Both come after an upload, on a warm connection.
+        // Both follow an upload, on a warm connection.
         for (const isFirst of turn % 2 === 0 ? [true, false] : [false, true]) {
           const id = await upload(server.url, picture)
           await timedGet(`${server.url}/healthz`, agent)
@@ -35,12 +35,12 @@ export async function benchFirstView({ dir, rounds }: BenchOptions): Promise<Fig
         }
       }
       comparisons.push({
-        what: `first view of ${name}`,
+        label: `first view of ${name}`,
         reference: 'of a hot image',
         subjectValues: [summarize(first).median],
         referenceValues: [summarize(hot).median],
         unit: 'ms',
-        atMost: MOST,
+        atMost: MAX_RATIO,
       })
     }
     return { comparisons }

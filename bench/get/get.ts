@@ -1,4 +1,4 @@
-/** GET /raw/<id> of images in memory and in files, against other servers over the same bytes with the same headers. */
+/** GET /raw/<id> of images in memory and in files, against other servers with the same bytes and headers. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
@@ -21,30 +21,30 @@ interface Case {
   name: string
   bytes: number
   range?: string
-  /** The share of nginx's rate that is demanded. Of unpinned runs alone: pinned, server and load generator have a core each. */
+  /** Required ratio to nginx's rate. Only in unpinned runs: in pinned runs, server and load generator have a core each. */
   atLeast?: number
 }
 
 interface Reads {
-  what: string
+  label: string
   env: Record<string, string>
   connections: number
   cases: Case[]
-  /** `headers`: of our answer, and a JSON file of them. */
+  /** `headers`: those of our response. `headersPath`: the same as a JSON file. */
   references: Record<
     string,
     (dir: string, files: string, headers: [string, string][], headersPath: string) => Promise<Child>
   >
-  /** Contestants that run a second time, with a core for each of server and load generator. */
+  /** Contestants of the pinned run, with a core each for server and load generator. */
   withCoreEach: string[]
-  /** Whose processor time ours is compared with. */
+  /** The reference for the comparison of CPU time. */
   costsOf?: string
   atLeast(reference: string, read: Case, isPinned: boolean): number | undefined
 }
 
 export function benchGet(options: BenchOptions): Promise<Figures> {
   return benchReads(options, {
-    what: 'GET',
+    label: 'GET',
     env: {},
     connections: 32,
     cases: [
@@ -65,10 +65,10 @@ export function benchGet(options: BenchOptions): Promise<Figures> {
   })
 }
 
-/** Images that are in nobody's memory but the page cache: ours without a hot set, against servers of files. */
+/** Images that are only in the page cache: Pinhole without a hot set, against file servers. */
 export function benchCold(options: BenchOptions): Promise<Figures> {
   return benchReads(options, {
-    what: 'cold GET',
+    label: 'cold GET',
     env: { HOT_SET_BYTES: '0' },
     connections: 16,
     cases: [
@@ -120,12 +120,12 @@ async function benchReads({ dir, rounds, seconds }: BenchOptions, reads: Reads):
     for (const isPinned of [false, true]) {
       const all = `0-${availableParallelism() - 1}`
       for (const { pid } of servers.values()) bind(pid, isPinned ? `${SERVER_CORE}` : all)
-      const taking = [...servers].filter(([as]) => !isPinned || reads.withCoreEach.includes(as))
+      const entrants = [...servers].filter(([name]) => !isPinned || reads.withCoreEach.includes(name))
       for (const read of reads.cases) {
-        const what = `${reads.what} ${read.name}${isPinned ? ', a core each' : ''}`
-        console.error(`  ${what}`)
+        const label = `${reads.label} ${read.name}${isPinned ? ', a core each' : ''}`
+        console.error(`  ${label}`)
         const costs = new Map<string, number[]>()
-        const contestants = taking.map(([name, server]) => ({
+        const contestants = entrants.map(([name, server]) => ({
           name,
           async measure() {
             const before = processorTime(server.pid)
@@ -142,13 +142,13 @@ async function benchReads({ dir, rounds, seconds }: BenchOptions, reads: Reads):
           },
         }))
         const values = await interleaved(contestants, rounds)
-        for (const [reference] of taking.slice(1)) {
+        for (const [reference] of entrants.slice(1)) {
           const atLeast = reads.atLeast(reference, read, isPinned)
-          comparisons.push(comparisonOf(values, 'pinhole', reference, { what, unit: 'req/s', atLeast }))
+          comparisons.push(comparisonOf(values, 'pinhole', reference, { label, unit: 'req/s', atLeast }))
         }
         if (reads.costsOf !== undefined) {
           const reference = `processor time, of ${reads.costsOf}`
-          comparisons.push(comparisonOf(costs, 'pinhole', reads.costsOf, { what, unit: 'µs', reference }))
+          comparisons.push(comparisonOf(costs, 'pinhole', reads.costsOf, { label, unit: 'µs', reference }))
         }
       }
     }

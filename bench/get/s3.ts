@@ -1,4 +1,4 @@
-/** Reads from S3: what they cost us, and how long the first byte takes beside the gateway's own. */
+/** Reads from S3: CPU time, and time to first byte compared with the gateway's. */
 import { Agent } from 'node:http'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
@@ -15,9 +15,9 @@ import { summarize } from '../report/statistics.ts'
 const PREFIX = 'reads'
 const CONNECTIONS = 8
 const SIZES = [SMALL, MEDIUM, LARGE]
-/** Requests of each contestant in a turn. */
+/** Requests per contestant and turn. */
 const FIRST_BYTES = 20
-const MAX_TIMES = 2
+const MAX_RATIO = 2
 
 export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<Figures> {
   const services = await startClusterServices()
@@ -37,7 +37,7 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
         costs.push((processorTime(server.pid) - before) / requests)
       }
       measures.push({
-        what: `processor time of a GET of ${name}`,
+        label: `processor time of a GET of ${name}`,
         values: costs,
         unit: 'µs',
       })
@@ -50,7 +50,7 @@ export async function benchS3({ dir, rounds, seconds }: BenchOptions): Promise<F
   }
 }
 
-/** Alternately, one request at a time. */
+/** Alternates between Pinhole and the gateway, one request at a time. */
 async function firstByte(
   services: ClusterServices,
   ours: string,
@@ -77,11 +77,11 @@ async function firstByte(
     agent.destroy()
   }
   return {
-    what: 'first byte of 2 MB',
+    label: 'first byte of 2 MB',
     reference: services.storeName,
     subjectValues: [summarize(us).median],
     referenceValues: [summarize(gateway).median],
     unit: 'ms',
-    atMost: MAX_TIMES,
+    atMost: MAX_RATIO,
   }
 }

@@ -1,17 +1,17 @@
-/** Which cells are measured. What follows for others from bytes and line alone, is not. */
+/** The cells to measure. Cells that can be computed from bytes and bandwidth are not measured. */
 import { DRAWING, type Name, PHOTOGRAPHS, SCREENSHOT, TWENTY } from './pictures.ts'
 
 export const ENGINES = ['chromium', 'firefox'] as const
-/** Rates of the line. */
+/** Bandwidths of the connection. */
 export const MEGABITS = [1, 10, 50] as const
-/** On the fastest line whoever compresses first and sends then is measured: the others take so much longer as their bytes do. */
+/** Contestants that compress first and then send are only measured on the fastest connection; the others are computed. */
 export const FASTEST = 50
-/** On this one, what our page does not choose by the line. */
+/** For subjects whose compression does not depend on the bandwidth. */
 export const USUAL = 10
 export const SHARES = { whole: 1, quarter: 0.25 } as const
-/** `best`: our page, told that no picture is waited for. */
+/** `best`: our page without knowledge of the connection, so that it always compresses fully. */
 export const CONTESTANTS = ['pinhole', 'best', 'as it is', 'compressorjs', 'Squoosh'] as const
-/** Rounds of one photograph by our page: the middle one counts. */
+/** Rounds per photograph for our page. The median counts. */
 const ROUNDS = 5
 
 export type Engine = (typeof ENGINES)[number]
@@ -29,9 +29,9 @@ export interface Cell {
 
 export interface Measured extends Cell {
   seconds: number
-  /** The pictures as they left. */
+  /** Size of the pictures as sent. */
   bytes: number
-  /** The longest task of the page's own thread. Unit: milliseconds. */
+  /** The longest task on the page's main thread. Unit: milliseconds. */
   longestTaskMs: number
 }
 
@@ -52,11 +52,11 @@ export function cellsToMeasure(): Cell[] {
         round,
       })
       const rounds = Array.from({ length: ROUNDS }, (_, round) => round + 1)
-      // In Chromium only: their page posts to another origin, and Firefox can't be told to ignore its Content-Security-Policy.
+      // Chromium only: the peers' page posts to another origin, and its Content-Security-Policy cannot be bypassed in Firefox.
       const peers: Contestant[] = engine === 'chromium' ? ['compressorjs', 'Squoosh'] : []
       const others: Contestant[] = ['best', ...peers]
-      // A line of 1 Mbit/s rules over 20 photographs whatever the processor does: one browser is enough.
-      const lines = engine === 'chromium' && share === 'whole' ? MEGABITS : [USUAL, FASTEST]
+      // At 1 Mbit/s, bandwidth dominates the time for 20 photographs, so one browser is enough.
+      const bandwidths = engine === 'chromium' && share === 'whole' ? MEGABITS : [USUAL, FASTEST]
       return [
         ...rounds.flatMap((round) =>
           PHOTOGRAPHS.flatMap((subject) =>
@@ -66,10 +66,10 @@ export function cellsToMeasure(): Cell[] {
         ...PHOTOGRAPHS.flatMap((subject) => others.map((other) => of(other, subject, FASTEST))),
         ...([SCREENSHOT, DRAWING] as const).flatMap((subject) => [
           of('pinhole', subject, USUAL),
-          // Not on a quarter core: packing the PNG takes these a minute there.
+          // Not on a quarter core: there, the peers take a minute to compress the PNG.
           ...(share === 'whole' ? peers.map((peer) => of(peer, subject, FASTEST)) : []),
         ]),
-        ...lines.map((megabits) => of('pinhole', TWENTY, megabits)),
+        ...bandwidths.map((megabits) => of('pinhole', TWENTY, megabits)),
       ]
     }),
   )

@@ -1,7 +1,7 @@
 /**
- * Seconds from choosing pictures to the last link, in real browsers, over a shaped line and on a share of a core. Each
- * measurement is kept in node_modules/.cache for its commit, so that a run may be stopped and go on. PINHOLE_LINK narrows
- * it to the cells that have all of its words, e.g. `chromium 10 quarter pinhole`.
+ * Seconds from choosing pictures to the last link, in real browsers, over a shaped connection and on a share of a core. Saves
+ * each measurement per commit in node_modules/.cache, so that an interrupted run can resume. PINHOLE_LINK limits the run to
+ * cells that match all of its words, e.g. `chromium 10 quarter pinhole`.
  */
 import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,10 +20,10 @@ import { tableOf } from './table.ts'
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/link')
 
-const PATIENCE_MS = 400_000
-/** From the file picker's opening to a choice. */
+const TIMEOUT_MS = 400_000
+/** Time between opening the file picker and choosing the files. */
 const CHOOSING_MS = 2000
-/** Firefox tells of no long tasks: they make a timer of this interval late. */
+/** Timer interval for detecting long tasks in Firefox, which has no API for them: they delay the timer. */
 const TICK_MS = 10
 
 export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
@@ -33,10 +33,10 @@ export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
   const measured = await measurementsIn(kept)
   const known = new Set(measured.map(nameOf))
   const share = await openProcessorShare()
-  const world = await startWorld(share, dir)
+  const setup = await startSetup(share, dir)
   try {
     for (const cell of cellsToMeasure().filter((cell) => isWanted(cell) && !known.has(nameOf(cell)))) {
-      const result = { ...cell, ...(await world.measure(cell, all[cell.subject])) }
+      const result = { ...cell, ...(await setup.measure(cell, all[cell.subject])) }
       measured.push(result)
       await appendFile(kept, `${JSON.stringify(result)}\n`)
       console.error(
@@ -44,7 +44,7 @@ export async function benchLink({ dir }: BenchOptions): Promise<Figures> {
       )
     }
   } finally {
-    await world.close()
+    await setup.close()
     await share.close()
   }
   return { table: tableOf(measured, all) }
@@ -64,8 +64,8 @@ async function measurementsIn(path: string): Promise<Measured[]> {
     .map((line) => JSON.parse(line) as Measured)
 }
 
-/** The server is outside of the share: it is another machine's work. */
-async function startWorld(share: ProcessorShare, dir: string) {
+/** Starts server, proxy and browsers. Only the browsers run in the processor share: the server would be another machine. */
+async function startSetup(share: ProcessorShare, dir: string) {
   const proxy = await startShapingProxy(1e9)
   const service = `http://127.0.0.1:${proxy.port}`
   const peers = await serveEnginePage(join(import.meta.dirname, 'peers.ts'))
@@ -101,7 +101,7 @@ async function startWorld(share: ProcessorShare, dir: string) {
       const isPeer = contestant === 'compressorjs' || contestant === 'Squoosh'
       const context = await browser.newContext(isPeer ? { bypassCSP: true } : {})
       try {
-        if (contestant === 'best') await context.addInitScript(waitForNothing)
+        if (contestant === 'best') await context.addInitScript(hideBandwidth)
         proxy.bitsPerSecond = 1e9
         await share.set(2)
         const page = await openPage(
@@ -135,13 +135,13 @@ async function script(path: string, lines: string): Promise<void> {
 
 async function openPage(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage()
-  page.setDefaultTimeout(PATIENCE_MS)
+  page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto(url)
   await page.locator('html[data-live]').waitFor()
   return page
 }
 
-/** By the page's own clock, from the change of the field to the last link. */
+/** Uploads files. Measures by the page's clock, from the change event of the input to the last link. */
 async function timed(page: Page, paths: string[], isPeer: boolean) {
   await page.evaluate(
     ({ count, links, tickMs }) => {
@@ -181,13 +181,11 @@ async function timed(page: Page, paths: string[], isPeer: boolean) {
     },
     { count: paths.length, links: isPeer ? 'body > p' : '.card[data-state="done"]', tickMs: TICK_MS },
   )
-  // Not a MouseEvent, which would open the file picker.
+  // Not a MouseEvent: that would open the file picker.
   await page.evaluate(() => document.querySelector('#file')!.dispatchEvent(new Event('click')))
   await sleep(CHOOSING_MS)
   await page.setInputFiles('#file', paths)
-  await page
-    .locator('html[data-took], html[data-failed]')
-    .waitFor({ state: 'attached', timeout: PATIENCE_MS })
+  await page.locator('html[data-took], html[data-failed]').waitFor({ state: 'attached', timeout: TIMEOUT_MS })
   const { took, longest, failed } = await page.evaluate(() => ({ ...document.documentElement.dataset }))
   if (failed) throw new Error(failed)
   return {
@@ -196,8 +194,8 @@ async function timed(page: Page, paths: string[], isPeer: boolean) {
   }
 }
 
-/** Runs in the page: no worker is told of a line. */
-function waitForNothing(): void {
+/** Runs in the page: removes the bandwidth from all messages to workers. */
+function hideBandwidth(): void {
   const native = Worker.prototype.postMessage
   Worker.prototype.postMessage = function (this: Worker, message: { line?: unknown }) {
     const { line: _, ...rest } = message
@@ -205,7 +203,7 @@ function waitForNothing(): void {
   }
 }
 
-/** Pictures and what the server keeps with them. */
+/** Total size of the stored images, including trailers. */
 async function bytesStored({ dataDir }: RunningServer): Promise<number> {
   const entries = await readdir(join(dataDir, 'images'), { withFileTypes: true, recursive: true })
   const files = entries.filter((entry) => entry.isFile())

@@ -1,17 +1,17 @@
-/** Runs in a page: what people use today, and then the upload. Two uploads at a time, as our page has it. */
+/** Runs in a page: compresses with popular libraries, then uploads. Two uploads at a time, like our page. */
 import decode from '@jsquash/jpeg/decode.js'
 import encode from '@jsquash/jpeg/encode.js'
 import optimise from '@jsquash/oxipng/optimise.js'
 import Compressor from 'compressorjs'
 
-const AT_ONCE = 2
+const CONCURRENCY = 2
 
 const PEERS: Record<string, (file: File) => Promise<Blob>> = {
   compressorjs: (file) =>
     new Promise((success, error) => {
       new Compressor(file, { success, error })
     }),
-  // Squoosh's codecs as they come: on the page's own thread, which is all the same to a clock.
+  // Squoosh's codecs with defaults. On the main thread, which does not affect the elapsed time.
   Squoosh: async (file) => {
     const bytes = await file.arrayBuffer()
     if (file.type === 'image/png') return new Blob([await optimise(bytes)], { type: file.type })
@@ -31,7 +31,7 @@ async function send(service: string, peer: string, files: File[]): Promise<void>
       document.body.append(Object.assign(document.createElement('p'), { textContent: link }))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
 }
 
 const input = Object.assign(document.createElement('input'), { type: 'file', id: 'file', multiple: true })

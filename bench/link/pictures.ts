@@ -1,4 +1,4 @@
-/** The test pictures: photographs of the judging half, encoded as a camera does; a phone's screenshot; a drawing. */
+/** The test pictures: photographs of the judging half, encoded like by a camera; a screenshot of a phone; a drawing. */
 import { access, mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -18,27 +18,27 @@ export interface Subject {
   bytes: number
 }
 
-/** One alone. */
+/** True for a single photograph. */
 export function isPhotograph(name: Name): boolean {
   return PHOTOGRAPHS.some((photograph) => photograph === name)
 }
 
-const AT_ONCE = 20
-/** The four of more than 10 MP. */
+const COUNT = 20
+/** The four photographs of more than 10 MP. */
 const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_/
 
-/** Made once, and kept in `folder`. */
+/** Creates the pictures once, and caches them in `folder`. */
 export async function subjects(folder: string): Promise<Record<Name, Subject>> {
   await mkdir(folder, { recursive: true })
   const large = await originals('judge', CAMERA_FILES)
   const photographs = await Promise.all(
-    Array.from({ length: AT_ONCE }, (_, nth) =>
-      made(join(folder, `photograph-${nth}.jpg`), async () => {
-        // The same picture comes again mirrored, which no codec knows again.
-        const picture = sharp(large[nth % large.length])
+    Array.from({ length: COUNT }, (_, index) =>
+      made(join(folder, `photograph-${index}.jpg`), async () => {
+        // Reused photographs are mirrored, so that no codec benefits from the repetition.
+        const picture = sharp(large[index % large.length])
           .toColourspace('srgb')
           .resize(4000, 3000)
-        return (nth < large.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
+        return (index < large.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
       }),
     ),
   )
@@ -72,7 +72,7 @@ async function made(path: string, make: () => Promise<Buffer>): Promise<string> 
   return path
 }
 
-/** A chat: lines of text in bubbles, and one photograph. 1170 by 2532, as a phone of three pixels to a point has it. */
+/** A chat: lines of text in bubbles, and one photograph. 1170 by 2532, as on a phone with a pixel ratio of three. */
 async function screenshot(photograph: string): Promise<Buffer> {
   const bubbles = Array.from({ length: 22 }, (_, row) => {
     const isMine = row % 3 === 0

@@ -1,12 +1,12 @@
-/** A share of one core for a browser and all its processes: cgroups of version 2 or 1, whichever can be written to. */
+/** Limits a browser with all its processes to a share of one core: with cgroups v2 or v1, whichever is writable. */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 export interface ProcessorShare {
-  /** A shell line that puts the shell's own process into the group. */
+  /** A shell command that moves the shell into the group. */
   enter: string
-  /** Share of a core. */
+  /** `share`: of one core. */
   set(share: number): Promise<void>
   close(): Promise<void>
 }
@@ -20,13 +20,13 @@ export async function openProcessorShare(): Promise<ProcessorShare> {
     (await open(join(ROOT, name), 'cpu.max', (quota) => `${quota} ${PERIOD}`)) ??
     (await open(join(ROOT, 'cpu', name), 'cpu.cfs_quota_us', (quota) => `${quota}`))
   if (share) return share
-  throw new Error('a share of a core needs a cgroup with the cpu controller that this user may make')
+  throw new Error('limiting the CPU needs permission to create a cgroup with the cpu controller')
 }
 
 async function open(
   folder: string,
   file: string,
-  line: (quota: number) => string,
+  format: (quota: number) => string,
 ): Promise<ProcessorShare | null> {
   try {
     await mkdir(folder)
@@ -43,9 +43,9 @@ async function open(
   }
   return {
     enter: `echo $$ > ${folder}/cgroup.procs`,
-    set: (share) => writeFile(join(folder, file), line(share * PERIOD)),
+    set: (share) => writeFile(join(folder, file), format(share * PERIOD)),
     async close() {
-      // Processes that were ended leave their group a moment later.
+      // Terminated processes leave the group with a delay.
       for (let tries = 0; tries < 50; tries++) {
         if (
           await rmdir(folder).then(

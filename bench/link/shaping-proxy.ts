@@ -1,20 +1,20 @@
-/** A line between browser and server: so many bits a second each way, and half of a round trip each way. */
+/** A proxy that simulates a connection with a limited bandwidth in each direction, and a round-trip time. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface ShapingProxy {
   port: number
-  /** Where connections go to. */
+  /** Port of the server to forward to. */
   targetPort: number
   bitsPerSecond: number
   close(): Promise<void>
 }
 
 const ROUND_TRIP_MS = 40
-/** What a full line takes at a time: two packets of Ethernet. Unit: bytes. */
-const PIECE_BYTES = 3000
-/** Held for one direction of a connection; then its sender waits, as for a full window. Unit: bytes. */
-const MAX_HELD_BYTES = 256 * 1024
+/** Transmission unit when the connection is saturated: two Ethernet packets. Unit: bytes. */
+const CHUNK_BYTES = 3000
+/** Buffer limit per direction of a connection. Then the sender is paused, like with a full TCP window. Unit: bytes. */
+const MAX_BUFFERED_BYTES = 256 * 1024
 
 export async function startShapingProxy(bitsPerSecond: number): Promise<ShapingProxy> {
   const sockets = new Set<Socket>()
@@ -22,7 +22,7 @@ export async function startShapingProxy(bitsPerSecond: number): Promise<ShapingP
   const [up, down] = [direction(proxy), direction(proxy)]
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const target = connect({ port: proxy.targetPort, host: '127.0.0.1', allowHalfOpen: true })
-    for (const [from, to, way] of [
+    for (const [from, to, schedule] of [
       [client, target, up],
       [target, client, down],
     ] as const) {
@@ -31,10 +31,10 @@ export async function startShapingProxy(bitsPerSecond: number): Promise<ShapingP
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
-        // Behind what is still on its way.
-        setTimeout(() => to.destroySoon(), way(0) + ROUND_TRIP_MS / 2 - performance.now())
+        // Close only after the data in flight has arrived.
+        setTimeout(() => to.destroySoon(), schedule(0) + ROUND_TRIP_MS / 2 - performance.now())
       })
-      carry(from, to, way)
+      forward(from, to, schedule)
     }
   })
   server.listen(0, '127.0.0.1')
@@ -49,37 +49,37 @@ export async function startShapingProxy(bitsPerSecond: number): Promise<ShapingP
   }
 }
 
-/** When bytes that are handed over now have left: all connections of a direction share the line. */
-function direction(line: { bitsPerSecond: number }): (bytes: number) => number {
-  let free = 0
+/** Returns when bytes sent now will have left. All connections share the bandwidth of a direction. */
+function direction(link: { bitsPerSecond: number }): (bytes: number) => number {
+  let freeAt = 0
   return (bytes) => {
-    free = Math.max(free, performance.now()) + (8000 * bytes) / line.bitsPerSecond
-    return free
+    freeAt = Math.max(freeAt, performance.now()) + (8000 * bytes) / link.bitsPerSecond
+    return freeAt
   }
 }
 
-function carry(from: Socket, to: Socket, leaves: (bytes: number) => number): void {
-  let held = 0
-  /** In their order, which timers of different lengths do not keep. `null`: the end. */
-  const pieces: (Buffer | null)[] = []
-  const send = (piece: Buffer | null) => {
-    pieces.push(piece)
-    const at = leaves(piece?.length ?? 0) + ROUND_TRIP_MS / 2
+function forward(from: Socket, to: Socket, schedule: (bytes: number) => number): void {
+  let buffered = 0
+  /** A queue, because timers of different lengths do not preserve the order. `null`: end of stream. */
+  const chunks: (Buffer | null)[] = []
+  const send = (chunk: Buffer | null) => {
+    chunks.push(chunk)
+    const at = schedule(chunk?.length ?? 0) + ROUND_TRIP_MS / 2
     setTimeout(arrive, at - performance.now())
   }
   const arrive = () => {
-    const piece = pieces.shift()
+    const chunk = chunks.shift()
     if (to.destroyed) return
-    if (!piece) return to.end()
-    to.write(piece)
-    held -= piece.length
-    if (held <= MAX_HELD_BYTES / 2) from.resume()
+    if (!chunk) return to.end()
+    to.write(chunk)
+    buffered -= chunk.length
+    if (buffered <= MAX_BUFFERED_BYTES / 2) from.resume()
   }
   from.on('data', (bytes: Buffer) => {
-    held += bytes.length
-    if (held > MAX_HELD_BYTES) from.pause()
-    for (let start = 0; start < bytes.length; start += PIECE_BYTES)
-      send(bytes.subarray(start, start + PIECE_BYTES))
+    buffered += bytes.length
+    if (buffered > MAX_BUFFERED_BYTES) from.pause()
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES)
+      send(bytes.subarray(start, start + CHUNK_BYTES))
   })
   from.on('end', () => send(null))
 }

@@ -1,20 +1,20 @@
-/** A row for each share of a core, line and picture; a column for each browser, with our page's seconds, and each peer. */
+/** One row per core share, bandwidth and picture; one column per browser, with our page's seconds, and per peer. */
 import { table, verdict } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 import { type Cell, CONTESTANTS, type Contestant, ENGINES, FASTEST, type Measured } from './cells.ts'
 import { isPhotograph, type Subject, TWENTY } from './pictures.ts'
 
-/** Seconds that one round trip adds, at least, to what the line needs for the bytes. */
+/** Minimum overhead of one round trip, in addition to the transmission time. Unit: seconds. */
 const ROUND_TRIP = 0.04
 const SOON = 2
 const MARGIN = 1.1
 const MARGIN_OF_MANY = 1.2
 
-type Place = Pick<Cell, 'engine' | 'share' | 'megabits' | 'subject'>
+type Row = Pick<Cell, 'engine' | 'share' | 'megabits' | 'subject'>
 
 export function tableOf(measured: Measured[], subjects: Record<string, Subject>): string {
   const ours = measured.filter(({ contestant }) => contestant === 'pinhole')
-  const keyOf = ({ subject, megabits, share }: Place) => `${share}|${megabits}|${subject}`
+  const keyOf = ({ subject, megabits, share }: Row) => `${share}|${megabits}|${subject}`
   const rows = [...new Set(ours.map(keyOf))].sort().map((key) => {
     const own = ours.filter((one) => keyOf(one) === key)
     const secondsOf = (contestant: Contestant) =>
@@ -36,44 +36,44 @@ export function tableOf(measured: Measured[], subjects: Record<string, Subject>)
   return table(['core', 'Mbit/s', 'picture', ...ENGINES, ...CONTESTANTS.slice(1), 'task, ms'], rows)
 }
 
-/** Seconds and bytes of a cell: as measured, or computed from the bytes where this line was not measured. */
+/** Seconds and bytes of a cell: measured, or computed from the bytes when this bandwidth was not measured. */
 function shownOf(
   contestant: Contestant,
-  { engine, share, subject, megabits }: Place,
+  { engine, share, subject, megabits }: Row,
   measured: Measured[],
   subjects: Record<string, Subject>,
 ): { seconds: number; bytes: number } | null {
-  const sending = (bytes: number, line = megabits) => (8 * bytes) / 1e6 / line
+  const sending = (bytes: number, bandwidth = megabits) => (8 * bytes) / 1e6 / bandwidth
   if (contestant === 'as it is') {
     const { bytes } = subjects[subject]!
     return { seconds: ROUND_TRIP + sending(bytes), bytes }
   }
-  const line = contestant === 'pinhole' ? megabits : FASTEST
+  const measuredMegabits = contestant === 'pinhole' ? megabits : FASTEST
   const found = measured.filter(
     (one) =>
       one.contestant === contestant &&
       one.engine === engine &&
       one.share === share &&
       one.subject === subject &&
-      one.megabits === line,
+      one.megabits === measuredMegabits,
   )
   if (found.length === 0) return null
   const bytes = summarize(found.map((one) => one.bytes)).median
   const seconds = summarize(found.map((one) => one.seconds)).median
-  return { seconds: seconds - sending(bytes, line) + sending(bytes), bytes }
+  return { seconds: seconds - sending(bytes, measuredMegabits) + sending(bytes), bytes }
 }
 
-function inWords(cell: Place, of: (contestant: Contestant) => ReturnType<typeof shownOf>): string {
+function inWords(cell: Row, of: (contestant: Contestant) => ReturnType<typeof shownOf>): string {
   const ours = of('pinhole')
   if (ours === null) return ''
-  const most = allowed(cell, ours.bytes, of('best')?.seconds, of('as it is')!.seconds)
+  const max = maxSeconds(cell, ours.bytes, of('best')?.seconds, of('as it is')!.seconds)
   const seconds = ours.seconds.toFixed(2)
-  return most === null ? seconds : `${seconds} (≤ ${most.toFixed(2)}: ${verdict(ours.seconds <= most)})`
+  return max === null ? seconds : `${seconds} (≤ ${max.toFixed(2)}: ${verdict(ours.seconds <= max)})`
 }
 
-/** Seconds. */
-function allowed(
-  { subject, share, megabits }: Place,
+/** The required bound; `null` when there is none. Unit: seconds. */
+function maxSeconds(
+  { subject, share, megabits }: Row,
   bytes: number,
   best: number | undefined,
   asItIs: number,

@@ -1,15 +1,15 @@
-/** Contestants measured one after the other, again and again, in one run on one machine. */
+/** Measures contestants alternately, in one run on one machine. */
 
 export interface Contestant {
   name: string
-  /** Before each turn, outside the measure. */
+  /** Runs before each turn, unmeasured. */
   prepare?: () => Promise<void>
   measure: () => Promise<number>
 }
 
 /**
- * The values of each contestant, in the order of the rounds. Every other round goes backwards, and every second one begins
- * with the next: nobody is always in the middle, or twice in a row more often than others.
+ * The values of each contestant, one per round. Every other round runs in reverse order, and the order rotates every second
+ * round, so that no contestant always has the same neighbours.
  */
 export async function interleaved(contestants: Contestant[], rounds: number): Promise<Map<string, number[]>> {
   const values = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))

@@ -1,4 +1,4 @@
-/** Uploads of one file each, as forms. */
+/** Multipart uploads of one file each. */
 
 export const BOUNDARY = '----pinhole-bench-7d0c1f5a9e'
 
@@ -15,7 +15,7 @@ export function bodyOf(picture: Buffer): Buffer {
   return Buffer.concat([multipartHead('photo.jpg'), picture, multipartTail])
 }
 
-/** Uploads one picture; gives its id. */
+/** Uploads one picture. Resolves to its ID. */
 export async function upload(baseUrl: string, picture: Uint8Array): Promise<string> {
   const form = new FormData()
   form.append('file', new Blob([new Uint8Array(picture)]), 'photo.jpg')

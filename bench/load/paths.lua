@@ -1,4 +1,4 @@
--- Asks for paths in random order. Called with a file that holds one path a line.
+-- GETs paths in random order. Argument: a file with one path per line.
 local requests = {}
 
 function init(args)

@@ -1,21 +1,21 @@
-/** JPEGs of noise: real files, all different, of about a given size. */
+/** JPEGs of noise: valid files, all different, of approximately a given size. */
 import sharp, { type SharpOptions } from 'sharp'
 
-/** The sizes that most benches read. */
+/** The sizes that most benches use. */
 export const SMALL = { name: '10 KB', bytes: 10_240 }
 export const MEDIUM = { name: '200 KB', bytes: 204_800 }
 export const LARGE = { name: '2 MB', bytes: 2_097_152 }
 
 interface PictureOptions {
-  /** Put in what the server removes: a camera, a place, a comment. */
+  /** Adds metadata that the server removes: a camera, a location, a comment. */
   withMetadata?: boolean
 }
 
-/** The pixels of noise that a JPEG byte holds at the quality below, as measured. */
+/** Pixels of noise per JPEG byte at the quality below, as measured. */
 const PIXELS_PER_BYTE = 1.5
 const QUALITY = 85
 const LARGE_BYTES = 25_600_000
-/** Not compressed: three bytes a pixel. */
+/** Uncompressed, three bytes per pixel. */
 const LARGE_PNG_SIDE = 2940
 
 /** `count` pictures of about `bytes` each. */
@@ -53,7 +53,7 @@ function noise(side: number): SharpOptions {
   }
 }
 
-/** A PNG and a JPEG, each a little under the 25 MB that the service takes. */
+/** A PNG and a JPEG, each slightly smaller than the upload limit of 25 MB. */
 export async function largePictures(): Promise<Buffer[]> {
   const png = await sharp(noise(LARGE_PNG_SIDE)).png({ compressionLevel: 0 }).toBuffer()
   const jpeg = await noisePicture(LARGE_BYTES)

@@ -1,20 +1,20 @@
-/** Which processors a server may use, and how much of them it used. Linux only. */
+/** CPU affinity and CPU time of a server. Linux only. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { childrenOf } from '../../test/support/attack/process-costs.ts'
 
-/** The server's, and the load generator's, where each has one of its own. */
+/** Cores of the server and of the load generator in pinned runs. */
 export const SERVER_CORE = 0
 export const GENERATOR_CORE = 1
 
-/** Binds a server, with its threads and its children, to some processors. */
+/** Binds a server, with its threads and children, to some cores. */
 export function bind(pid: number, cores: string): void {
   for (const each of family(pid)) execFileSync('taskset', ['-acp', cores, `${each}`], { stdio: 'ignore' })
 }
 
 /**
- * Processor time of a server and its children so far, by all their threads that live; to the nanosecond, where
- * `/proc/<pid>/stat` has hundredths of a second. Unit: microseconds.
+ * CPU time so far of a server and its children, summed over their live threads. Precise to the nanosecond, unlike
+ * `/proc/<pid>/stat`, which counts hundredths of a second. Unit: microseconds.
  */
 export function processorTime(pid: number): number {
   let nanoseconds = 0

@@ -1,14 +1,14 @@
-/** GETs that are timed: one after the other, or at a steady pace. */
+/** Timed GETs: one after another, or at a constant rate. */
 import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** From the request on. Unit: milliseconds. */
+/** Time since the request. Unit: milliseconds. */
 export interface GetTimes {
   firstByte: number
   whole: number
 }
 
-/** On a warm connection. Throws for any answer but 200. */
+/** Uses a warm connection. Throws for any status but 200. */
 export function timedGet(url: string, agent: Agent, headers: Record<string, string> = {}): Promise<GetTimes> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now()
@@ -28,8 +28,8 @@ export function timedGet(url: string, agent: Agent, headers: Record<string, stri
 const EVERY_MS = 20
 
 /**
- * Until `signal`. Unit: milliseconds, ascending. None waits for the one before it, and each is counted from when it
- * was due: a server that stands still for long makes many slow answers, not one.
+ * Sends GETs at a constant rate until `signal`. Resolves to their latencies, ascending. Unit: milliseconds. Open-loop: requests
+ * do not wait for each other, and latency counts from the scheduled time, so one long stall shows up as many slow responses.
  */
 export async function probe(url: string, signal: AbortSignal, everyMs = EVERY_MS): Promise<number[]> {
   const agent = new Agent({ keepAlive: true })
@@ -38,7 +38,7 @@ export async function probe(url: string, signal: AbortSignal, everyMs = EVERY_MS
     const wait = due - performance.now()
     if (wait > 0) await sleep(wait)
     const since = due
-    // One that fails took for ever: a server that stands still lets no more connections in.
+    // A failed request counts as infinitely slow: a stalled server accepts no more connections.
     requests.push(
       timedGet(url, agent).then(
         () => performance.now() - since,

@@ -1,5 +1,5 @@
--- Sends prebuilt multipart bodies in turn. Called with the folder that holds them (1.body, 2.body, …), how many there
--- are, and their boundary. Each has a client address of its own, so that no quota is shared by all.
+-- Sends prebuilt multipart bodies in turn. Arguments: the folder with the bodies (1.body, 2.body, …), their number, and the
+-- boundary. Each body has its own client address, so that uploads do not share a quota.
 local requests = {}
 local next_request = 0
 

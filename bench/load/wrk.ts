@@ -1,11 +1,11 @@
-/** Runs wrk and reads what it prints. */
+/** Runs wrk and parses its output. */
 import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { BOUNDARY, bodyOf } from './multipart.ts'
 
-/** A Lua file, and what it is called with. */
+/** A Lua script and its arguments. */
 interface Script {
   path: string
   args: string[]
@@ -16,7 +16,7 @@ export interface WrkRun {
   connections: number
   seconds: number
   headers?: Record<string, string>
-  /** The one processor that it may use. */
+  /** The core to bind wrk to. */
   core?: number | undefined
   script?: Script
 }
@@ -26,7 +26,7 @@ export interface WrkResult {
   requests: number
 }
 
-/** Uploads of the pictures in turn. `folder`: for their bodies, built before the measure. */
+/** A script that uploads the pictures in turn. `folder`: for the request bodies, which are built in advance. */
 export async function uploadsOf(folder: string, pictures: Buffer[]): Promise<Script> {
   await mkdir(folder, { recursive: true })
   for (const [index, picture] of pictures.entries()) {
@@ -38,14 +38,14 @@ export async function uploadsOf(folder: string, pictures: Buffer[]): Promise<Scr
   }
 }
 
-/** Reads of images in random order. `file`: for the list of their paths. */
+/** A script that GETs images in random order. `file`: for the list of their paths. */
 export async function readsOf(file: string, ids: string[]): Promise<Script> {
   await mkdir(path.dirname(file), { recursive: true })
   await writeFile(file, ids.map((id) => `/raw/${id}\n`).join(''))
   return { path: path.join(import.meta.dirname, 'paths.lua'), args: [file] }
 }
 
-/** Throws if wrk met an answer that is not 2xx or 3xx, or a broken connection. */
+/** Throws when wrk saw a status other than 2xx or 3xx, or a socket error. */
 export async function wrk({
   url,
   connections,
@@ -66,7 +66,7 @@ export async function wrk({
 
 function parse(output: string): WrkResult {
   const failures = /Non-2xx or 3xx responses: .*|Socket errors: .*/.exec(output)
-  if (failures) throw new Error(`wrk saw failures: ${failures[0]}`)
+  if (failures) throw new Error(`wrk reported failures: ${failures[0]}`)
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(output)
   const total = /(\d+) requests in/.exec(output)
   if (!rate || !total || total[1] === '0') throw new Error(`wrk measured nothing:\n${output}`)

@@ -1,6 +1,6 @@
 /**
- * What the operator's features cost: our server as it starts by itself against the same one with them off, in many short
- * turns. A third one, with them off too, says how far two equal servers are apart on this machine.
+ * The cost of the operator's features: a server with the defaults against one with the features off, in many short turns. A
+ * third server, also with the features off, shows how much two equal servers differ on this machine.
  */
 import path from 'node:path'
 import type { Child } from '../contestants/child.ts'
@@ -16,12 +16,12 @@ const GET_CONNECTIONS = 32
 const UPLOAD_CONNECTIONS = 64
 const PICTURES = 256
 const WARM_UP_SECONDS = 3
-/** Length of a turn. What slows the machine for a while is rarely shorter. */
+/** Length of a turn. Temporary slowdowns of the machine are rarely shorter. */
 const TURN_SECONDS = 1
-/** What they may cost: of the rate, and of the processor. */
+/** Bounds: ratio of the rates, and ratio of the CPU times. */
 const [AT_LEAST, AT_MOST] = [0.97, 1.03]
 
-/** No admin server, no links of uploads; caps and notices are off by themselves. */
+/** No admin server, no uploader tags. Caps and notices are off by default. */
 const OFF = { OPERATOR_LISTEN: 'off', UPLOADER_LINKS: 'off' }
 const SERVERS = { on: {}, off: OFF, 'off, again': OFF }
 type Name = keyof typeof SERVERS
@@ -36,12 +36,12 @@ export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Pro
       const env = { ...UNLIMITED, ...SERVERS[name] }
       servers.set(name, await startPinhole(path.join(dir, name.replace(', ', '-')), env))
     }
-    const compare = async (what: string, unit: string, loadOf: (server: Child) => Promise<Load>) => {
-      console.error(`  ${what}`)
+    const compare = async (label: string, unit: string, loadOf: (server: Child) => Promise<Load>) => {
+      console.error(`  ${label}`)
       const loads = new Map<Name, Load>()
       for (const name of NAMES) loads.set(name, await loadOf(servers.get(name)!))
       for (const load of loads.values()) await wrk({ ...load, seconds: WARM_UP_SECONDS })
-      // Per request, in the order of the turns. Unit: microseconds.
+      // CPU time per request, by turn. Unit: microseconds.
       const costs = new Map<Name, number[]>(NAMES.map((name) => [name, []]))
       const contestants = NAMES.map((name) => ({
         name,
@@ -55,10 +55,10 @@ export async function benchOperator({ dir, rounds, seconds }: BenchOptions): Pro
       }))
       const rates = await interleaved(contestants, Math.max(1, Math.round((rounds * seconds) / TURN_SECONDS)))
       comparisons.push(
-        comparisonOf(rates, 'on', 'off', { what, unit, reference: 'features off', atLeast: AT_LEAST }),
-        comparisonOf(rates, 'off, again', 'off', { what, unit, reference: 'off / off' }),
-        comparisonOf(costs, 'on', 'off', { what, unit, reference: 'processor time', atMost: AT_MOST }),
-        comparisonOf(costs, 'off, again', 'off', { what, unit, reference: 'processor time, off / off' }),
+        comparisonOf(rates, 'on', 'off', { label, unit, reference: 'features off', atLeast: AT_LEAST }),
+        comparisonOf(rates, 'off, again', 'off', { label, unit, reference: 'off / off' }),
+        comparisonOf(costs, 'on', 'off', { label, unit, reference: 'processor time', atMost: AT_MOST }),
+        comparisonOf(costs, 'off, again', 'off', { label, unit, reference: 'processor time, off / off' }),
       )
     }
     for (const { name, bytes } of [SMALL, MEDIUM]) {

@@ -1,4 +1,4 @@
-/** What Lighthouse, fetched by npm for this, thinks of each page, on the phone that it imitates. */
+/** Lighthouse scores of each page, on its simulated phone. Lighthouse is fetched with npm on demand. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { type BenchOptions, type Figures, table } from '../report/figures.ts'
 import { summarize } from '../report/statistics.ts'
 
 const PACKAGE = 'lighthouse@12.8.2'
-/** Time of the largest paint, on the slow line that Lighthouse assumes. Unit: seconds. */
+/** Audit for the time of the largest paint, on Lighthouse's simulated slow connection. */
 const PAINT = 'largest-contentful-paint'
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const
 const MAX_ROUNDS = 3
@@ -20,28 +20,28 @@ const MAX_ROUNDS = 3
 type Category = (typeof CATEGORIES)[number]
 type Scores = Record<Category | 'paint', number>
 
-/** `least`: of the performance, where one is demanded. Accessibility is to be 100 on each. */
+/** `minPerformance`: required score, if any. Accessibility must be 100 on each page. */
 interface Subject {
-  what: string
+  label: string
   path: string
-  least?: number
+  minPerformance?: number
 }
 
 export async function benchLighthouse({ rounds, dir }: BenchOptions): Promise<Figures> {
   const site = await openSite({ OPERATOR_NAME: 'Pictures e. V.', OPERATOR_CONTACT: 'hello@pictures.example' })
   const rows: string[][] = []
   try {
-    for (const { what, path, least } of await subjects(site)) {
+    for (const { label, path, minPerformance } of await subjects(site)) {
       const seen: Scores[] = []
       for (let round = 0; round < Math.min(rounds, MAX_ROUNDS); round++)
         seen.push(await judge(site.url + path, dir))
       const of = (category: Category | 'paint') => summarize(seen.map((scores) => scores[category])).median
-      const isMet = of('accessibility') === 100 && of('performance') >= (least ?? 0)
+      const isMet = of('accessibility') === 100 && of('performance') >= (minPerformance ?? 0)
       rows.push([
-        what,
+        label,
         ...CATEGORIES.map((category) => `${of(category)}`),
         of('paint').toFixed(2),
-        `${least ? `performance ≥ ${least}, ` : ''}accessibility 100: ${isMet ? 'met' : 'MISSED'}`,
+        `${minPerformance ? `performance ≥ ${minPerformance}, ` : ''}accessibility 100: ${isMet ? 'met' : 'MISSED'}`,
       ])
       console.error(`  ${rows.at(-1)!.join(' | ')}`)
     }
@@ -53,7 +53,7 @@ export async function benchLighthouse({ rounds, dir }: BenchOptions): Promise<Fi
   }
 }
 
-/** Pictures as they are when the page has sent them. */
+/** The pages, with pictures uploaded through the upload page. */
 async function subjects(site: Site): Promise<Subject[]> {
   const { page, end } = await site.visit()
   const pictures = await photos()
@@ -69,16 +69,16 @@ async function subjects(site: Site): Promise<Subject[]> {
   )
   await end()
   return [
-    { what: '`/`', path: '/', least: 98 },
-    { what: '`/terms`', path: '/terms', least: 98 },
-    { what: `\`/g#…\`, photographs of ${sizes.join(', ')} kB`, path: `/g#${ids}`, least: 98 },
-    { what: 'viewer of one of them', path: `/${ids[0]}` },
-    { what: '`/api/delete?key=…`', path: `/api/delete?key=${key}` },
+    { label: '`/`', path: '/', minPerformance: 98 },
+    { label: '`/terms`', path: '/terms', minPerformance: 98 },
+    { label: `\`/g#…\`, photographs of ${sizes.join(', ')} kB`, path: `/g#${ids}`, minPerformance: 98 },
+    { label: 'viewer of one of them', path: `/${ids[0]}` },
+    { label: '`/api/delete?key=…`', path: `/api/delete?key=${key}` },
     ...['/api', '/tools', '/rules', '/contact', '/report', '/transparency'].map((path) => ({
-      what: `\`${path}\``,
+      label: `\`${path}\``,
       path,
     })),
-    { what: 'not found', path: '/AAAAAAAAAAA' },
+    { label: 'not found', path: '/AAAAAAAAAAA' },
   ]
 }
 

@@ -1,4 +1,4 @@
-/** How long the page's thread is held up while 100 photographs are chosen and uploaded, beside a page that does little. */
+/** The longest task on the main thread while 100 photographs are chosen and uploaded, compared with a minimal page. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -11,7 +11,7 @@ import { longestTask } from './tasks.ts'
 
 const COUNT = 100
 const WIDTH = 1200
-/** Longer tasks are felt (W3C, Long Tasks API). Unit: milliseconds. */
+/** Longer tasks are noticeable (W3C, Long Tasks API). Unit: milliseconds. */
 const MAX_MS = 50
 const MAX_ROUNDS = 3
 
@@ -25,7 +25,7 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
         .toBuffer(),
     })),
   )
-  // From the disk, as people's files come: handing bytes over would be work for the page's thread.
+  // From disk, like real files: passing bytes to the page would be work for its main thread.
   const folder = await onDisk(files)
   const paths = files.map(({ name }) => join(folder, name))
   const site = await openSite({ UPLOADS_PER_DAY: '1000000', REFUSALS_PER_DAY: '1000000' })
@@ -33,24 +33,24 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
   const bare: number[] = []
   try {
     for (let round = 0; round < Math.min(rounds, MAX_ROUNDS); round++) {
-      ours.push(await held(site, (page) => uploadAll(page, paths)))
-      bare.push(await held(site, (page) => uploadBare(page, paths)))
+      ours.push(await longestTaskDuring(site, (page) => uploadAll(page, paths)))
+      bare.push(await longestTaskDuring(site, (page) => uploadBare(page, paths)))
     }
   } finally {
     await site.close()
     await rm(folder, { recursive: true })
   }
-  const what = `${COUNT} photographs of ${((WIDTH * WIDTH * 0.75) / 1e6).toFixed(1)} MP`
+  const label = `${COUNT} photographs of ${((WIDTH * WIDTH * 0.75) / 1e6).toFixed(1)} MP`
   return {
     measures: [
       {
-        what: `${what}: longest task, by the clock`,
+        label: `${label}: longest task, by the clock`,
         values: ours,
         unit: 'ms',
         atMost: MAX_MS,
       },
       {
-        what: 'a bare page that sends the same files: longest task, by the clock',
+        label: 'a bare page that sends the same files: longest task, by the clock',
         values: bare,
         unit: 'ms',
       },
@@ -59,7 +59,7 @@ export async function benchPages({ rounds }: BenchOptions): Promise<Figures> {
 }
 
 /** Unit: milliseconds. */
-async function held(site: Site, work: (page: Page) => Promise<void>): Promise<number> {
+async function longestTaskDuring(site: Site, work: (page: Page) => Promise<void>): Promise<number> {
   const { page, end } = await site.visit()
   page.setDefaultTimeout(900_000)
   await site.browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] })
@@ -75,7 +75,7 @@ async function uploadAll(page: Page, paths: string[]): Promise<void> {
   await cardsIn(page, 'done', paths.length)
 }
 
-/** What the browser itself takes for as many files: two at a time, and a line of text for each. */
+/** The browser's own overhead for the same files: uploads two at a time, with a line of text for each. */
 async function uploadBare(page: Page, paths: string[]): Promise<void> {
   await page.goto(`${new URL(page.url()).origin}/terms`)
   await page.evaluate(() => {

@@ -1,4 +1,4 @@
-/** Tasks on a page's main thread, read from a trace of Chromium. */
+/** Reads tasks on a page's main thread from a Chromium trace. */
 
 interface TraceEvent {
   name: string
@@ -9,7 +9,7 @@ interface TraceEvent {
   args?: { name?: string }
 }
 
-/** By the clock. Unit: milliseconds. */
+/** Duration by wall clock. Unit: milliseconds. */
 export function longestTask(trace: Buffer): number {
   const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] }
   const mainThreads = new Set(

@@ -1,6 +1,6 @@
 /**
- * What previews save whoever looks, and cost whoever sends and stores: bytes of a gallery and of the picture beside a link,
- * processor time of the client to make them and of the server to take them.
+ * The benefits and costs of previews: size of a gallery and of link previews, CPU time of the client for making previews, and
+ * of the server for receiving them.
  */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -21,13 +21,13 @@ import type { BenchOptions, Figures, Measure } from '../report/figures.ts'
 
 const PICTURES = 18
 const FIRST_VIEW_BYTES = 6e6
-/** As Lighthouse and Chromium's tools have it: 1.6 Mbit/s, and a round trip of 150 ms. Units: bytes a second, milliseconds. */
+/** Slow 4G as defined by Lighthouse and Chromium: 1.6 Mbit/s, round trip 150 ms. Units: bytes per second, milliseconds. */
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 }
-/** Nobody may choose settings by these. */
+/** Must not be used for choosing settings. */
 const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_|share\/wallpapers|backgrounds\/mate/
-/** What phones take. A smaller one takes less time, and its preview takes the same. */
+/** Typical size on phones. A smaller photograph takes less time, but its preview takes the same. */
 const LARGE_PIXELS = 10e6
-/** How many of each kind a round has. */
+/** Batches of each kind per round. */
 const BATCHES = 6
 
 export async function benchPreviews({ dir, rounds }: BenchOptions): Promise<Figures> {
@@ -47,40 +47,40 @@ export async function benchPreviews({ dir, rounds }: BenchOptions): Promise<Figu
     const shares = await makingShares(photographs)
     const measures: Measure[] = [
       {
-        what: `gallery of ${PICTURES} photographs, by previews`,
+        label: `gallery of ${PICTURES} photographs, by previews`,
         values: [megabytes(tiles)],
         unit: 'MB',
         atMost: 1.2,
       },
-      { what: 'the same, by the images', values: [megabytes(whole)], unit: 'MB' },
+      { label: 'the same, by the images', values: [megabytes(whole)], unit: 'MB' },
       {
-        what: 'picture beside a link',
+        label: 'picture beside a link',
         values: unfurled.map((bytes) => bytes / 1000),
         unit: 'kB',
         atMost: 600,
       },
       {
-        what: 'making a preview / decoding and compressing',
+        label: 'making a preview / decoding and compressing',
         values: shares.map(({ share }) => share),
         unit: '',
       },
       {
-        what: `the same, photographs of more than ${LARGE_PIXELS / 1e6} MP`,
+        label: `the same, photographs of more than ${LARGE_PIXELS / 1e6} MP`,
         values: shares.filter(({ pixels }) => pixels > LARGE_PIXELS).map(({ share }) => share),
         unit: '',
         atMost: 0.1,
       },
     ]
     measures.push({
-      what: `first view of ${(FIRST_VIEW_BYTES / 1e6).toFixed(0)} MB on slow 4G: its preview is sharp after`,
+      label: `first view of ${(FIRST_VIEW_BYTES / 1e6).toFixed(0)} MB on slow 4G: its preview is sharp after`,
       values: await firstViews(server.url, photographs.toSorted((a, b) => b.length - a.length)[0]!, rounds),
       unit: 's',
       atMost: 2.5,
     })
-    const taking = await takingRatios(server, sent, rounds)
+    const uploadRatios = await uploadCostRatios(server, sent, rounds)
     measures.push({
-      what: 'server: processor time of an upload with its preview / without',
-      values: taking,
+      label: 'server: processor time of an upload with its preview / without',
+      values: uploadRatios,
       unit: '',
       areRatios: true,
       atMost: 1.05,
@@ -91,12 +91,12 @@ export async function benchPreviews({ dir, rounds }: BenchOptions): Promise<Figu
   }
 }
 
-/** The viewer in Chromium, as a stranger opens it: nothing is cached. Unit: seconds, from the navigation on. */
+/** Time from navigation to a visible preview in the viewer, in Chromium with an empty cache. Unit: seconds. */
 async function firstViews(url: string, photograph: Buffer, rounds: number): Promise<number[]> {
   const { preview } = await compress(new Blob([new Uint8Array(photograph)]))
   const picture = sharp(photograph).jpeg({ quality: 100, chromaSubsampling: '4:4:4' })
   const image = await picture.toBuffer()
-  if (image.length < FIRST_VIEW_BYTES) throw new Error(`the picture has ${image.length} bytes only`)
+  if (image.length < FIRST_VIEW_BYTES) throw new Error(`the picture has only ${image.length} bytes`)
   const { id } = await send(new Blob([new Uint8Array(image)]), { baseUrl: url, preview: preview! })
   const browser = await launchBrowser()
   try {
@@ -121,13 +121,13 @@ async function firstViews(url: string, photograph: Buffer, rounds: number): Prom
   }
 }
 
-/** As a camera writes them; some come again mirrored, which no codec knows again. */
+/** Photographs encoded like by a camera. Reused ones are mirrored, so that no codec benefits from the repetition. */
 async function cameraFiles(): Promise<Buffer[]> {
   const found = await originals('judge', CAMERA_FILES)
   return Promise.all(
-    Array.from({ length: PICTURES }, (_, nth) => {
-      const picture = sharp(found[nth % found.length]).toColourspace('srgb')
-      return (nth < found.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
+    Array.from({ length: PICTURES }, (_, index) => {
+      const picture = sharp(found[index % found.length]).toColourspace('srgb')
+      return (index < found.length ? picture : picture.flop()).jpeg({ quality: 95 }).toBuffer()
     }),
   )
 }
@@ -137,7 +137,7 @@ async function pictureBesideLink(page: string): Promise<string> {
   return /<meta property="og:image" content="([^"]+)">/.exec(html)![1]!
 }
 
-/** In this process, whose clock counts all threads: of those that get a preview, for they don't come out small themselves. */
+/** CPU time of making previews relative to decoding and compressing. Skips photographs that are small enough without one. */
 async function makingShares(photographs: Buffer[]): Promise<{ pixels: number; share: number }[]> {
   const codecs = createCodecs(async (module) =>
     WebAssembly.compile(await readFile(fileURLToPath(import.meta.resolve(module)))),
@@ -159,8 +159,8 @@ async function makingShares(photographs: Buffer[]): Promise<{ pixels: number; sh
   return shares
 }
 
-/** All files with and without, by turns, so that what else the machine does meets both. */
-async function takingRatios(
+/** Uploads all files alternately with and without previews, so that other load on the machine affects both. */
+async function uploadCostRatios(
   server: { url: string; pid: number },
   sent: Awaited<ReturnType<typeof compress>>[],
   rounds: number,

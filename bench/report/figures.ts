@@ -1,41 +1,41 @@
-/** What a bench is told, what it finds, and how that is printed. */
+/** The options and results of a bench, and their Markdown tables. */
 import { ratios, summarize } from './statistics.ts'
 
 export interface BenchOptions {
-  /** A folder of its own, removed afterwards. */
+  /** The bench's own folder, removed afterwards. */
   dir: string
   rounds: number
-  /** Length of one turn. */
+  /** Length of one turn. Unit: seconds. */
   seconds: number
-  /** Stored images for `store`. */
+  /** Number of stored images for `store`. */
   images: number
-  /** Clients for `trickle`. */
+  /** Number of clients for `trickle` and `challenge`. */
   clients: number
-  /** Whether what is found replaces what is kept. */
+  /** Replaces the saved figures. */
   save: boolean
 }
 
-/** Without one the figure is there for information. */
-interface Demand {
+/** A required bound. Figures without one are informational. */
+interface Bound {
   atLeast?: number | undefined
   atMost?: number | undefined
 }
 
-/** Two contestants, measured alternately. Demanded is the median of their ratios. Those of the same `what` share a row. */
-export interface Comparison extends Demand {
-  what: string
+/** Two contestants, measured alternately. The bound applies to the median of their ratios. Equal `label`s share a row. */
+export interface Comparison extends Bound {
+  label: string
   reference: string
   subjectValues: number[]
   referenceValues: number[]
   unit: string
 }
 
-/** `values`: of contestants that took turns. */
+/** `values`: the result of `interleaved`. */
 export function comparisonOf(
   values: Map<string, number[]>,
   subject: string,
   reference: string,
-  more: Pick<Comparison, 'what' | 'unit'> & Partial<Comparison>,
+  more: Pick<Comparison, 'label' | 'unit'> & Partial<Comparison>,
 ): Comparison {
   return {
     reference,
@@ -45,10 +45,10 @@ export function comparisonOf(
   }
 }
 
-/** One figure of ours. */
-export interface Measure extends Demand {
-  what: string
-  /** Demanded is every value, or the median where they are ratios of two contestants' turns, which a busy machine scatters. */
+/** One figure of Pinhole. */
+export interface Measure extends Bound {
+  label: string
+  /** The bound applies to every value; or to the median for ratios of two contestants, which are noisy on a busy machine. */
   values: number[]
   unit: string
   areRatios?: boolean
@@ -57,11 +57,11 @@ export interface Measure extends Demand {
 export interface Figures {
   comparisons?: Comparison[]
   measures?: Measure[]
-  /** Instead of the tables of both, in Markdown. */
+  /** A Markdown table to use instead of the generated ones. */
   table?: string
 }
 
-/** As Markdown tables. */
+/** The figures as Markdown tables. */
 export function tablesOf({ comparisons = [], measures = [], table: own }: Figures): string {
   if (own !== undefined) return own
   const tables: string[] = []
@@ -70,33 +70,33 @@ export function tablesOf({ comparisons = [], measures = [], table: own }: Figure
   return tables.join('\n\n')
 }
 
-/** A column for each reference has the ratio to it. */
+/** Has one column per reference, with the ratio to it. */
 function comparisonTable(comparisons: Comparison[]): string {
   const references = [...new Set(comparisons.map(({ reference }) => reference))]
-  const rows = [...Map.groupBy(comparisons, ({ what }) => what)].map(([what, all]) => [
-    what,
+  const rows = [...Map.groupBy(comparisons, ({ label }) => label)].map(([label, all]) => [
+    label,
     `${rounded(summarize(all[0]!.subjectValues).median)} ${all[0]!.unit}`,
     ...references.map((name) => {
       const found = all.find(({ reference }) => reference === name)
       if (!found) return ''
       const ratio = summarize(ratios(found.subjectValues, found.referenceValues)).median
-      return `${ratio.toFixed(2)}${demandOn(ratio, found)}`
+      return `${ratio.toFixed(2)}${describeBound(ratio, found)}`
     }),
   ])
   return table(['', 'ours', ...references], rows)
 }
 
-function measureRow({ what, values, unit, areRatios, ...demand }: Measure): string[] {
+function measureRow({ label, values, unit, areRatios, ...bound }: Measure): string[] {
   const { min, median, max } = summarize(values)
-  const [worst, name] = demand.atLeast === undefined ? [max, 'max'] : [min, 'min']
+  const [worst, name] = bound.atLeast === undefined ? [max, 'max'] : [min, 'min']
   const judged = areRatios ? median : worst
-  const told = rounded(judged) === rounded(median) ? '' : `${name} ${rounded(judged)}, `
-  return [what, `${rounded(median)} ${unit}`.trim() + demandOn(judged, demand, told)]
+  const worstPrefix = rounded(judged) === rounded(median) ? '' : `${name} ${rounded(judged)}, `
+  return [label, `${rounded(median)} ${unit}`.trim() + describeBound(judged, bound, worstPrefix)]
 }
 
-function demandOn(value: number, { atLeast, atMost }: Demand, told = ''): string {
-  if (atLeast !== undefined) return ` (${told}≥ ${atLeast}: ${verdict(value >= atLeast)})`
-  return atMost === undefined ? '' : ` (${told}< ${atMost}: ${verdict(value < atMost)})`
+function describeBound(value: number, { atLeast, atMost }: Bound, worstPrefix = ''): string {
+  if (atLeast !== undefined) return ` (${worstPrefix}≥ ${atLeast}: ${verdict(value >= atLeast)})`
+  return atMost === undefined ? '' : ` (${worstPrefix}< ${atMost}: ${verdict(value < atMost)})`
 }
 
 export function verdict(isMet: boolean): string {

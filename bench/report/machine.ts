@@ -1,17 +1,17 @@
-/** What figures were measured on. */
+/** Describes the machine and the run that figures were measured on. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 
-/** When this process began: how busy the machine was with other things. */
+/** Load average at the start of this process, from other work on the machine. */
 const load = loadavg()[0]!.toFixed(1)
 
-/** What changes from run to run. */
+/** The properties that vary between runs. */
 export function thisRun(): string {
   const day = new Date().toISOString().slice(0, 10)
   return `${day}, commit ${commit()}, Node ${process.versions.node}, load ${load}`
 }
 
-/** What stays the same. */
+/** The constant properties. */
 export function machine(): string {
   const processors = cpus()
   return [
@@ -25,7 +25,7 @@ export function machine(): string {
     .join(', ')
 }
 
-/** Short. */
+/** Abbreviated hash of the current commit. */
 export function commit(): string {
   const options = { cwd: import.meta.dirname, encoding: 'utf8' } as const
   return execFileSync('git', ['rev-parse', '--short', 'HEAD'], options).trim()

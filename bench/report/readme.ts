@@ -1,6 +1,6 @@
 /**
- * The figures that are kept in pages: each bench's between two markers of its own, and single ones in sentences, each behind
- * a comment that names the bench, the first cells of its row and the column: `<!-- get | GET 10 KB | nginx -->0.84`.
+ * Saves figures in Markdown pages. The tables of each bench are between two markers. Single figures in prose follow a comment
+ * with the bench, the first cells of the row, and the column: `<!-- get | GET 10 KB | nginx -->0.84`.
  */
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -11,32 +11,32 @@ const root = path.join(import.meta.dirname, '../..')
 export const SAVED = /<!-- figures: (.+?) -->\n([\s\S]*?)<!-- end: \1 -->/g
 export const MARKED = /<!-- ([^>]+ \| [^>]+) -->([\d,.]*\d)/g
 
-/** `page`: its path in the repository. The machine and marked figures in all pages follow. */
+/** Saves the figures of a bench in `page`, then updates the machine and the single figures in all pages. */
 export async function saveFigures(bench: string, figures: string, page: string): Promise<void> {
   await replace(page, bench, `${thisRun()}\n\n${figures}`)
   await replace('bench/README.md', 'machine', machine())
   const pages = await readPages()
   const figureOf = createLookup(pages.values())
   for (const [name, text] of pages) {
-    const told = text.replaceAll(MARKED, (whole, marker, told) => {
+    const updated = text.replaceAll(MARKED, (whole, marker, old) => {
       const figure = figureOf(marker)
-      return figure === null ? whole : whole.slice(0, whole.length - told.length) + figure
+      return figure === null ? whole : whole.slice(0, whole.length - old.length) + figure
     })
-    if (told !== text) await writeFile(path.join(root, name), told)
+    if (updated !== text) await writeFile(path.join(root, name), updated)
   }
 }
 
-async function replace(page: string, place: string, figures: string): Promise<void> {
+async function replace(page: string, section: string, figures: string): Promise<void> {
   const file = path.join(root, page)
   const text = await readFile(file, 'utf8')
-  const begin = `<!-- figures: ${place} -->`
+  const begin = `<!-- figures: ${section} -->`
   const from = text.indexOf(begin)
-  const to = text.indexOf(`<!-- end: ${place} -->`)
-  if (from < 0 || to < from) throw new Error(`${page} has no place for ${place}`)
+  const to = text.indexOf(`<!-- end: ${section} -->`)
+  if (from < 0 || to < from) throw new Error(`${page} has no markers for ${section}`)
   await writeFile(file, `${text.slice(0, from + begin.length)}\n${figures}\n${text.slice(to)}`)
 }
 
-/** By path in the repository. */
+/** Pages by their path in the repository. */
 export async function readPages(): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
   for await (const page of glob(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root }))
@@ -44,7 +44,7 @@ export async function readPages(): Promise<Map<string, string>> {
   return pages
 }
 
-/** The number that a marker names, as the saved table has it; `null` if there is none. */
+/** Returns a lookup of the figure for a marker in the saved tables; `null` when there is none. */
 export function createLookup(pages: Iterable<string>): (marker: string) => string | null {
   const tables = new Map<string, string[][]>()
   for (const text of pages)
@@ -62,8 +62,8 @@ export function createLookup(pages: Iterable<string>): (marker: string) => strin
     const column = words.pop()!
     const rows = tables.get(bench!) ?? []
     let head: string[] = []
-    for (const [nth, row] of rows.entries()) {
-      if (rows[nth + 1]?.every((cell) => /^:?-+:?$/.test(cell))) head = row
+    for (const [index, row] of rows.entries()) {
+      if (rows[index + 1]?.every((cell) => /^:?-+:?$/.test(cell))) head = row
       else if (words.every((word, i) => row[i] === word)) {
         return row[head.indexOf(column)]?.split(' ')[0] || null
       }

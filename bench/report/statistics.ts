@@ -1,4 +1,4 @@
-/** Figures of one run, and how they are summed up. */
+/** Summary statistics. */
 
 export interface Summary {
   min: number
@@ -11,7 +11,7 @@ export function summarize(values: number[]): Summary {
   return { min: sorted[0]!, median: percentile(sorted, 0.5), max: sorted.at(-1)! }
 }
 
-/** `sorted`: ascending. Between two neighbours it is their mean weighted by nearness. `share`: 0 to 1. */
+/** Interpolates linearly between neighbours. `sorted`: ascending. `share`: 0 to 1. */
 export function percentile(sorted: number[], share: number): number {
   if (sorted.length === 0) throw new Error('no values')
   const at = (sorted.length - 1) * share
@@ -20,7 +20,7 @@ export function percentile(sorted: number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
-/** Turn by turn, so that what slows the whole machine for a while slows both sides of a ratio. */
+/** Ratios turn by turn, so that a temporary slowdown of the machine affects both sides of a ratio. */
 export function ratios(subject: number[], reference: number[]): number[] {
   if (subject.length !== reference.length) throw new Error('the two were not measured alternately')
   return subject.map((value, turn) => value / reference[turn]!)

@@ -1,4 +1,4 @@
-/** What the operator's commands over all images take, beside programs that do the least of it. */
+/** The time of the operator's commands over all images, against standard tools that do the minimal work. */
 import { execFileSync } from 'node:child_process'
 import { linkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,18 +10,18 @@ import { fillStore } from './fill-store.ts'
 
 const ROUNDS = 5
 
-/** Hard links of one file. ext4 takes 65,000. */
+/** Hard links per file. ext4 allows 65,000. */
 const MAX_NAMES = 60_000
 
-const SECONDS_DEMANDED = 10
+const MAX_SECONDS = 10
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** Listing looks at names alone, so the images are names of a few files. */
+/** Listing reads only names, so the images are hard links to a few files. */
 export async function measureNames(dir: string, count: number): Promise<Measure[]> {
   const folder = path.join(dir, 'names')
   const dataDir = path.join(folder, 'data')
-  // It makes the folder and the ledger.
+  // Starting a server creates the folder and the ledger.
   await (await startPinhole(folder)).stop()
   fill(path.join(dataDir, 'images/objects'), count)
   return measureCounts(dataDir, count)
@@ -47,23 +47,23 @@ function measureCounts(dataDir: string, count: number): Measure[] {
       [...OPERATOR, 'list', '--count'],
       ['sh', '-c', `find ${path.join(dataDir, 'images/objects')} -type f | wc -l`],
     ],
-    (told) => {
-      if (Number(told) !== count) throw new Error(`${told} of ${count} are counted`)
+    (output) => {
+      if (Number(output) !== count) throw new Error(`counted ${output} of ${count}`)
     },
   )
   return [
     {
-      what: `operator list --count of ${images} images`,
+      label: `operator list --count of ${images} images`,
       values: counted!,
       unit: 's',
-      atMost: SECONDS_DEMANDED,
+      atMost: MAX_SECONDS,
     },
-    { what: 'find and wc -l', values: found!, unit: 's' },
-    { what: 'time of list --count, of find and wc -l', values: ratios(counted!, found!), unit: '' },
+    { label: 'find and wc -l', values: found!, unit: 's' },
+    { label: 'time of list --count, of find and wc -l', values: ratios(counted!, found!), unit: '' },
   ]
 }
 
-/** `operator verify` beside `sha256sum` over the same files. */
+/** `operator verify` against `sha256sum` over the same files. */
 export async function measureVerify(dir: string, count: number): Promise<Measure[]> {
   const folder = path.join(dir, 'verify')
   const dataDir = path.join(folder, 'data')
@@ -75,24 +75,24 @@ export async function measureVerify(dir: string, count: number): Promise<Measure
     ['sh', '-c', `find ${objects} -type f -print0 | xargs -0 sha256sum > /dev/null`],
   ])
   return [
-    { what: `sha256sum of ${count.toLocaleString('en')} images`, values: summed!, unit: 's' },
-    { what: 'operator verify', values: verified!, unit: 's' },
-    { what: 'speed of verify, of sha256sum (at least 0.7)', values: ratios(summed!, verified!), unit: '' },
+    { label: `sha256sum of ${count.toLocaleString('en')} images`, values: summed!, unit: 's' },
+    { label: 'operator verify', values: verified!, unit: 's' },
+    { label: 'speed of verify, of sha256sum (at least 0.7)', values: ratios(summed!, verified!), unit: '' },
   ]
 }
 
 const OPERATOR = [process.execPath, 'src/node/operator.ts']
 
-/** Seconds that each takes, interleaved. The files are in memory by the second turn: the first one is not counted. */
+/** Runs the commands alternately. Returns the seconds of each. The first round is not counted: it warms up the page cache. */
 function commandsInTurn(
   dataDir: string,
   commands: string[][],
-  check: (told: string) => void = () => {},
+  check: (output: string) => void = () => {},
 ): number[][] {
   const env = { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn' }
   const seconds = commands.map((): number[] => [])
   for (let round = -1; round < ROUNDS; round++) {
-    for (const [nth, [command, ...words]] of commands.entries()) {
+    for (const [index, [command, ...words]] of commands.entries()) {
       const startedAt = performance.now()
       check(
         execFileSync(command!, words, {
@@ -102,7 +102,7 @@ function commandsInTurn(
           stdio: ['ignore', 'pipe', 'ignore'],
         }),
       )
-      if (round >= 0) seconds[nth]!.push((performance.now() - startedAt) / 1000)
+      if (round >= 0) seconds[index]!.push((performance.now() - startedAt) / 1000)
     }
   }
   return seconds

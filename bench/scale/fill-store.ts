@@ -1,4 +1,4 @@
-/** Fills a folder of images without a server. */
+/** Fills a filesystem store without a server. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { newId } from '../../src/service/images/ids.ts'
@@ -8,11 +8,11 @@ import { encodeTrailer } from '../../src/stores/filesystem/trailer.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { sha256Of } from '../../test/support/sha256.ts'
 
-const AT_ONCE = 32
+const CONCURRENCY = 32
 
-const SIZES = Array.from({ length: 200 }, (_, nth) => 2048 + 41 * nth)
+const SIZES = Array.from({ length: 200 }, (_, index) => 2048 + 41 * index)
 
-/** Writes `count` images of 2 to 10 kB as the store writes them, without its flushes; gives their ids. */
+/** Writes `count` images of 2 to 10 kB in the store's format, without fsync. Resolves to their IDs. */
 export async function fillStore(folder: string, count: number): Promise<string[]> {
   await mkdir(folder, { recursive: true })
   await (await openFilesystemStore({ folder, hotSetBytes: 0 })).close()
@@ -37,6 +37,6 @@ export async function fillStore(folder: string, count: number): Promise<string[]
       await writeFile(path.join(folder, 'objects', id), Buffer.concat([bytes, trailer]))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, write))
+  await Promise.all(Array.from({ length: CONCURRENCY }, write))
   return ids
 }

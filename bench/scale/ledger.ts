@@ -1,4 +1,4 @@
-/** Many removals in Postgres: what each takes, with its index. They stay for ever. */
+/** Disk space per row in `removals` in Postgres, including its index. These rows are kept forever. */
 import { Client } from 'pg'
 import { openPostgresLedger } from '../../src/stores/postgres/ledger.ts'
 import { startPostgres } from '../../test/support/processes/postgres.ts'
@@ -17,7 +17,7 @@ export async function measureLedger(_: string, rows: number): Promise<Measure[]>
     )
     await owner.query('vacuum analyze removals')
     const { rows: found } = await owner.query(`select pg_total_relation_size('removals') as bytes`)
-    return [{ what: 'a removal in Postgres', values: [Number(found[0].bytes) / rows], unit: 'bytes' }]
+    return [{ label: 'a removal in Postgres', values: [Number(found[0].bytes) / rows], unit: 'bytes' }]
   } finally {
     await owner.end()
     await postgres.destroy()

@@ -1,5 +1,5 @@
 /**
- * What a million images and a million rows cost: the measured figures of docs/scale.md.
+ * The cost of a million images and a million rows: the measured figures in docs/scale.md.
  *
  *     node bench/scale/main.ts [ledger] [names] [verify] [--count 1000000] [--dir FOLDER]
  */

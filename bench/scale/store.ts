@@ -1,4 +1,4 @@
-/** What 100,000 stored images cost: to start, in memory, and to serve. */
+/** The cost of 100,000 stored images: start-up time, memory, and throughput. */
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { startPinhole } from '../contestants/contestants.ts'
@@ -8,7 +8,7 @@ import { type BenchOptions, comparisonOf, type Figures } from '../report/figures
 import { fillStore } from './fill-store.ts'
 
 const CONNECTIONS = 32
-/** Few enough for the hot set. */
+/** These fit into the hot set. */
 const FEW = 100
 
 export async function benchStore({ dir, rounds, seconds, images }: BenchOptions): Promise<Figures> {
@@ -54,21 +54,21 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
     )
     const stored = `${images.toLocaleString('en')} stored`
     const reference = 'few stored'
-    const get = (what: string, subject: string) =>
-      comparisonOf(values, subject, 'any of few', { what, unit: 'req/s', reference })
+    const get = (label: string, subject: string) =>
+      comparisonOf(values, subject, 'any of few', { label, unit: 'req/s', reference })
     return {
       comparisons: [
         get(`GET ${FEW} of ${stored}`, 'few of many'),
         get(`GET any of ${stored}`, 'any of many'),
         {
-          what: `start with ${stored}`,
+          label: `start with ${stored}`,
           reference,
           subjectValues: startMs.many,
           referenceValues: startMs.empty,
           unit: 'ms',
         },
         {
-          what: `memory with ${stored}`,
+          label: `memory with ${stored}`,
           reference,
           subjectValues: resident.many,
           referenceValues: resident.empty,
@@ -77,7 +77,7 @@ export async function benchStore({ dir, rounds, seconds, images }: BenchOptions)
       ],
       measures: [
         {
-          what: `memory after GET of any of ${stored}`,
+          label: `memory after GET of any of ${stored}`,
           values: [manyServer.memory().resident],
           unit: 'MB',
         },

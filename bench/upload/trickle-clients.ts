@@ -1,7 +1,7 @@
 /**
- * Slow clients, in a process of their own. Called with the server's address, how many, their pace in bytes a second,
- * how long they keep it in seconds, and the files that they upload. Then they send the rest as fast as it is taken.
- * Says `hurrying` then, and a `TrickleReport` at the end.
+ * Slow clients, in a separate process. Arguments: the server's address, number of clients, rate in bytes per second, duration
+ * of the slow phase in seconds, and the files to upload. After the slow phase, the clients send the rest as fast as the server
+ * accepts it. Sends the message `hurrying` then, and a `TrickleReport` at the end.
  */
 import { readFileSync } from 'node:fs'
 import { type ClientRequest, request } from 'node:http'
@@ -10,7 +10,7 @@ import { BOUNDARY, multipartHead, multipartTail } from '../load/multipart.ts'
 
 export interface TrickleReport {
   stored: number
-  /** Other answers, and errors. */
+  /** Other statuses, and errors. */
   failures: string[]
 }
 
@@ -27,15 +27,15 @@ async function send(picture: Buffer, upload: ClientRequest): Promise<void> {
   upload.write(multipartHead('large'))
   for (let at = 0; at < picture.length; ) {
     const bytes = isHurrying ? HURRY_BYTES : stepBytes
-    const taken = upload.write(picture.subarray(at, at + bytes))
+    const hasCapacity = upload.write(picture.subarray(at, at + bytes))
     at += bytes
-    if (!taken) await new Promise((resolve) => upload.once('drain', resolve))
+    if (!hasCapacity) await new Promise((resolve) => upload.once('drain', resolve))
     if (!isHurrying) await sleep(STEP_MS)
   }
   upload.end(multipartTail)
 }
 
-/** `address`: of one client no more than sixteen uploads are read at once. */
+/** `address`: distinct per client, because the server limits the concurrent uploads of one address to sixteen. */
 function client(picture: Buffer, address: string): Promise<void> {
   return new Promise((resolve) => {
     const upload = request(`${baseUrl}/api/upload`, {
@@ -63,7 +63,7 @@ function client(picture: Buffer, address: string): Promise<void> {
 const clients: Promise<void>[] = []
 for (let i = 0; i < Number(count); i++) {
   clients.push(client(pictures[i % pictures.length]!, `198.${i >> 8}.${i & 255}.1`))
-  // Otherwise all steps fall together.
+  // Stagger the clients, so that their writes do not coincide.
   await sleep(STEP_MS / 10)
 }
 const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** Many slow uploads of the largest files at once: the server's memory, and how long a GET beside them takes. */
+/** Many concurrent slow uploads of large files: memory of the server, and latency of GETs meanwhile. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import type { TrickleReport } from './trickle-clients.ts'
 
 const GET_BYTES = 204_800
 const SAMPLE_MS = 100
-/** How long the clients are slow. Then they send the rest as fast as they can, and so all finish at about once. */
+/** Length of the slow phase. Then the clients send the rest as fast as they can, so they all finish at about the same time. */
 const SLOW_SECONDS = 60
 const BYTES_PER_SECOND = 150_000
 const QUIET_SECONDS = 5
@@ -58,14 +58,14 @@ export async function benchTrickle({ dir, clients }: BenchOptions): Promise<Figu
     if (report.stored !== clients)
       throw new Error(`${report.stored} of ${clients} stored: ${report.failures}`)
 
-    const wait = (what: string, values: number[], atMost?: number) => ({
-      what: `GET 200 KB ${what}, p99`,
+    const wait = (label: string, values: number[], atMost?: number) => ({
+      label: `GET 200 KB ${label}, p99`,
       values: [percentile(values, 0.99)],
       unit: 'ms',
       atMost,
     })
-    const memoryWhen = (what: string, value: number) => ({
-      what: `memory, ${what}`,
+    const memoryWhen = (label: string, value: number) => ({
+      label: `memory, ${label}`,
       values: [value],
       unit: 'MB',
       atMost: 250,

@@ -1,4 +1,4 @@
-/** Uploads against servers that only write what comes. */
+/** Uploads, against servers that only write the body to disk. */
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { mkdir, readdir, stat } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const CONNECTIONS = 64
 const PICTURES = 256
 const PICTURE_BYTES = 204_800
 const WARM_UP_SECONDS = 2
-const WHAT: Record<string, string> = {
+const LABELS: Record<string, string> = {
   pinhole: 'upload 200 KB',
   'pinhole, metadata': 'upload 200 KB, metadata to remove',
 }
@@ -46,10 +46,10 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
     const ours = path.join(dir, 'pinhole')
     const pinhole = await start(startPinhole(ours, UNLIMITED))
     const contestants: Contestant[] = []
-    // Processor time of an upload, in the order of the rounds. Unit: microseconds.
+    // CPU time per upload, by round. Unit: microseconds.
     const costs = new Map<string, number[]>()
-    const spent = (name: string, cost: number) => costs.set(name, [...(costs.get(name) ?? []), cost])
-    const enter = async (name: string, server: Child, stored: string, script: WrkRun['script']) => {
+    const addCost = (name: string, cost: number) => costs.set(name, [...(costs.get(name) ?? []), cost])
+    const addContestant = async (name: string, server: Child, stored: string, script: WrkRun['script']) => {
       await measureUploads(server, stored, script, WARM_UP_SECONDS)
       contestants.push({
         name,
@@ -57,24 +57,29 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
         async measure() {
           const before = processorTime(server.pid)
           const run = await measureUploads(server, stored, script, seconds)
-          spent(name, (processorTime(server.pid) - before) / run.requests)
+          addCost(name, (processorTime(server.pid) - before) / run.requests)
           return run.requestsPerSecond
         },
       })
     }
-    await enter('pinhole', pinhole, ours, clean)
-    for (const way of ['collect', 'stream', 'durable']) {
-      const stored = await folder(`sink-${way}`)
-      await enter(
-        `sink, ${way}`,
-        await start(startReference('sink', dir, [stored, way], threads)),
+    await addContestant('pinhole', pinhole, ours, clean)
+    for (const mode of ['collect', 'stream', 'durable']) {
+      const stored = await folder(`sink-${mode}`)
+      await addContestant(
+        `sink, ${mode}`,
+        await start(startReference('sink', dir, [stored, mode], threads)),
         stored,
         clean,
       )
     }
     const stored = await folder('fastify')
-    await enter('fastify', await start(startReference('fastify-sink', dir, [stored], threads)), stored, clean)
-    await enter('pinhole, metadata', pinhole, ours, tagged)
+    await addContestant(
+      'fastify',
+      await start(startReference('fastify-sink', dir, [stored], threads)),
+      stored,
+      clean,
+    )
+    await addContestant('pinhole, metadata', pinhole, ours, tagged)
 
     const picture = new Uint8Array(pictures[0]!)
     for (const [name, work] of Object.entries(STEPS)) {
@@ -82,7 +87,7 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
         name,
         async measure() {
           const cost = await timeOf(() => work(picture))
-          spent(name, cost)
+          addCost(name, cost)
           return 1e6 / cost
         },
       })
@@ -90,9 +95,9 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
 
     const values = await interleaved(contestants, rounds)
     const compare = (subject: string, reference: string, atLeast?: number) =>
-      comparisonOf(values, subject, reference, { what: WHAT[subject]!, unit: 'uploads/s', atLeast })
+      comparisonOf(values, subject, reference, { label: LABELS[subject]!, unit: 'uploads/s', atLeast })
     const compareCosts = (subject: string, sink: string, atMost: number) => ({
-      what: WHAT[subject]!,
+      label: LABELS[subject]!,
       reference: `processor time, of ${sink} + SHA-256 + walk`,
       subjectValues: costs.get(subject)!,
       referenceValues: costs
@@ -119,14 +124,14 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
   }
 }
 
-/** What an upload needs at the least besides taking and writing it, each measured alone. */
+/** The minimal work per upload besides receiving and writing it. Each step is measured separately. */
 const STEPS: Record<string, (picture: Uint8Array) => unknown> = {
   'SHA-256': (picture) => hash('sha256', picture),
   'walk of its structure': (picture) => inspect(sourceOf(picture), { strip: true }),
 }
 const TIMES = 400
 
-/** Processor time of one. Unit: microseconds. */
+/** CPU time per call. Unit: microseconds. */
 async function timeOf(work: () => unknown): Promise<number> {
   for (let i = 0; i < TIMES / 4; i++) await work()
   const before = process.cpuUsage()
@@ -135,7 +140,7 @@ async function timeOf(work: () => unknown): Promise<number> {
   return (user + system) / TIMES
 }
 
-/** After a check that what was acknowledged is on disk. */
+/** Measures uploads, and checks that all acknowledged ones are on disk. */
 async function measureUploads(
   server: Child,
   stored: string,
@@ -165,8 +170,8 @@ async function picturesIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Leaves nothing for the kernel to write during the next turn. Nothing is deleted before the end: without a journal,
- * ext4 looks for new inodes among all that were deleted in the last minutes, and that would be measured.
+ * Flushes dirty pages, so that the kernel has nothing to write during the next turn. Files are not deleted between turns:
+ * without a journal, ext4 searches for new inodes among all recently deleted ones, which would distort the result.
  */
 async function settle(): Promise<void> {
   await promisify(execFile)('sync')

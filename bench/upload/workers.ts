@@ -1,4 +1,4 @@
-/** What a Worker takes of memory while 30 uploads of 25 MB come at once: all of workerd, and the Worker's own isolate. */
+/** Memory of a Worker during 30 concurrent uploads of 25 MB: of the whole workerd process, and of the Worker's isolate. */
 import { readFileSync } from 'node:fs'
 import { childrenOf, forgetPeak, peakMegabytes } from '../../test/support/attack/process-costs.ts'
 import { request } from '../../test/support/http.ts'
@@ -11,23 +11,23 @@ import type { BenchOptions, Figures } from '../report/figures.ts'
 
 const UPLOADS = 30
 const IMAGE_BYTES = 26_214_400
-const LOOK_MS = 20
-/** The budget of drafts, and what is on its way. */
+const SAMPLE_MS = 20
+/** The budget for drafts, plus data in flight. */
 const MAX_BUFFERS_MB = 80
 
 /** Memory in MB. */
-interface Seen {
+interface Result {
   all: number
   buffers: number
   stored: number
 }
 
 export async function benchWorkers({ rounds }: BenchOptions): Promise<Figures> {
-  const seen: Seen[] = []
-  for (let round = 0; round < rounds; round++) seen.push(await measure())
-  const row = (what: string, of: keyof Seen, unit: string, atMost?: number) => ({
-    what,
-    values: seen.map((each) => each[of]),
+  const results: Result[] = []
+  for (let round = 0; round < rounds; round++) results.push(await measure())
+  const row = (label: string, key: keyof Result, unit: string, atMost?: number) => ({
+    label,
+    values: results.map((result) => result[key]),
     unit,
     atMost,
   })
@@ -39,24 +39,24 @@ export async function benchWorkers({ rounds }: BenchOptions): Promise<Figures> {
   return { measures }
 }
 
-async function measure(): Promise<Seen> {
+async function measure(): Promise<Result> {
   const inspectorPort = await freePort()
   const { url, stop } = await startWorker({}, { inspectorPort })
   const { body, contentType } = formOf(gif({ size: IMAGE_BYTES }))
-  async function upload(nth: number): Promise<number> {
-    const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': `198.51.100.${nth + 1}` }
+  async function upload(index: number): Promise<number> {
+    const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': `198.51.100.${index + 1}` }
     const { status, text } = await request(url, 'POST', '/api/upload', { headers, body })
     if (status !== 201 && status !== 503) throw new Error(`${status}: ${text}`)
     return status
   }
-  const isolate = await inspected(inspectorPort)
+  const isolate = await monitorIsolate(inspectorPort)
   try {
-    // Code that is loaded at the first use is none of an upload's.
+    // Warm up, so that lazily loaded code does not count.
     await request(url, 'GET', '/')
     const pid = await untilSome('workerd runs', async () => workerd())
     await upload(UPLOADS)
     forgetPeak(pid)
-    const statuses = await Promise.all(Array.from({ length: UPLOADS }, (_, nth) => upload(nth)))
+    const statuses = await Promise.all(Array.from({ length: UPLOADS }, (_, index) => upload(index)))
     const stored = statuses.filter((status) => status === 201).length
     return { all: peakMegabytes(pid), buffers: isolate.maxBuffers(), stored }
   } finally {
@@ -65,8 +65,8 @@ async function measure(): Promise<Seen> {
   }
 }
 
-/** Looks at the Worker's own isolate all the time. `maxBuffers`: outside V8's heap, since the start. Unit: MB. */
-async function inspected(port: number): Promise<{ maxBuffers(): number; close(): Promise<void> }> {
+/** Samples the memory of the Worker's isolate. `maxBuffers`: peak size of buffers outside V8's heap. Unit: MB. */
+async function monitorIsolate(port: number): Promise<{ maxBuffers(): number; close(): Promise<void> }> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {
     id: string
     webSocketDebuggerUrl: string
@@ -74,15 +74,15 @@ async function inspected(port: number): Promise<{ maxBuffers(): number; close():
   const target = targets.find(({ id }) => id.startsWith('core:user:'))!
   const socket = new WebSocket(target.webSocketDebuggerUrl)
   await new Promise((resolve) => socket.addEventListener('open', resolve))
-  let most = 0
-  let asked = 0
-  const ask = () => socket.send(JSON.stringify({ id: ++asked, method: 'Runtime.getHeapUsage' }))
+  let max = 0
+  let requests = 0
+  const sample = () => socket.send(JSON.stringify({ id: ++requests, method: 'Runtime.getHeapUsage' }))
   socket.addEventListener('message', ({ data }) => {
-    most = Math.max(most, JSON.parse(String(data)).result?.backingStorageSize ?? 0)
+    max = Math.max(max, JSON.parse(String(data)).result?.backingStorageSize ?? 0)
   })
-  const timer = setInterval(ask, LOOK_MS)
+  const timer = setInterval(sample, SAMPLE_MS)
   return {
-    maxBuffers: () => most / 1e6,
+    maxBuffers: () => max / 1e6,
     async close() {
       clearInterval(timer)
       socket.close()
@@ -91,7 +91,7 @@ async function inspected(port: number): Promise<{ maxBuffers(): number; close():
   }
 }
 
-/** The only one that this process has started. */
+/** PID of the only workerd that this process started. */
 function workerd(): number | undefined {
   const [pid, ...others] = childrenOf(process.pid)!.filter((child) => nameOf(child) === 'workerd')
   return others.length > 0 ? undefined : pid

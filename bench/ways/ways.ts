@@ -1,6 +1,6 @@
 /**
- * The ways in that the README has: what each fetches, what it takes on disk, and the seconds from its command to the first
- * upload that is stored. Needs root, for a minimal Debian and for containers.
+ * The installation methods in the README: download size, disk usage, and time from the command to the first stored upload.
+ * Needs root, for a minimal Debian and for containers.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, rm } from 'node:fs/promises'
@@ -32,23 +32,24 @@ const PLATFORM = `linux-${process.arch}` as Platform
 
 const TAG = `localhost/pinhole:${manifest.version}`
 
-/** `npm ci` over a slow line. Unit: milliseconds. */
-const PATIENCE_MS = 600_000
+/** Enough for `npm ci` over a slow connection. Unit: milliseconds. */
+const TIMEOUT_MS = 600_000
 
-/** Somebody who has what the way needs, and `dir`, empty. */
+/** A trial of an installation method, starting with its prerequisites and an empty `dir`. */
 interface Newcomer {
-  /** Does what the README says, until the server is about to listen on the port. */
+  /** Follows the README, up to the start of the server. */
   begin(): Promise<void>
-  /** Units: bytes. */
+  /** Download size. Unit: bytes. */
   fetched(): Promise<number>
+  /** Disk usage. Unit: bytes. */
   onDisk(): Promise<number>
-  /** Ends the server, and takes away what is not in `dir`. */
+  /** Stops the server, and removes everything outside `dir`. */
   end(): Promise<void>
 }
 
 interface Named {
   name: string
-  /** As the README shows it, after `npm ci` in a checkout. */
+  /** As shown in the README, after `npm ci` in a checkout. */
   command: string
 }
 
@@ -56,7 +57,7 @@ interface Way extends Named {
   newcomer(dir: string, port: number): Promise<Newcomer>
 }
 
-/** In the order in which the README has them. */
+/** In the order of the README. */
 export const WAYS: Named[] = [
   { name: 'a checkout', command: 'npm ci && npm start' },
   { name: 'a checkout, where Node comes along', command: 'npm ci && npm start' },
@@ -66,7 +67,7 @@ export const WAYS: Named[] = [
   },
   {
     name: 'one file without Node, for Linux: `npm run executable -- linux-x64`',
-    // `[0-9]`: the end of a version, for the image's archive has another word there.
+    // `[0-9]`: the end of the version. The image's archive has another word there, so it does not match.
     command:
       'tar -xzf dist/release/pinhole-server-*[0-9]-linux-x64.tar.gz && pinhole-server-*-linux-x64/pinhole-server',
   },
@@ -88,7 +89,7 @@ interface Trial {
 
 export async function benchWays({ dir, rounds }: BenchOptions): Promise<Figures> {
   if (process.getuid?.() !== 0) throw new Error('only root can run every way in')
-  // Other accounts look into it.
+  // Other accounts need to read it.
   for (const folder of [tmpdir(), dir]) await letOthersRead(folder)
   const engine = await openEngine()
   try {
@@ -137,11 +138,11 @@ async function measure(way: Way, dir: string): Promise<Trial> {
           ({ status, json }) => (status === 201 ? json() : undefined),
           () => undefined,
         ),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
     const seconds = (performance.now() - startedAt) / 1000
     const { status } = await remove(url, stored.key)
-    if (status !== 200) throw new Error(`the picture is not deleted: ${status}`)
+    if (status !== 200) throw new Error(`the image was not deleted: ${status}`)
     return { seconds, fetched: await newcomer.fetched(), onDisk: await newcomer.onDisk() }
   } finally {
     await newcomer.end()
@@ -149,7 +150,7 @@ async function measure(way: Way, dir: string): Promise<Trial> {
   }
 }
 
-/** Builds what is released into `out`: none of it counts as a newcomer's time. */
+/** Builds the release artifacts in `out`. The build time does not count. */
 async function waysOf(out: string, engine: Engine): Promise<Way[]> {
   await mkdir(out)
   const { server } = manifest.packages
@@ -166,21 +167,21 @@ async function waysOf(out: string, engine: Engine): Promise<Way[]> {
     debianPackage(join(out, debian)),
     ofImage(join(out, image), TAG, engine),
   ]
-  return WAYS.map((way, nth) => ({ ...way, newcomer: newcomers[nth]! }))
+  return WAYS.map((way, index) => ({ ...way, newcomer: newcomers[index]! }))
 }
 
-/** Units: bytes. `dir`: the newcomer's. */
+/** Download size and disk usage of a trial in `dir`. Unit: bytes. */
 interface Sizes {
   fetched(dir: string): Promise<number>
   onDisk(dir: string): Promise<number>
 }
 
 /**
- * `line`: for a shell in the newcomer's folder, with the Node of the folder `node`, and nothing in npm's cache. `prepare`: puts
- * into the folder what is there before.
+ * A trial that runs a shell command in its folder, with an empty npm cache. `node`: folder of the Node to use. `prepare`: sets
+ * up the folder.
  */
 function byShell(
-  line: string,
+  command: string,
   node: string,
   { fetched, onDisk }: Sizes,
   prepare?: (dir: string) => Promise<void>,
@@ -197,7 +198,7 @@ function byShell(
     let shell: ReturnType<typeof launch> | undefined
     return {
       async begin() {
-        shell = launch(['-c', `cd "$0" && ${line}`, dir], env, 'sh')
+        shell = launch(['-c', `cd "$0" && ${command}`, dir], env, 'sh')
       },
       fetched: () => fetched(dir),
       onDisk: () => onDisk(dir),
@@ -224,16 +225,16 @@ function checkout(node: string): Way['newcomer'] {
 
 function serverPackage(tarball: string): Way['newcomer'] {
   const { server } = manifest.packages
-  const line = `npm install --global --prefix "$PWD/global" ${tarball} && global/bin/${server}`
-  return byShell(line, dirname(process.execPath), {
+  const command = `npm install --global --prefix "$PWD/global" ${tarball} && global/bin/${server}`
+  return byShell(command, dirname(process.execPath), {
     fetched: () => sizeOf(tarball),
     onDisk: (dir) => sizeOf(join(dir, 'global')),
   })
 }
 
 function oneFile(archive: string): Way['newcomer'] {
-  const line = `tar -xzf ${archive} && pinhole-server-*/pinhole-server`
-  return byShell(line, '/nowhere', {
+  const command = `tar -xzf ${archive} && pinhole-server-*/pinhole-server`
+  return byShell(command, '/nowhere', {
     fetched: () => sizeOf(archive),
     onDisk: (dir) => sizeOf(join(dir, basename(archive, '.tar.gz'))),
   })

@@ -1,4 +1,4 @@
-/** What every format module speaks: random access in, facts and a list of segments out. */
+/** The interface of every format module: random access in, an inspection and a list of segments out. */
 import type { ImageType } from '../protocol.ts'
 
 /** Random access to an encoded image. */
@@ -9,31 +9,31 @@ export interface ByteSource {
   read(offset: number, length: number): Promise<Uint8Array>
 }
 
-/** A run of the source's own bytes, or literal bytes to put between two runs. */
+/** A byte range of the source, or literal bytes to insert between two ranges. */
 export type Segment = { readonly offset: number; readonly length: number } | Uint8Array
 
-/** What a structural walk over a whole file finds. Nothing is decoded. */
+/** The result of a structural walk over a whole file. Nothing is decoded. */
 export interface Inspection {
   type: ImageType
-  /** As displayed: after orientation, rotation and cropping that the container declares. Unit: pixels. */
+  /** As displayed, after the orientation, rotation and cropping declared by the container. Unit: pixels. */
   width: number
   height: number
   animated: boolean
-  /** The file carries a position (Exif GPS, or XMP that names one). Clients warn of it; the server removes it. */
+  /** The file contains a location (Exif GPS or XMP). Clients warn about it; the server removes it. */
   hasLocation: boolean
-  /** The file without what is private in it, in order. One run over the whole source if nothing is. */
+  /** The file without private metadata, in order. One range over the whole source when there is nothing to remove. */
   segments: Segment[]
 }
 
-/** Reads one format to its end. Throws `Refusal('damaged-image')` for anything cut off or inconsistent. */
+/** Reads a whole file of one format. Throws `Refusal('damaged-image')` when it is truncated or inconsistent. */
 export type Inspector = (source: ByteSource) => Promise<Inspection>
 
-/** One run over the whole source: the file as it came. */
+/** The unchanged file: one range over the whole source. */
 export function wholeOf(source: ByteSource): Segment[] {
   return [{ offset: 0, length: source.size }]
 }
 
-/** True if `segments` are the file as it came. */
+/** True if `segments` are the unchanged file. */
 export function isWhole(segments: Segment[], size: number): boolean {
   const [first, ...others] = segments
   if (!first || others.length > 0 || first instanceof Uint8Array) return false
@@ -54,15 +54,17 @@ export function sourceOf(bytes: Uint8Array): ByteSource {
 }
 
 /**
- * What is handled in one piece. Up to this size an image is received, read, stored and sent as a whole; a walk over a
- * larger one asks for no more at once. Unit: bytes.
+ * Chunk size for I/O. Images up to this size are received, read, stored and sent in one piece; walks over larger ones
+ * read at most this much at a time. Unit: bytes.
  */
 export const PIECE_BYTES = 256 * 1024
 
-/** Sent in one piece where that holds up nobody: each piece is a trip to the kernel, and wakes its reader. Unit: bytes. */
+/**
+ * Larger chunk size for sending, where it delays nobody: each chunk costs a system call and wakes its reader. Unit: bytes.
+ */
 export const LARGE_PIECE_BYTES = 1024 * 1024
 
-/** What `segments` say, in pieces of at most a window. */
+/** The bytes described by `segments`, in chunks; ranges of the source come in chunks of at most `PIECE_BYTES`. */
 export async function* bytesOf(source: ByteSource, segments: Segment[]): AsyncGenerator<Uint8Array> {
   for (const segment of segments) {
     if (segment instanceof Uint8Array) {

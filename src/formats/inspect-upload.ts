@@ -1,4 +1,4 @@
-/** What a client sends as one file: an image, and a preview of it in a frame behind its end. */
+/** Inspects an upload: an image, optionally followed by its preview in a frame. */
 import { Refusal } from '../errors.ts'
 import {
   FRAME_FOOT_BYTES,
@@ -18,18 +18,18 @@ import { FRAME_MARK, FRAME_TYPE, frameAround } from './preview-frame.ts'
 export interface InspectedUpload {
   /** Its segments are those of the image alone. */
   image: Inspection
-  /** `null` if none came along. Its segments are literal bytes: it is in memory. */
+  /** `null` when the upload has no preview. Its segments are literal bytes: the preview is in memory. */
   preview: (Inspection & { type: PreviewType }) | null
-  /** All that is to be stored: the image, and its preview in its frame. */
+  /** Everything to store: the image, then the framed preview. */
   segments: Segment[]
 }
 
-/** A side of a preview is rounded to whole pixels, and a coder may crop a few. */
+/** Tolerance for the aspect ratio: a preview's sides are rounded to whole pixels, and an encoder may crop a few. */
 const MAX_DEVIATION = 0.02
 
 /**
- * As `inspect`, of both. The preview is read like any file of a stranger. Throws `Refusal`: `damaged-image` also for a
- * preview that is damaged, too large, animated, of another type or of another aspect ratio than its image.
+ * Inspects the image and its preview; the preview is untrusted input too. Throws `Refusal` as `inspect` does, and
+ * `damaged-image` for a preview that is damaged, too large, animated, or whose type or aspect ratio is wrong.
  */
 export async function inspectUpload(
   source: ByteSource,
@@ -37,7 +37,7 @@ export async function inspectUpload(
 ): Promise<InspectedUpload> {
   const parts = await splitFrame(source)
   const image = await inspect(parts.image, options)
-  // GIF is stored byte for byte, whatever stands behind it.
+  // A GIF is stored byte for byte, including anything after its trailer.
   if (image.type === 'image/gif') {
     const whole = parts.preview === null ? image : await inspect(source, options)
     return { image: whole, preview: null, segments: whole.segments }
@@ -52,7 +52,7 @@ export async function inspectUpload(
   stored.append(image.segments)
   if (isWhole(segments, bytes.length))
     stored.keep(offset - head.length, head.length + previewBytes + foot.length)
-  else stored.append([head, ...segments.map((segment) => moved(segment, offset)), foot])
+  else stored.append([head, ...segments.map((segment) => shifted(segment, offset)), foot])
   const kept = segments.map((segment) =>
     segment instanceof Uint8Array ? segment : bytes.subarray(segment.offset, segment.offset + segment.length),
   )
@@ -65,7 +65,7 @@ async function inspectPreview(
   options: { strip?: boolean } | undefined,
 ): Promise<Inspection & { type: PreviewType }> {
   const preview = await inspect(source, options).catch((error) => {
-    if (error instanceof Refusal) throw damaged(`The preview cannot be taken. ${error.message}`)
+    if (error instanceof Refusal) throw damaged(`The preview was rejected. ${error.message}`)
     throw error
   })
   const { type, width, height } = preview
@@ -73,10 +73,11 @@ async function inspectPreview(
   if (preview.animated) throw damaged('The preview is animated.')
   if (Math.max(width, height) > PREVIEW_MAX_SIDE_PIXELS) {
     throw damaged(
-      `The preview is ${width} by ${height} pixels; a side may have at most ${PREVIEW_MAX_SIDE_PIXELS}.`,
+      `The preview is ${width} by ${height} pixels; the limit is ${PREVIEW_MAX_SIDE_PIXELS} per side.`,
     )
   }
-  if (!isOfRatio(preview, image)) throw damaged('The preview has another aspect ratio than its image.')
+  if (!hasSameRatio(preview, image))
+    throw damaged('The aspect ratio of the preview differs from that of the image.')
   return { ...preview, type }
 }
 
@@ -86,8 +87,8 @@ function isPreviewType(type: string): type is PreviewType {
 
 type Size = Pick<Inspection, 'width' | 'height'>
 
-/** Within 2 %, or a pixel. */
-function isOfRatio(preview: Size, image: Size): boolean {
+/** Within 2 %, or one pixel. */
+function hasSameRatio(preview: Size, image: Size): boolean {
   const height = (preview.width * image.height) / image.width
   const width = (preview.height * image.width) / image.height
   return isNear(preview.height, height) || isNear(preview.width, width)
@@ -97,43 +98,45 @@ function isNear(side: number, expected: number): boolean {
   return Math.abs(side - expected) <= Math.max(1, expected * MAX_DEVIATION)
 }
 
-function moved(segment: Segment, by: number): Segment {
+function shifted(segment: Segment, by: number): Segment {
   return segment instanceof Uint8Array ? segment : { offset: segment.offset + by, length: segment.length }
 }
 
 interface FramedPreview {
-  /** Where it begins in the source. Unit: bytes. */
+  /** Offset of the preview in the source. Unit: bytes. */
   offset: number
   bytes: Uint8Array
 }
 
-const MIN_BYTES = FRAME_HEAD_BYTES + FRAME_FOOT_BYTES
-const MAX_BYTES = MIN_BYTES + PREVIEW_MAX_BYTES
+const FRAME_OVERHEAD_BYTES = FRAME_HEAD_BYTES + FRAME_FOOT_BYTES
+const MAX_FRAME_BYTES = FRAME_OVERHEAD_BYTES + PREVIEW_MAX_BYTES
 
 /**
- * The image of a file, and the preview behind it. What is not exactly a frame is none: it counts as part of the image.
- * Throws `Refusal('damaged-image')` for a preview that is too long.
+ * Splits a file into the image and the preview that follows it. Anything that is not a well-formed frame counts as part of
+ * the image. Throws `Refusal('damaged-image')` when the preview is too long.
  */
 export async function splitFrame(
   source: ByteSource,
 ): Promise<{ image: ByteSource; preview: FramedPreview | null }> {
   const { size } = source
-  const none = { image: source, preview: null }
-  if (size <= MIN_BYTES) return none
+  const noPreview = { image: source, preview: null }
+  if (size <= FRAME_OVERHEAD_BYTES) return noPreview
   const foot = await source.read(size - FRAME_FOOT_BYTES, FRAME_FOOT_BYTES)
-  if (nameIn(foot) !== FRAME_MARK) return none
+  if (nameIn(foot) !== FRAME_MARK) return noPreview
   const length = lengthIn(foot)
-  if (length <= MIN_BYTES || length >= size) return none
+  if (length <= FRAME_OVERHEAD_BYTES || length >= size) return noPreview
   const offset = size - length
-  // All of it at once: each read is a way to the disk and back.
-  const frame = await source.read(offset, Math.min(length, MAX_BYTES))
+  // One read for the whole frame: each read is a round trip to the disk.
+  const frame = await source.read(offset, Math.min(length, MAX_FRAME_BYTES))
   const head = frame.subarray(0, FRAME_HEAD_BYTES)
-  if (nameIn(head) !== FRAME_TYPE || lengthIn(head) !== length) return none
-  if (length > MAX_BYTES) {
-    throw damaged(`The preview has ${length - MIN_BYTES} bytes; it may have at most ${PREVIEW_MAX_BYTES}.`)
+  if (nameIn(head) !== FRAME_TYPE || lengthIn(head) !== length) return noPreview
+  if (length > MAX_FRAME_BYTES) {
+    throw damaged(
+      `The preview has ${length - FRAME_OVERHEAD_BYTES} bytes; the limit is ${PREVIEW_MAX_BYTES}.`,
+    )
   }
   return {
-    image: firstOf(source, offset),
+    image: prefixOf(source, offset),
     preview: {
       offset: offset + FRAME_HEAD_BYTES,
       bytes: frame.subarray(FRAME_HEAD_BYTES, -FRAME_FOOT_BYTES),
@@ -149,7 +152,7 @@ function lengthIn(field: Uint8Array): number {
   return new DataView(field.buffer, field.byteOffset).getUint32(0)
 }
 
-/** The beginning of `source` as a source. */
-function firstOf(source: ByteSource, size: number): ByteSource {
+/** The first `size` bytes of `source`. */
+function prefixOf(source: ByteSource, size: number): ByteSource {
   return { size, read: (at, length) => source.read(at, Math.max(0, Math.min(length, size - at))) }
 }

@@ -1,4 +1,4 @@
-/** What every way into `formats/` shares, whether inspectors are at hand or fetched when one is needed. */
+/** The common part of all entry points to `formats/`, whether inspectors are bundled or loaded on demand. */
 import { Refusal } from '../errors.ts'
 import type { ImageType } from '../protocol.ts'
 import { checkDimensions } from './damaged.ts'
@@ -7,7 +7,7 @@ import { sniff, sniffOther } from './sniff.ts'
 
 const ACCEPTED = 'JPEG, PNG, GIF, WebP or AVIF'
 
-/** As `inspect`, with inspectors from anywhere. `inspectorOf` is asked once, for the type that the bytes have. */
+/** `inspect` with pluggable inspectors. Calls `inspectorOf` once, with the type sniffed from the bytes. */
 export async function inspectWith(
   inspectorOf: (type: ImageType) => Inspector | Promise<Inspector>,
   source: ByteSource,
@@ -23,13 +23,13 @@ export async function inspectWith(
     )
   }
   const inspector = await inspectorOf(type)
-  const inspection = await inspector(remembering(source, head))
+  const inspection = await inspector(withCachedHead(source, head))
   checkDimensions(inspection.width, inspection.height)
   return options.strip === false ? { ...inspection, segments: wholeOf(source) } : inspection
 }
 
-/** The same source, with its first window in hand: most files are no longer than that, and are read once. */
-function remembering(source: ByteSource, head: Uint8Array): ByteSource {
+/** `source` with its first window cached: most files are no larger, so they are read only once. */
+function withCachedHead(source: ByteSource, head: Uint8Array): ByteSource {
   return {
     size: source.size,
     read: async (offset, length) =>

@@ -1,4 +1,4 @@
-/** The way into `formats/`: what is this file, is it whole, and what of it is kept? */
+/** The entry point to `formats/`: identifies a file, validates it, and lists the parts to keep. */
 import type { ImageType } from '../protocol.ts'
 import { inspectAvif } from './avif/avif.ts'
 import { inspectGif } from './gif.ts'
@@ -17,9 +17,9 @@ const INSPECTORS: Record<ImageType, Inspector> = {
 }
 
 /**
- * Walks the whole file, in time linear in its size and memory of a few windows. `strip: false` keeps it as it came.
- * Throws `Refusal`: `unsupported-type` if it is none of the accepted types, `damaged-image` if it is cut off,
- * inconsistent, without pixels, or too large a picture.
+ * Walks the whole file in linear time, holding a few windows in memory. `strip: false` keeps the file unchanged.
+ * Throws `Refusal`: `unsupported-type` when the type is not accepted, `damaged-image` when the file is truncated,
+ * inconsistent, empty of pixels, or exceeds the pixel limits.
  */
 export function inspect(source: ByteSource, options?: { strip?: boolean }): Promise<Inspection> {
   return inspectWith((type) => INSPECTORS[type], source, options)

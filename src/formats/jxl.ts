@@ -1,19 +1,19 @@
-/** JPEG XL (ISO/IEC 18181): what stands before the pixels. The service does not take it; clients decode it. */
+/** JPEG XL headers (ISO/IEC 18181). The server does not accept the format; clients decode and convert it. */
 import { type Box, boxFrom, fits } from './bmff/fields.ts'
 import { checkDimensions, cutOff, damaged } from './damaged.ts'
 import type { ByteSource } from './image.ts'
-import { placeInExifItem } from './metadata/exif.ts'
+import { exifItemHasLocation } from './metadata/exif.ts'
 import { MAX_METADATA_BYTES } from './metadata/xmp.ts'
 
-/** Values of SizeHeader and ImageMetadata (18181-1, annex D). */
+/** Fields of SizeHeader and ImageMetadata (18181-1, annex D). */
 interface ImageHeader {
   /** As displayed. Unit: pixels. */
   width: number
   height: number
   animated: boolean
-  /** Coded by PQ or HLG: brighter than a JPEG can be. */
+  /** PQ or HLG transfer: brighter than a JPEG can be. */
   isHdr: boolean
-  /** Its colours are sRGB's, or grey. */
+  /** sRGB colours, or grey. */
   isSrgb: boolean
 }
 
@@ -21,7 +21,7 @@ export interface Jxl extends ImageHeader {
   hasLocation: boolean
 }
 
-/** Headers of a codestream take some dozen bytes; names of channels may add to that. Unit: bytes. */
+/** Codestream headers take a few dozen bytes; channel names may add to that. Unit: bytes. */
 const HEADER_BYTES = 4096
 const MAX_BOXES = 1024
 
@@ -35,10 +35,10 @@ export async function readJxl(source: ByteSource): Promise<Jxl> {
   const header = readImageHeader(createBits(head.subarray(2)))
   checkDimensions(header.width, header.height)
   const metadata = exif && (await source.read(exif.body, Math.min(exif.end - exif.body, MAX_METADATA_BYTES)))
-  return { ...header, hasLocation: metadata !== null && placeInExifItem(metadata) }
+  return { ...header, hasLocation: metadata !== null && exifItemHasLocation(metadata) }
 }
 
-/** Boxes of the file format (18181-2, 9). The codestream may come in parts: its start is in the first. */
+/** Reads the boxes of the file format (18181-2, 9). A codestream in several parts starts in the first part. */
 async function readContainer(source: ByteSource): Promise<{ codestreamAt: number; exif: Box | null }> {
   let codestreamAt: number | null = null
   let exif: Box | null = null
@@ -54,16 +54,16 @@ async function readContainer(source: ByteSource): Promise<{ codestreamAt: number
   return { codestreamAt, exif }
 }
 
-/** Widths in terms of heights, by number (table D.2). */
+/** Ratios of width to height, by index (table D.2). */
 const RATIOS = [0, 1, 12 / 10, 4 / 3, 3 / 2, 16 / 9, 5 / 4, 2]
 
-/** Transfer functions by their numbers in H.273, as ColourEncoding has them. */
+/** H.273 code points, as used in ColourEncoding. */
 const PQ = 16
 const HLG = 18
 const SRGB = 13
 const BT_709 = 1
 
-/** `bits`: behind the signature. Throws `Refusal('damaged-image')`. */
+/** `bits`: starts after the signature. Throws `Refusal('damaged-image')`. */
 function readImageHeader(bits: Bits): ImageHeader {
   const size = readSize(bits)
   let [orientation, animated] = [1, false]
@@ -79,7 +79,7 @@ function readImageHeader(bits: Bits): ImageHeader {
   }
   readDepth(bits)
   bits.skip(1)
-  const channels = bits.u32(0, 1, more(4, 2), more(12, 1))
+  const channels = bits.u32(0, 1, bitsPlus(4, 2), bitsPlus(12, 1))
   for (let channel = 0; channel < channels; channel++) readExtraChannel(bits)
   bits.skip(1)
   const colours = readColours(bits)
@@ -92,7 +92,9 @@ function readImageHeader(bits: Bits): ImageHeader {
 function readSize(bits: Bits): { width: number; height: number } {
   const isSmall = bits.bool()
   const side = () =>
-    isSmall ? 8 * (1 + bits.u(5)) : bits.u32(more(9, 1), more(13, 1), more(18, 1), more(30, 1))
+    isSmall
+      ? 8 * (1 + bits.u(5))
+      : bits.u32(bitsPlus(9, 1), bitsPlus(13, 1), bitsPlus(18, 1), bitsPlus(30, 1))
   const height = side()
   const ratio = RATIOS[bits.u(3)]!
   return { width: ratio === 0 ? side() : Math.floor(height * ratio), height }
@@ -102,25 +104,25 @@ function readPreview(bits: Bits): void {
   const isCoarse = bits.bool()
   const side = () =>
     isCoarse
-      ? 8 * bits.u32(16, 32, more(5, 1), more(9, 33))
-      : bits.u32(more(6, 1), more(8, 65), more(10, 321), more(12, 1345))
+      ? 8 * bits.u32(16, 32, bitsPlus(5, 1), bitsPlus(9, 33))
+      : bits.u32(bitsPlus(6, 1), bitsPlus(8, 65), bitsPlus(10, 321), bitsPlus(12, 1345))
   side()
   if (bits.u(3) === 0) side()
 }
 
-/** Ticks, loops, and whether frames have time codes. */
+/** Skips ticks, loop count, and the time code flag. */
 function readAnimation(bits: Bits): void {
-  bits.u32(100, 1000, more(10, 1), more(30, 1))
-  bits.u32(1, 1001, more(8, 1), more(10, 1))
-  bits.u32(0, more(3), more(16), more(32))
+  bits.u32(100, 1000, bitsPlus(10, 1), bitsPlus(30, 1))
+  bits.u32(1, 1001, bitsPlus(8, 1), bitsPlus(10, 1))
+  bits.u32(0, bitsPlus(3), bitsPlus(16), bitsPlus(32))
   bits.skip(1)
 }
 
 function readDepth(bits: Bits): void {
   const isFloat = bits.bool()
-  if (!isFloat) bits.u32(8, 10, 12, more(6, 1))
+  if (!isFloat) bits.u32(8, 10, 12, bitsPlus(6, 1))
   else {
-    bits.u32(32, 16, 24, more(6, 1))
+    bits.u32(32, 16, 24, bitsPlus(6, 1))
     bits.skip(4)
   }
 }
@@ -134,27 +136,28 @@ function readExtraChannel(bits: Bits): void {
   if (isPlainAlpha) return
   const type = bits.enumerated()
   readDepth(bits)
-  bits.u32(0, 3, 4, more(3, 1))
-  const nameBytes = bits.u32(0, more(4), more(5, 16), more(10, 48))
+  bits.u32(0, 3, 4, bitsPlus(3, 1))
+  const nameBytes = bits.u32(0, bitsPlus(4), bitsPlus(5, 16), bitsPlus(10, 48))
   bits.skip(8 * nameBytes)
   if (type === ALPHA) bits.skip(1)
   if (type === SPOT_COLOUR) bits.skip(4 * 16)
-  if (type === FILTER_ARRAY) bits.u32(1, more(2), more(4, 3), more(8, 19))
+  if (type === FILTER_ARRAY) bits.u32(1, bitsPlus(2), bitsPlus(4, 3), bitsPlus(8, 19))
 }
 
 const GREY = 1
 const XYB = 2
 const CUSTOM = 2
 
-/** ColourEncoding (D.3.5). With an ICC profile nothing more is said. */
+/** ColourEncoding (D.3.5). With an ICC profile, the remaining fields are absent. */
 function readColours(bits: Bits): Pick<ImageHeader, 'isHdr' | 'isSrgb'> {
   const isPlain = bits.bool()
   if (isPlain) return { isHdr: false, isSrgb: true }
   const hasProfile = bits.bool()
   const space = bits.enumerated()
   if (hasProfile || space === XYB) return { isHdr: false, isSrgb: false }
-  if (space > 3) throw damaged('The JPEG XL file is damaged: it has colours of an unknown kind.')
-  const coordinate = () => bits.u32(more(19), more(19, 524_288), more(20, 1_048_576), more(21, 2_097_152))
+  if (space > 3) throw damaged('The JPEG XL file is damaged: its colour space is unknown.')
+  const coordinate = () =>
+    bits.u32(bitsPlus(19), bitsPlus(19, 524_288), bitsPlus(20, 1_048_576), bitsPlus(21, 2_097_152))
   const point = () => {
     coordinate()
     coordinate()
@@ -167,18 +170,18 @@ function readColours(bits: Bits): Pick<ImageHeader, 'isHdr' | 'isSrgb'> {
   return { isHdr: transfer === PQ || transfer === HLG, isSrgb: primaries === BT_709 && transfer === SRGB }
 }
 
-/** Fields of a codestream, the lowest bit of a byte first (ISO/IEC 18181-1, 5.2 and 9). Every read is bounds-checked. */
+/** Reads codestream fields, least significant bit first (ISO/IEC 18181-1, 5.2 and 9). Every read is bounds-checked. */
 interface Bits {
   /** `count`: 0 to 32 bits. */
   u(count: number): number
   bool(): boolean
-  /** One of four values, by two bits: a number, or so many bits more than a number. */
+  /** U32: two bits select one of four choices, each a constant or an offset plus a number of bits. */
   u32(...choices: [Choice, Choice, Choice, Choice]): number
   enumerated(): number
   skip(count: number): void
 }
 
-type Choice = number | { bits: number; plus: number }
+type Choice = number | { bits: number; offset: number }
 
 function createBits(bytes: Uint8Array): Bits {
   let at = 0
@@ -193,13 +196,13 @@ function createBits(bytes: Uint8Array): Bits {
   }
   const u32: Bits['u32'] = (...choices) => {
     const choice = choices[u(2)]!
-    return typeof choice === 'number' ? choice : choice.plus + u(choice.bits)
+    return typeof choice === 'number' ? choice : choice.offset + u(choice.bits)
   }
   return {
     u,
     bool: () => u(1) === 1,
     u32,
-    enumerated: () => u32(0, 1, { bits: 4, plus: 2 }, { bits: 6, plus: 18 }),
+    enumerated: () => u32(0, 1, { bits: 4, offset: 2 }, { bits: 6, offset: 18 }),
     skip(count) {
       at += count
       if (at > 8 * bytes.length) throw cutOff('JPEG XL')
@@ -207,7 +210,7 @@ function createBits(bytes: Uint8Array): Bits {
   }
 }
 
-/** `plus` and `bits` bits more. */
-function more(bits: number, plus = 0): Choice {
-  return { bits, plus }
+/** A choice of `u32`: reads `bits` bits and adds `plus`. */
+function bitsPlus(bits: number, offset = 0): Choice {
+  return { bits, offset }
 }

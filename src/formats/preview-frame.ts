@@ -1,16 +1,16 @@
 /**
- * A preview behind the end of its image, in one file (docs/decisions/080). Decoders of JPEG, PNG and WebP stop at the image's
- * end; readers of AVIF pass over a free-space box (ISO 14496-12, 8.1.2), which the frame is.
+ * Stores a preview after the end of its image, in the same file (docs/decisions/080). JPEG, PNG and WebP decoders stop at the
+ * end of the image; AVIF readers skip free-space boxes (ISO 14496-12, 8.1.2), and the frame is one.
  *
  *     image | length of the frame (u32 BE) | "free" | preview | length of the frame (u32 BE) | "PINPREV1"
  */
 import { FRAME_FOOT_BYTES, FRAME_HEAD_BYTES } from '../protocol.ts'
 
-/** The name in its head, and the one in its foot. */
+/** The names in the head and in the foot of the frame. */
 export const FRAME_TYPE = 'free'
 export const FRAME_MARK = 'PINPREV1'
 
-/** What stands before and behind a preview of so many bytes. */
+/** The bytes before and after a preview of `previewBytes` bytes. */
 export function frameAround(previewBytes: number): {
   head: Uint8Array<ArrayBuffer>
   foot: Uint8Array<ArrayBuffer>

@@ -1,4 +1,4 @@
-/** Tells what a file is by its first bytes. Names and declared types are never asked. */
+/** Identifies a file by its first bytes. File names and declared types are ignored. */
 import type { ImageType } from '../protocol.ts'
 import { isAvif } from './avif/brands.ts'
 import { latin1 } from './bytes/text.ts'
@@ -7,7 +7,7 @@ import { HEIC_BRANDS } from './heic/brands.ts'
 /** Enough for every signature here, and for the preamble of an SVG. Unit: bytes. */
 const SNIFFED_BYTES = 4096
 
-/** `null` if it is none of the accepted types. `head`: the start of the file, or all of a short one. */
+/** `null` when the type is not accepted. `head`: the start of the file, or all of a short one. */
 export function sniff(head: Uint8Array): ImageType | null {
   const start = latin1(head.subarray(0, 12))
   if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg'
@@ -17,15 +17,15 @@ export function sniff(head: Uint8Array): ImageType | null {
   return isAvif(head) ? 'image/avif' : null
 }
 
-/** A file that the service does not take. */
+/** A file type that the service does not accept. */
 export interface OtherFile {
-  /** For people: "a HEIC image". */
+  /** For display: "a HEIC image". */
   name: string
-  /** Set for those that the client may convert. */
+  /** Set for types that the client can convert. */
   type?: 'image/heic' | 'image/jxl' | 'image/tiff' | undefined
 }
 
-/** Other files that people try to send. The first that fits counts. */
+/** Other file types that people try to upload. The first match wins. */
 const OTHERS: [name: string, at: number, signatures: string[], type?: OtherFile['type']][] = [
   ['a HEIC image', 4, [...HEIC_BRANDS, 'mif1', 'msf1'].map((brand) => `ftyp${brand}`), 'image/heic'],
   ['a JPEG XL image', 0, ['\xff\x0a', '\0\0\0\x0cJXL '], 'image/jxl'],
@@ -42,7 +42,7 @@ const OTHERS: [name: string, at: number, signatures: string[], type?: OtherFile[
   ['an archive', 0, ['PK\x03\x04', '7z\xbc\xaf', 'Rar!']],
 ]
 
-/** What an unaccepted file is. `null` if nobody knows. */
+/** Names the type of an unaccepted file. `null` when unknown. */
 export function sniffOther(head: Uint8Array): OtherFile | null {
   const start = latin1(head.subarray(0, SNIFFED_BYTES))
   const known = OTHERS.find(([, at, signatures]) => signatures.some((text) => start.startsWith(text, at)))

@@ -1,6 +1,5 @@
 /**
- * `node test/corpus/make.ts`: makes the images of this folder anew. It needs exiftool, which writes metadata as programs
- * of the world do.
+ * `node test/corpus/make.ts` regenerates the images in this folder. Requires exiftool, for metadata as real programs write it.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +11,7 @@ import { codeJpeg } from '../support/images/jpeg-coder.ts'
 import { frames, picture } from '../support/images/pictures.ts'
 import { ultraHdr } from '../support/images/ultra-hdr.ts'
 
-/** A hill, a sun and grain: smooth in one part, sharp in another. */
+/** A landscape with grain, with smooth and with sharp areas. */
 function scene(width: number, height: number): Sharp {
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 300 200">
     <defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="#2b5fa8"/><stop offset="1" stop-color="#f4c88a"/>
@@ -86,7 +85,7 @@ write(
   }),
 )
 const first = await photo().jpeg({ quality: 85 }).toBuffer()
-// As phones save it: enough is left for compression to gain.
+// Saved at a high quality, like on phones, so that compression still has something to gain.
 write('gain-map.jpg', ultraHdr({ first: await photo().jpeg({ quality: 95 }).toBuffer(), second: map }))
 write('apple-gain-map.jpg', appleHdr({ first, second: map, orientation: 6 }))
 write('truncated.jpg', first.subarray(0, 9000))

@@ -1,4 +1,4 @@
-/** Sizes are those that Chromium shows, whichever way a picture is to be turned. */
+/** Reported sizes match the displayed sizes in Chromium, for every orientation. */
 import assert from 'node:assert/strict'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
@@ -7,7 +7,7 @@ import { test } from '../support/chromium-tests.ts'
 import { picture } from '../support/images/pictures.ts'
 import { scrub } from './subject.ts'
 
-test('sizes as displayed, before and after', async () => {
+test('sizes match Chromium, before and after scrubbing', async () => {
   const browser = await launchBrowser()
   try {
     const page = await browser.newPage()

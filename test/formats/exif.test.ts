@@ -1,4 +1,4 @@
-/** Exif: what is read of it, what is written back, and that nothing hostile is believed. */
+/** Exif: reading, writing back the minimal block, and robustness against hostile input. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ import { cameraExif, tiff } from '../support/images/private-metadata.ts'
 const whole = fc.integer({ min: 1, max: 2 ** 32 - 1 })
 const rational = fc.tuple(whole, whole).map(([numerator, denominator]) => ({ numerator, denominator }))
 
-test('what is written is read again, and written the same', () => {
+test('minimal Exif round-trips', () => {
   const facts: fc.Arbitrary<Partial<ExifFacts>> = fc.record(
     {
       orientation: fc.integer({ min: 1, max: 8 }),
@@ -39,7 +39,7 @@ test('what is written is read again, and written the same', () => {
   )
 })
 
-test('any bytes are read without a fault', () => {
+test('reading arbitrary bytes never throws', () => {
   const header = fc.constantFrom(
     'II*\0\x08\0\0\0',
     'MM\0*\0\0\0\x08',
@@ -57,7 +57,7 @@ test('any bytes are read without a fault', () => {
   )
 })
 
-test('cut anywhere, it says no more than it did', () => {
+test('truncation at any offset never changes the orientation', () => {
   const exif = cameraExif({ orientation: 6, density: 300 })
   for (let length = 0; length < exif.length; length++) {
     const read = readExif(exif.subarray(0, length))
@@ -65,18 +65,18 @@ test('cut anywhere, it says no more than it did', () => {
   }
 })
 
-test('a position counts only if there is one', () => {
+test('a location requires non-zero coordinates', () => {
   const located = (entries: Parameters<typeof tiff>[0]) =>
     readExif(tiff([], [{ pointer: 0x8825, entries }])).hasLocation
   assert.equal(readExif(cameraExif()).hasLocation, true)
   assert.equal(readExif(cameraExif({ location: false })).hasLocation, false)
   assert.equal(located([]), false)
-  assert.equal(located([{ tag: 0, type: 7, value: [2, 3, 0, 0] }]), false, 'a version alone')
-  assert.equal(located([{ tag: 2, type: 5, value: [0, 0, 0, 0, 0, 0] }]), false, 'no fix: zero by zero')
+  assert.equal(located([{ tag: 0, type: 7, value: [2, 3, 0, 0] }]), false, 'only a version')
+  assert.equal(located([{ tag: 2, type: 5, value: [0, 0, 0, 0, 0, 0] }]), false, 'no GPS fix: 0/0')
   assert.equal(located([{ tag: 2, type: 5, value: [0, 1, 0, 1, 0, 1] }]), true, 'on the equator')
 })
 
-test('values of a wrong type or range are passed over', () => {
+test('values of a wrong type or out of range are ignored', () => {
   for (const value of [[0], [9], [65_535]]) {
     assert.equal(readExif(tiff([{ tag: 0x0112, type: 3, value }])).orientation, undefined)
   }
@@ -84,7 +84,7 @@ test('values of a wrong type or range are passed over', () => {
   assert.equal(readExif(tiff([{ tag: 0x011a, type: 5, value: [72, 0] }])).xResolution, undefined)
 })
 
-test('sharp reads what is written', async () => {
+test('sharp reads the minimal Exif', async () => {
   const written = minimalExif({
     orientation: 7,
     xResolution: { numerator: 2400, denominator: 10 },

@@ -1,4 +1,4 @@
-/** Ultra HDR: the gain map goes on working when what is private is gone, or the picture is plain. */
+/** Gain maps in JPEG: either the gain map still works after scrubbing, or only a plain SDR image is left. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import sharp from 'sharp'
@@ -33,15 +33,15 @@ const video = Buffer.from('\0\0\0\x18ftypmp42 SECRET video', 'latin1')
 const bare: UltraHdr = { first, second }
 const phone: UltraHdr = { ...bare, firstExtras: extras, secondExtras: extras }
 
-/** `same`: a file that shows the same, if a decoder does not find the gain map of `file` itself. */
+/** `same`: an equivalent file, in case sharp does not find the gain map of `file`. */
 async function assertKept(file: Uint8Array, same = file): Promise<Buffer> {
-  const seen = await scrub(file)
-  assert.deepEqual(await hdrPixels(seen.file), await hdrPixels(same), 'every HDR pixel is the same')
-  assert.deepEqual((await decoded(seen.file)).pixels, (await decoded(file)).pixels)
-  assert.equal(seen.file.includes('SECRET'), false)
-  const again = await scrub(seen.file)
-  assert.equal(again.whole, true, 'scrubbing it again changes nothing')
-  return seen.file
+  const result = await scrub(file)
+  assert.deepEqual(await hdrPixels(result.file), await hdrPixels(same), 'HDR pixels are unchanged')
+  assert.deepEqual((await decoded(result.file)).pixels, (await decoded(file)).pixels)
+  assert.equal(result.file.includes('SECRET'), false)
+  const again = await scrub(result.file)
+  assert.equal(again.unchanged, true, 'scrubbing it again changes nothing')
+  return result.file
 }
 
 async function firstImage(file: Uint8Array): Promise<Uint8Array> {
@@ -49,24 +49,24 @@ async function firstImage(file: Uint8Array): Promise<Uint8Array> {
 }
 
 async function assertPlain(file: Uint8Array): Promise<void> {
-  const seen = await scrub(file)
-  assert.equal((await sharp(seen.file).metadata()).gainMap, undefined)
-  assert.deepEqual((await decoded(seen.file)).pixels, (await decoded(file)).pixels)
-  for (const trace of ['SECRET', 'MPF\0', 'hdrgm', '21496']) assert.equal(seen.file.includes(trace), false)
-  assert.equal(seen.file.indexOf('\xff\xd8\xff', 2, 'latin1'), -1, 'one image is left')
+  const result = await scrub(file)
+  assert.equal((await sharp(result.file).metadata()).gainMap, undefined)
+  assert.deepEqual((await decoded(result.file)).pixels, (await decoded(file)).pixels)
+  for (const trace of ['SECRET', 'MPF\0', 'hdrgm', '21496']) assert.equal(result.file.includes(trace), false)
+  assert.equal(result.file.indexOf('\xff\xd8\xff', 2, 'latin1'), -1, 'one image is left')
 }
 
-describe('kept', () => {
+describe('a gain map is kept', () => {
   const kept: Record<string, Buffer> = {
-    'with nothing else': ultraHdr(bare),
+    'without other metadata': ultraHdr(bare),
     'from a phone': ultraHdr(phone),
-    'with a video behind it': Buffer.concat([ultraHdr(phone), video]),
-    'listed in XMP alone': ultraHdr({ ...phone, index: 'container' }),
-    'with an index that points nowhere': ultraHdr({ ...phone, shift: 7 }),
+    'followed by a video': Buffer.concat([ultraHdr(phone), video]),
+    'listed only in XMP': ultraHdr({ ...phone, index: 'container' }),
+    'with wrong offsets in its index': ultraHdr({ ...phone, shift: 7 }),
   }
   for (const [name, file] of Object.entries(kept)) {
     test(name, async () => {
-      // sharp finds no gain map without an index. What is stored has one.
+      // sharp requires an index to find the gain map. The stored file has one.
       const stored = await assertKept(file, ultraHdr(phone))
       assert.ok(stored.length < file.length)
       const index = stored.indexOf('MPF\0')
@@ -78,7 +78,7 @@ describe('kept', () => {
     })
   }
 
-  test('with an index of two images without place or length', async () => {
+  test('with an index of two images whose offsets and lengths are zero', async () => {
     const { file } = await scrub(ultraHdr(phone))
     const index = file.indexOf('MPF\0') + 4
     const empty = writeMpf(0, 0, 0)
@@ -86,15 +86,15 @@ describe('kept', () => {
     assert.ok((await assertKept(blank, file)).equals(file))
   })
 
-  test('with a gain for each channel', async () => {
-    // sharp does not read such XMP, so this looks at its text.
+  test('with a gain per channel', async () => {
+    // sharp does not support such XMP, so this checks the text.
     const { file } = await scrub(ultraHdr({ ...phone, second: colourful, fields: FIELDS_BY_CHANNEL }))
     assert.ok(file.includes(FIELDS_BY_CHANNEL.elements) && file.includes('hdrgm:HDRCapacityMax="2.5"'))
     assert.equal(file.includes('SECRET'), false)
-    assert.equal((await scrub(file)).whole, true)
+    assert.equal((await scrub(file)).unchanged, true)
   })
 
-  test('as ISO 21496-1 says, without XMP', async () => {
+  test('in ISO 21496-1, without XMP', async () => {
     const iso = await (sharp(ultraHdr(bare)) as GainMapped).keepGainMap().resize(64).jpeg().toBuffer()
     assert.ok(iso.includes('urn:iso:std:iso:ts:21496:-1') && !iso.includes('hdrgm'))
     await assertKept(iso)
@@ -107,25 +107,25 @@ describe('kept', () => {
   }
 })
 
-describe('dropped, the picture kept', async () => {
+describe('a gain map is dropped, and the primary image kept', async () => {
   const dropped: Record<string, Uint8Array> = {
-    'a property that is no number': ultraHdr({
+    'a property that is not a number': ultraHdr({
       ...phone,
       fields: { ...FIELDS_BY_CHANNEL, attributes: 'hdrgm:Gamma="SECRET"' },
     }),
-    'a gain map without its greatest gain': ultraHdr({
+    'a gain map without its maximum gain': ultraHdr({
       ...phone,
       fields: { attributes: 'hdrgm:Gamma="1"', elements: '' },
     }),
-    'a second image that nobody announced': ultraHdr({ ...phone, silent: true }),
-    'an index that points nowhere, and nothing else': ultraHdr({ ...phone, shift: 7, silent: true }),
+    'a second image that is not declared in XMP': ultraHdr({ ...phone, silent: true }),
+    'an index with wrong offsets, not declared in XMP': ultraHdr({ ...phone, shift: 7, silent: true }),
     'a preview': ultraHdr({ ...phone, silent: true, secondType: 0x010001 }),
-    'a list whose images are gone': await firstImage(ultraHdr(phone)),
+    'an index whose images were removed': await firstImage(ultraHdr(phone)),
   }
   for (const [name, file] of Object.entries(dropped)) test(name, () => assertPlain(file))
 })
 
-describe("Apple's", () => {
+describe("Apple's gain map", () => {
   for (const orientation of [1, 6]) {
     test(`kept, orientation ${orientation}`, async () => {
       const file = appleHdr({ first, second, orientation })
@@ -141,13 +141,13 @@ describe("Apple's", () => {
         assert.ok(stored.includes(trace), trace)
       }
       const later = await secondImage(stored)
-      assert.deepEqual(await pixelsOf(later), await pixelsOf(second), 'the map is the same')
+      assert.deepEqual(await pixelsOf(later), await pixelsOf(second), 'the gain map is unchanged')
       assert.deepEqual(headroomOf(stored), HEADROOM)
-      assert.equal((await scrub(stored)).whole, true, 'scrubbing it again changes nothing')
+      assert.equal((await scrub(stored)).unchanged, true, 'scrubbing it again changes nothing')
     })
   }
 
-  test('the headroom goes with a map that is none', async () => {
+  test('the headroom is dropped when the second image is not a gain map', async () => {
     const file = appleHdr({
       first,
       second,
@@ -159,20 +159,20 @@ describe("Apple's", () => {
     assert.equal(stored.indexOf('\xff\xd8\xff', 2, 'latin1'), -1, 'one image is left')
   })
 
-  test('a map that is both Apple’s and Android’s stays both', async () => {
+  test('a gain map in both Apple’s and Android’s format keeps both', async () => {
     const file = appleHdr({ first, second, android: true })
     const { file: stored } = await scrub(file)
     assert.equal(stored.includes('SECRET'), false)
     assert.ok((await sharp(stored).metadata()).gainMap)
     assert.ok(stored.includes('HDRGainMapVersion="65536"') && stored.includes('hdrgm:GainMapMax="2.5"'))
-    assert.equal((await scrub(stored)).whole, true)
+    assert.equal((await scrub(stored)).unchanged, true)
   })
 })
 
-describe('with another first picture', async () => {
+describe('withGainMapOf', async () => {
   const originals: Record<string, Buffer> = {
     'Ultra HDR': ultraHdr(phone),
-    'in XMP alone': ultraHdr({ ...phone, index: 'container' }),
+    'listed only in XMP': ultraHdr({ ...phone, index: 'container' }),
     'ISO 21496-1': await (sharp(ultraHdr(bare)) as GainMapped).keepGainMap().resize(64).jpeg().toBuffer(),
     "Apple's": appleHdr({ first, second }),
   }
@@ -187,18 +187,18 @@ describe('with another first picture', async () => {
       assert.deepEqual(
         await pixelsOf(await firstImage(file)),
         await pixelsOf(base),
-        'the picture is the new one',
+        'the primary image is the new one',
       )
       assert.deepEqual(await pixelsOf(await secondImage(file)), await pixelsOf(await secondImage(original)))
       const stored = await scrub(file)
-      assert.equal(stored.whole, true, 'the server keeps it as it is')
+      assert.equal(stored.unchanged, true, 'the server stores it unchanged')
       assert.equal(stored.file.includes('SECRET'), false)
       if (name === "Apple's") assert.deepEqual(headroomOf(file), HEADROOM)
       else assert.ok(await hdrPixels(file))
     })
   }
 
-  test('without a gain map there is nothing to write', async () => {
+  test('returns `null` for an original without a gain map', async () => {
     assert.equal(await withGainMapOf(first, sourceOf(first)), null)
     assert.equal(await withGainMapOf(first, sourceOf(ultraHdr({ ...phone, silent: true }))), null)
   })
@@ -208,7 +208,7 @@ async function pixelsOf(file: Uint8Array): Promise<Buffer> {
   return sharp(file).raw().toBuffer()
 }
 
-test('a file that is cut off inside its gain map is refused', async () => {
+test('refuses a file truncated inside its gain map', async () => {
   for (const index of ['mpf', 'container'] as const) {
     const file = ultraHdr({ ...phone, index })
     const end = (await firstImage(file)).length

@@ -1,4 +1,4 @@
-/** Any damaged file gives a result that holds together, or a Refusal. */
+/** Fuzzing: any damaged file gives a consistent result, or a `Refusal`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -9,15 +9,15 @@ import { extent } from '../support/extent.ts'
 import { madeImages } from '../support/images/images.ts'
 import { scrub } from './subject.ts'
 
-/** What `minimalExif`, a gain map's XMP and new headers can add at most. Unit: bytes. */
+/** Maximum length added by `minimalExif`, a gain map's XMP and new headers. Unit: bytes. */
 const ADDED_BYTES = 2048
 
-/** More of them for a longer search: `FUZZ_RUNS=1000000 node --test test/formats/hostile.test.ts`. */
+/** For a longer search: `FUZZ_RUNS=1000000 node --test test/formats/hostile.test.ts`. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? extent(3000, 200))
 
 const bases = (await madeImages()).map(({ bytes }) => bytes).filter(({ length }) => length < 20_000)
 const base = fc.constantFrom(...bases)
-/** A place in a file, as a fraction, nearer to its start: headers are there. */
+/** A position in a file, as a fraction, biased towards the start, where the headers are. */
 const place = fc
   .tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean())
   .map(([at, near]) => (near ? at ** 4 : at))
@@ -59,7 +59,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
         return insert(bytes, at, other.subarray(start, start + Math.floor(length * other.length)))
       },
   ),
-  // Length fields of every width and order, inflated.
+  // Inflated length fields, of every width and byte order.
   fc.tuple(place, fc.constantFrom(2, 4, 8), fc.constantFrom(0xff, 0x7f, 0x80, 0, 1)).map(
     ([at, width, value]): Edit =>
       (bytes) => {
@@ -81,22 +81,22 @@ function insert(bytes: Uint8Array, at: number, more: Uint8Array): Uint8Array {
   return Buffer.concat([bytes.subarray(0, index), more, bytes.subarray(index)])
 }
 
-test('edited files end as a result that holds together, or as a refusal', async (t) => {
+test('edited files give a consistent result or a refusal', async (t) => {
   let accepted = 0
   let refused = 0
   await fc.assert(
     fc.asyncProperty(base, fc.array(edit, { minLength: 1, maxLength: 5 }), async (bytes, edits) => {
       const hostile = edits.reduce((edited, change) => (edited.length > 0 ? change(edited) : edited), bytes)
-      if (await holdsTogether(hostile)) accepted++
+      if (await isAcceptedConsistently(hostile)) accepted++
       else refused++
     }),
     { numRuns: RUNS },
   )
   t.diagnostic(`${accepted} accepted, ${refused} refused`)
-  assert.ok(accepted > RUNS / 60 && refused > RUNS / 60, 'both ends are reached')
+  assert.ok(accepted > RUNS / 60 && refused > RUNS / 60, 'both outcomes occur')
 })
 
-test('any bytes behind a signature', async () => {
+test('arbitrary bytes after a signature give a consistent result or a refusal', async () => {
   const signature = fc.constantFrom(
     Buffer.from([0xff, 0xd8, 0xff]),
     Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'),
@@ -106,14 +106,14 @@ test('any bytes behind a signature', async () => {
   )
   await fc.assert(
     fc.asyncProperty(signature, fc.uint8Array({ maxLength: 300, size: 'max' }), async (start, rest) => {
-      await holdsTogether(Buffer.concat([start, rest]))
+      await isAcceptedConsistently(Buffer.concat([start, rest]))
     }),
     { numRuns: RUNS / 2 },
   )
 })
 
-/** `false` if it is refused. */
-async function holdsTogether(bytes: Uint8Array): Promise<boolean> {
+/** Throws when the result is inconsistent. `false` when the file is refused. */
+async function isAcceptedConsistently(bytes: Uint8Array): Promise<boolean> {
   let inspection: Inspection
   try {
     inspection = await inspect(sourceOf(bytes))
@@ -134,6 +134,6 @@ async function holdsTogether(bytes: Uint8Array): Promise<boolean> {
   const { file, width, height, type } = await scrub(bytes)
   const again = await scrub(file)
   assert.deepEqual([again.type, again.width, again.height], [type, width, height])
-  assert.equal(again.whole, true, 'what is stored is stored as it is')
+  assert.equal(again.unchanged, true, 'scrubbing is idempotent')
   return true
 }

@@ -1,4 +1,4 @@
-/** JPEG files that contradict themselves, or cost a decoder more than a picture may, are refused. */
+/** JPEG files that are inconsistent, or too expensive to decode, are refused. */
 import { describe, test } from 'node:test'
 import { sourceOf } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
@@ -23,7 +23,7 @@ describe('JPEG', async () => {
   const marker = (file: Buffer, code: number, from = 0) => file.indexOf(Buffer.from([0xff, code]), from)
   const without = (file: Buffer, from: number, to: number) =>
     Buffer.concat([file.subarray(0, from), file.subarray(to)])
-  const whole = (file: Buffer, code: number, from = 0) => {
+  const segmentRange = (file: Buffer, code: number, from = 0) => {
     const at = marker(file, code, from)
     return [at, at + 2 + file.readUInt16BE(at + 2)] as const
   }
@@ -32,20 +32,20 @@ describe('JPEG', async () => {
     copy[at] = value
     return copy
   }
-  const scanStart = whole(plain, 0xda)[1]
+  const scanStart = segmentRange(plain, 0xda)[1]
   const flat = codeJpeg({ width: 20, height: 20 })
   const lossless = codeJpeg({ width: 20, height: 20, lossless: true })
-  /** Where the second scan says at which coefficient it ends. */
-  const progressiveEnd = (file: Buffer) => whole(file, 0xda, marker(file, 0xda) + 2)[1] - 2
+  /** Offset of the last coefficient index in the second scan header. */
+  const progressiveEnd = (file: Buffer) => segmentRange(file, 0xda, marker(file, 0xda) + 2)[1] - 2
   const large = Buffer.concat([
     plain.subarray(0, marker(plain, 0xc0)),
     segment(0xc2, [8, 12_500 >> 8, 12_500 & 255, 16_000 >> 8, 16_000 & 255, 1, 1, 0x11, 0]),
-    plain.subarray(whole(plain, 0xc0)[1], marker(plain, 0xda)),
+    plain.subarray(segmentRange(plain, 0xc0)[1], marker(plain, 0xda)),
     segment(0xda, [1, 1, 0, 0, 0, 0]),
     Buffer.alloc(400_000, 0x55),
     EOI,
   ])
-  /** A scan of one component in which no block has a coefficient, again and again. */
+  /** `file` with repeated scans of one component without any coefficients. */
   const refined = (file: Buffer, count: number) => {
     const scan = Buffer.concat([segment(0xda, [1, 1, 0, 1, 63, 0]), Buffer.from([0x7f])])
     return Buffer.concat([file.subarray(0, -2), ...new Array(count).fill(scan), EOI])
@@ -53,12 +53,12 @@ describe('JPEG', async () => {
 
   const lastScan = scans.lastIndexOf(Buffer.from([0xff, 0xda]))
 
-  test('as many scans as a picture may need', async () => {
+  test('accepts as many scans as an image may need', async () => {
     for (const file of [refined(progressive, 200), refined(large, 30)]) await inspect(sourceOf(file))
   })
 
   refuseAll({
-    'a picture cut down in the middle': without(plain, scanStart + 10, plain.length - 10),
+    'an image with its middle cut out': without(plain, scanStart + 10, plain.length - 10),
     'no coded data': without(plain, scanStart, plain.length - 2),
     'a restart missing': without(restarts, marker(restarts, 0xd1), marker(restarts, 0xd2)),
     'restarts out of order': changed(restarts, marker(restarts, 0xd1) + 1, 0xd4),
@@ -66,25 +66,25 @@ describe('JPEG', async () => {
       restarts.subarray(0, restarts.lastIndexOf(Buffer.from([0xff, 0xd3]))),
       EOI,
     ]),
-    'a component without a scan': without(scans, lastScan, scans.length - 2),
-    'no quantisation table': without(plain, ...whole(plain, 0xdb)),
-    'no frame header': without(plain, ...whole(plain, 0xc0)),
+    'a component that has no scan': without(scans, lastScan, scans.length - 2),
+    'no quantisation table': without(plain, ...segmentRange(plain, 0xdb)),
+    'no frame header': without(plain, ...segmentRange(plain, 0xc0)),
     'two frame headers': Buffer.concat([
       plain.subarray(0, scanStart),
-      plain.subarray(...whole(plain, 0xc0)),
+      plain.subarray(...segmentRange(plain, 0xc0)),
       plain.subarray(scanStart),
     ]),
     'no scan': Buffer.concat([plain.subarray(0, marker(plain, 0xda)), EOI]),
-    'a scan of a component that is not there': changed(plain, marker(plain, 0xda) + 5, 99),
+    'a scan of an undefined component': changed(plain, marker(plain, 0xda) + 5, 99),
     'a sampling factor of zero': changed(plain, marker(plain, 0xc0) + 11, 0x01),
-    'a Huffman table cut short': changed(plain, marker(plain, 0xc4) + 5, 200),
+    'a truncated Huffman table': changed(plain, marker(plain, 0xc4) + 5, 200),
     'an image inside the image': withSegments(plain, SOI),
     'a segment shorter than its length field': withSegments(plain, Buffer.from([0xff, 0xe5, 0, 1])),
     'an unknown marker': withSegments(plain, segment(0xf3, [0])),
     'hierarchical coding': changed(plain, marker(plain, 0xc0) + 1, 0xc5),
     'too many segments': withSegments(plain, Buffer.alloc(4 * 5000, Buffer.from([0xff, 0xe5, 0, 2]))),
-    'a sample precision that its coding does not have': changed(plain, marker(plain, 0xc0) + 4, 12),
-    'more blocks in a coded unit than decoders hold': codeJpeg({
+    'a sample precision that its coding does not allow': changed(plain, marker(plain, 0xc0) + 4, 12),
+    'more blocks per MCU than decoders support': codeJpeg({
       width: 64,
       height: 64,
       sampling: [
@@ -99,19 +99,19 @@ describe('JPEG', async () => {
       EOI,
     ]),
     'a scan with a table that does not exist': changed(plain, marker(plain, 0xda) + 6, 0x40),
-    'more codes of a length than there are': changed(
+    'an oversubscribed Huffman code': changed(
       changed(flat, marker(flat, 0xc4) + 5, 13),
       marker(flat, 0xc4) + 8,
       0,
     ),
-    'a difference of more bits than a sample has': changed(plain, whole(plain, 0xc4)[1] - 1, 17),
+    'a DC difference with too many bits': changed(plain, segmentRange(plain, 0xc4)[1] - 1, 17),
     'progressive coefficients that do not exist': changed(progressive, progressiveEnd(progressive), 64),
-    'a progressive scan that begins behind its end': changed(
+    'a progressive scan whose first coefficient is after its last': changed(
       progressive,
       progressiveEnd(progressive) - 1,
       60,
     ),
-    'a progressive step that leaves out a bit': changed(progressive, progressiveEnd(progressive) + 1, 0x31),
+    'a progressive refinement that skips a bit': changed(progressive, progressiveEnd(progressive) + 1, 0x31),
     'a lossless predictor that does not exist': changed(
       lossless,
       lossless.indexOf(Buffer.from([0xff, 0xda])) + 2 + 2 + 1 + 2,
@@ -119,7 +119,7 @@ describe('JPEG', async () => {
     ),
     'hundreds of scans': refined(progressive, 300),
     'dozens of scans of 200 megapixels': refined(large, 100),
-    'a progressive picture without its rough scan': without(
+    'a progressive image without its first DC scan': without(
       progressive,
       marker(progressive, 0xda),
       marker(progressive, 0xda, marker(progressive, 0xda) + 2),

@@ -1,4 +1,4 @@
-/** Files that reach their end but do not fit together, format by format. */
+/** Complete but inconsistent PNG, APNG and GIF files are refused. */
 import { describe } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../support/chunks.ts'
@@ -28,12 +28,14 @@ describe('PNG', async () => {
     'a flipped bit in the header': flipped('IHDR'),
     'a flipped bit in the palette': flipped('PLTE', palette),
     'a wrong checksum at the end': Buffer.concat([plain.subarray(0, -1), Buffer.from([0])]),
-    'a palette picture without a palette': pngOf(pngChunks(palette).filter(({ type }) => type !== 'PLTE')),
+    'an indexed-colour image without a palette': pngOf(
+      pngChunks(palette).filter(({ type }) => type !== 'PLTE'),
+    ),
     'two palettes': withPngChunks(palette, 'IDAT', pngChunk('PLTE', Buffer.alloc(3))),
     'a palette of half a colour': withPngChunks(plain, 'IDAT', pngChunk('PLTE', Buffer.alloc(4))),
     'a palette of too many colours': withPngChunks(plain, 'IDAT', pngChunk('PLTE', Buffer.alloc(3 * 257))),
     'a palette after the picture': withPngChunks(plain, 'IEND', pngChunk('PLTE', Buffer.alloc(3))),
-    'a picture torn apart': pngOf([
+    'IDAT chunks that are not consecutive': pngOf([
       header,
       idat(data.subarray(0, 50)),
       pngChunk('tEXt', 'a\0b'),
@@ -41,18 +43,18 @@ describe('PNG', async () => {
       end,
     ]),
     'no picture': pngOf([header, end]),
-    'a picture far too small for its header': pngOf([header, idat(data.subarray(0, 2)), end]),
-    'a picture that is no zlib stream': pngOf([header, idat(Buffer.alloc(data.length, 7)), end]),
+    'image data far too short for its header': pngOf([header, idat(data.subarray(0, 2)), end]),
+    'image data that is not a zlib stream': pngOf([header, idat(Buffer.alloc(data.length, 7)), end]),
     'two headers': withPngChunks(plain, 'IDAT', header),
     'no header': pngOf(chunks.slice(1)),
     'an unknown critical chunk': withPngChunks(plain, 'IDAT', pngChunk('CgBI', Buffer.alloc(4))),
     'a chunk without a name': withPngChunks(plain, 'IDAT', pngChunk('a1cd', Buffer.alloc(4))),
     'a bit depth that does not exist': withHeader(8, 3),
     'a colour type that does not exist': withHeader(9, 5),
-    'a bit depth that its colour type does not have': withHeader(8, 4),
+    'a bit depth that its colour type does not allow': withHeader(8, 4),
     'an unknown compression': withHeader(10, 1),
     'an unknown interlacing': withHeader(12, 2),
-    'an end that is no end': pngOf([...chunks.slice(0, -1), pngChunk('IEND', 'x')]),
+    'an IEND that is not empty': pngOf([...chunks.slice(0, -1), pngChunk('IEND', 'x')]),
   })
 })
 
@@ -84,7 +86,7 @@ describe('APNG', async () => {
   const twoColours = apngOf(
     await Promise.all([1, 2].map((seed) => picture({ seed }).png({ palette: true, colours: 2 }).toBuffer())),
   )
-  /** Frames of one pixel. */
+  /** One-pixel frames. */
   const dots = (count: number): Chunk[] =>
     Array.from({ length: count }, (_, index) => {
       const control = Buffer.alloc(26)
@@ -104,10 +106,10 @@ describe('APNG', async () => {
     'a frame outside the picture': changed('fcTL', 1, (body) => body.writeUInt32BE(10, 12)),
     'a frame without pixels': changed('fcTL', 1, (body) => body.writeUInt32BE(0, 4)),
     'a first frame that is smaller than the picture': changed('fcTL', 0, (body) => body.writeUInt32BE(5, 4)),
-    'a way of disposal that does not exist': changed('fcTL', 2, (body) => body.writeUInt8(3, 24)),
+    'a disposal operation that does not exist': changed('fcTL', 2, (body) => body.writeUInt8(3, 24)),
     'frame data missing': without('fdAT', 0),
     'a frame header missing': without('fcTL', 1),
-    'a frame of one bit without data': pngOf(
+    'a one-bit frame without data': pngOf(
       pngChunks(twoColours).flatMap(({ type, body }) => {
         if (type === 'fdAT') return []
         if (type !== 'fcTL' || body.readUInt32BE() === 0) return { type, body }
@@ -157,12 +159,12 @@ describe('GIF', async () => {
     'a frame right of the picture': second(1, 1),
     'a frame below the picture': second(3, 1),
     'a frame wider than the picture': second(5, 54),
-    'code sizes of more bits than a pixel has': Buffer.concat([
+    'an LZW code size of more bits than a pixel has': Buffer.concat([
       plain.subarray(0, image + 10),
       Buffer.from([9]),
       plain.subarray(image + 11),
     ]),
-    'thousands of dots on a screen of 256 megapixels': Buffer.concat([
+    'thousands of one-pixel frames on a canvas of 256 megapixels': Buffer.concat([
       screen,
       ...new Array(2000).fill(dot),
       Buffer.from([0x3b]),
@@ -170,7 +172,7 @@ describe('GIF', async () => {
     'no image': Buffer.concat([plain.subarray(0, image), Buffer.from([0x3b])]),
     'an image without data': Buffer.concat([plain.subarray(0, image + 10), Buffer.from([8, 0, 0x3b])]),
     'a block of an unknown kind': Buffer.concat([plain.subarray(0, -1), Buffer.from([0x55, 0x3b])]),
-    'a code size that does not exist': Buffer.concat([
+    'an LZW code size that does not exist': Buffer.concat([
       plain.subarray(0, image + 10),
       Buffer.from([60]),
       plain.subarray(image + 11),

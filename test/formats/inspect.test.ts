@@ -1,4 +1,4 @@
-/** The way in: what is accepted, what is not and how it is called, limits, and files kept as they came. */
+/** `inspect`: accepted types, error details for other types, size limits, and `strip: false`. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
@@ -23,7 +23,7 @@ async function refusalOf(bytes: Uint8Array): Promise<{ code: RefusalCode; detail
   return { code: error.code, detail: error.detail }
 }
 
-describe('files of other types are refused by name', () => {
+describe('files of other types are refused, and the error names the type', () => {
   const others: [string, Buffer][] = [
     ['HEIC', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')],
     ['JPEG XL', Buffer.from('\xff\x0a\0\0', 'latin1')],
@@ -48,12 +48,12 @@ describe('files of other types are refused by name', () => {
     })
   }
 
-  test('real ones', async () => {
+  test('a real TIFF', async () => {
     const tiff = await picture().tiff().toBuffer()
     assert.match((await refusalOf(tiff)).detail, /TIFF/)
   })
 
-  test('nothing, text, and half a signature', async () => {
+  test('empty files, text, and incomplete signatures', async () => {
     for (const text of ['', 'x', 'hello world', '\x89PNG', 'GIF8', 'RIFF____WAVE', '<', '\xff\xd8']) {
       assert.equal((await refusalOf(Buffer.from(text, 'latin1'))).code, 'unsupported-type')
     }
@@ -68,17 +68,17 @@ describe('limits', () => {
     body[8] = 1
     return body
   }
-  // A megabyte of zeros: enough, by its length, for any picture here.
+  // A megabyte of zeros: long enough for all images below.
   const data = Buffer.concat([Buffer.from([0x78, 0x9c]), Buffer.alloc(1_000_000)])
   const png = (width: number, height: number) =>
     pngOf([pngChunk('IHDR', header(width, height)), pngChunk('IDAT', data), pngChunk('IEND')])
 
-  test('the largest sides and frames pass', async () => {
+  test('the maximum side and pixel count are accepted', async () => {
     assert.equal((await inspect(sourceOf(png(65_535, 4096)))).width, 65_535)
     assert.equal((await inspect(sourceOf(png(16_384, 16_384)))).height, 16_384)
   })
 
-  test('larger ones are refused, and those without pixels', async () => {
+  test('larger images, and images without pixels, are refused', async () => {
     for (const [width, height, detail] of [
       [65_536, 1, /side/],
       [1, 70_000, /side/],
@@ -92,7 +92,7 @@ describe('limits', () => {
     }
   })
 
-  test('in each format', async () => {
+  test('apply to each format', async () => {
     const webp = await picture({ channels: 4 }).webp().toBuffer()
     const vast = Buffer.from(webp)
     assert.equal(vast.toString('latin1', 12, 16), 'VP8X')
@@ -106,7 +106,7 @@ describe('limits', () => {
   })
 })
 
-describe('a profile of a PNG', () => {
+describe('an ICC profile in a PNG', () => {
   const profile = (bytes: number, filled: number) => {
     const body = randomBytes(bytes).fill(0, 132 + filled)
     body.writeUInt32BE(bytes)
@@ -120,34 +120,34 @@ describe('a profile of a PNG', () => {
     return scrub(pngOf([header!, chunk, ...rest]))
   }
 
-  test('that deflates to nearly nothing is none', async () => {
+  test('is dropped when its compression ratio is implausibly high', async () => {
     const keeps = async (body: Buffer) => (await scrubbed(deflateSync(body))).file.includes('iCCP')
     assert.equal(await keeps(profile(100_000, 10_000)), true)
     assert.equal(await keeps(profile(4_000_000, 10_000)), false)
   })
 
-  test('is deflated anew only where something is behind its end, and then a large one goes', async () => {
+  test('is recompressed only when it has trailing data, and dropped if it is large then', async () => {
     const large = profile(2_000_000, 1_000_000)
     const zlib = deflateSync(large, { level: 1 })
     const { file, segments } = await scrubbed(zlib)
     const { body } = pngChunks(file).find(({ type }) => type === 'iCCP')!
     assert.deepEqual(Buffer.from(body), Buffer.concat([Buffer.from('icc\0\0'), zlib]))
     const literal = segments.filter((segment) => segment instanceof Uint8Array)
-    assert.ok(literal.reduce((sum, { length }) => sum + length, 0) < 100, 'nothing of it is held')
-    assert.equal((await scrub(file)).whole, true)
+    assert.ok(literal.reduce((sum, { length }) => sum + length, 0) < 100, 'the profile is not held in memory')
+    assert.equal((await scrub(file)).unchanged, true)
 
     for (const [body, isKept] of [
       [profile(50_000, 40_000), true],
       [large, false],
     ] as const) {
-      const mended = await scrubbed(deflateSync(Buffer.concat([body, Buffer.from('more')])))
-      const kept = pngChunks(mended.file).find(({ type }) => type === 'iCCP')
+      const recompressed = await scrubbed(deflateSync(Buffer.concat([body, Buffer.from('more')])))
+      const kept = pngChunks(recompressed.file).find(({ type }) => type === 'iCCP')
       assert.deepEqual(kept && inflateSync(kept.body.subarray(5)), isKept ? body : undefined)
     }
   })
 })
 
-test('every refusal says in plain words what is wrong', async () => {
+test('every refusal has a short detail that is a sentence', async () => {
   for (const { bytes, type } of await madeImages()) {
     const { detail } = await refusalOf(bytes.subarray(0, bytes.length >> 1))
     assert.match(detail, /^[A-Z].*\.$/)
@@ -155,7 +155,7 @@ test('every refusal says in plain words what is wrong', async () => {
   }
 })
 
-test('with `strip: false` a file is walked all the same and kept as it came', async () => {
+test('`strip: false` still validates the file, but keeps it unchanged', async () => {
   const file = withSegments(await picture().jpeg().toBuffer(), exifSegment(cameraExif()))
   const kept = await inspect(sourceOf(file), { strip: false })
   assert.equal(isWhole(kept.segments, file.length), true)
@@ -164,14 +164,14 @@ test('with `strip: false` a file is walked all the same and kept as it came', as
   await assert.rejects(inspect(sourceOf(file.subarray(0, -5)), { strip: false }), Refusal)
 })
 
-test('a JPEG of 12 bits a sample is accepted', async () => {
+test('a JPEG with 12 bits per sample is accepted', async () => {
   const file = Buffer.from(await picture().jpeg({ progressive: true }).toBuffer())
   const frame = file.indexOf(Buffer.from([0xff, 0xc2]))
   file[frame + 4] = 12
   assert.equal((await inspect(sourceOf(file))).type, 'image/jpeg')
 })
 
-test('a picture that only a segment length tells apart is refused', async () => {
+test('a JPEG whose segment length hides the rest of the file is refused', async () => {
   const file = withSegments(await picture().jpeg().toBuffer(), segment(0xe5, Buffer.alloc(100)))
   file.writeUInt16BE(50_000, 4)
   assert.equal((await refusalOf(file)).code, 'damaged-image')

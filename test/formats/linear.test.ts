@@ -1,4 +1,4 @@
-/** Large and hostile files are read about once, a window at a time, interleaved with everything else, and kept in few pieces. */
+/** Large and hostile files: read about once in windows, without blocking the event loop, and kept in few segments. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
@@ -12,16 +12,16 @@ import { counted } from './subject.ts'
 
 const SIZE = extent(3_000_000, 150_000)
 const MAX_SEGMENTS = 4096
-/** Looks at the first window, at signatures, and at the place where two windows meet. */
+/** Allowance for signatures, the first window, and window boundaries. Unit: bytes. */
 const CONSTANT = 2 * PIECE_BYTES
-/** A description of an AVIF is held in memory whole. */
+/** The metadata of an AVIF is held in memory as a whole. Unit: bytes. */
 const LARGEST_READ = 4 * 1024 * 1024
-/** What a walk reads at most before it lets others run. */
-const BYTES_A_TURN = 2 * 1024 * 1024
+/** Limit on the bytes that a walk reads before it yields. */
+const MAX_BYTES_PER_SLICE = 2 * 1024 * 1024
 
 const hostile = await hostileImages(SIZE)
 
-describe('what a hostile file costs', () => {
+describe('the cost of hostile files', () => {
   for (const [name, make] of Object.entries(hostile)) {
     test(name, async () => {
       const bytes = make()
@@ -39,18 +39,18 @@ describe('what a hostile file costs', () => {
       assert.ok(counts.calls <= bytes.length / (PIECE_BYTES / 4) + 100, `${counts.calls} reads`)
       assert.ok(
         counts.largest <= (name.startsWith('AVIF') ? LARGEST_READ : PIECE_BYTES),
-        `${counts.largest} at once`,
+        `${counts.largest} bytes in one read`,
       )
       assert.ok(
-        turns >= Math.floor((counts.read - counts.largest) / BYTES_A_TURN),
+        turns >= Math.floor((counts.read - counts.largest) / MAX_BYTES_PER_SLICE),
         `${turns} turns for ${counts.read} bytes`,
       )
     })
   }
 
-  test('many small parts are walked in many turns', async () => {
+  test('walks over many small parts yield often', async () => {
     // None of these files makes the walk wait for a read.
-    const least: Record<string, number> = {
+    const minTurns: Record<string, number> = {
       'GIF, empty extensions': 50,
       'PNG, empty chunks': 50,
       'WebP, empty chunks': 50,
@@ -58,17 +58,17 @@ describe('what a hostile file costs', () => {
       'AVIF, units of a hundred bytes': 5,
       'AVIF, small samples': 10,
     }
-    for (const [name, fewest] of Object.entries(least)) {
+    for (const [name, min] of Object.entries(minTurns)) {
       const make = hostile[name]
       assert.ok(make, name)
       const file = make()
       const { turns } = await inTurns(() => inspect(sourceOf(file)).catch(() => null))
-      assert.ok(turns >= (fewest * SIZE) / 3_000_000, `${name}: ${turns} turns`)
+      assert.ok(turns >= (min * SIZE) / 3_000_000, `${name}: ${turns} turns`)
     }
   })
 
-  test('walks at once take turns one at a time', async () => {
-    const taken: number[] = []
+  test('concurrent walks run one slice per turn of the event loop', async () => {
+    const sliceTurns: number[] = []
     let loops = 0
     let isRunning = true
     const count = () => {
@@ -79,19 +79,23 @@ describe('what a hostile file costs', () => {
     await Promise.all(
       Array.from({ length: 4 }, async () => {
         const work = newWork()
-        for (let turn = 0; turn < 5; turn++) {
+        for (let slice = 0; slice < 5; slice++) {
           while (!work.spend(100));
-          await work.turn()
-          taken.push(loops)
+          await work.yield()
+          sliceTurns.push(loops)
         }
       }),
     )
     isRunning = false
-    assert.equal(new Set(taken).size, 20, `two ran in the same turn of the event loop: ${taken}`)
+    assert.equal(
+      new Set(sliceTurns).size,
+      20,
+      `two slices ran in the same turn of the event loop: ${sliceTurns}`,
+    )
   })
 })
 
-/** How many turns of the event loop others got meanwhile. */
+/** Runs a task, and counts the turns of the event loop meanwhile. */
 async function inTurns<T>(run: () => Promise<T>): Promise<{ result: T; turns: number }> {
   let turns = 0
   let isRunning = true
@@ -108,7 +112,7 @@ async function inTurns<T>(run: () => Promise<T>): Promise<{ result: T; turns: nu
   }
 }
 
-test('a file of one window is read once', async () => {
+test('a file that fits into one window is read with a single call', async () => {
   const files = await Promise.all([
     picture().jpeg().toBuffer(),
     picture().png().toBuffer(),

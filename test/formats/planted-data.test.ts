@@ -1,4 +1,4 @@
-/** A marker inside what carries the picture does not come back, as far as that can be told without decoding. */
+/** A marker inside the coded image data is removed, as far as that is possible without decoding. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { extendedWebp, webpOf } from '../support/chunks.ts'
@@ -17,7 +17,7 @@ const av1 = await coded(noise(16, 16))
 
 const alpha = await coded(noise(16, 16).greyscale())
 
-describe('inside what carries the picture, as far as it can be told', async () => {
+describe('a marker is removed from', async () => {
   const unit = (type: number) => bytes([(type << 3) | 2, MARKER.length], MARKER)
   const withData = (...more: Uint8Array[]) => still({ ...av1, data: bytes(av1.data, ...more) })
   const webp = await picture(tiny).webp({ lossless: true }).toBuffer()
@@ -29,7 +29,7 @@ describe('inside what carries the picture, as far as it can be told', async () =
   const planted: Record<string, Uint8Array> = {
     'AV1 metadata': withData(unit(5)),
     'AV1 padding': withData(bytes([0x7a, MARKER.length + 1], MARKER, [0x80])),
-    'AV1 frame header that is there twice': withData(unit(7)),
+    'AV1 redundant frame header': withData(unit(7)),
     'AV1 tile list': withData(unit(8)),
     'AV1 reserved unit': withData(unit(11)),
     'AV1 temporal delimiter': still({
@@ -45,33 +45,31 @@ describe('inside what carries the picture, as far as it can be told', async () =
         av1.data.subarray(4 + header.length),
       ),
     }),
-    'a sequence header in the codec settings': config(
-      bytes([0x0a, header.length + MARKER.length], header, MARKER),
-    ),
+    'a sequence header in av1C': config(bytes([0x0a, header.length + MARKER.length], header, MARKER)),
     'AV1 metadata without a size': withData(bytes([0x28], MARKER)),
-    'units in the codec settings': config(unit(5)),
-    'codec settings that are no units': config(bytes([0xff], MARKER)),
+    'units in av1C': config(unit(5)),
+    'an av1C without valid units': config(bytes([0xff], MARKER)),
     'a brand': still(av1, { brands: ['avif', 'S3CR', 'ET!!', 'mif1'] }),
-    'an auxiliary image of a kind that nobody knows': still(av1, {
+    'an auxiliary image of an unknown type': still(av1, {
       items: [image(2, alpha, alphaKindOf(MARKER.toString()))],
       references: [['auxl', 2, 1]],
     }),
-    'what the picture is an auxiliary image of': still(
+    'the auxiliary type of the primary image': still(
       { ...av1, data: av1.data },
       { primary: 2, items: [image(2, av1, alphaKindOf(MARKER.toString()))] },
     ),
-    'a second kind of an auxiliary image': still(av1, {
+    'a second type of an auxiliary image': still(av1, {
       items: [image(2, alpha, alphaKind(), alphaKindOf(MARKER.toString()))],
       references: [['auxl', 2, 1]],
     }),
-    'a kind in the settings of a film': filmWith(fullBox('auxi', 0, 0, MARKER, [0])),
-    'a profile in the settings of a film, which is none': filmWith(box('colr', 'prof', MARKER)),
-    'the index of a place, which only places in other items have': indexed(still(av1, { dataFirst: true })),
+    'an auxiliary type in a sample entry': filmWith(fullBox('auxi', 0, 0, MARKER, [0])),
+    'an invalid profile in a sample entry': filmWith(box('colr', 'prof', MARKER)),
+    'the extent index, which only locations in other items use': indexed(still(av1, { dataFirst: true })),
     'a property that no image has': still(av1, {
       items: [{ id: 2, type: 'Exif', properties: [{ box: box('colr', 'nclx', MARKER) }] }],
     }),
-    'a restart too many': Buffer.concat([restarts.subarray(0, -2), Buffer.from([0xff, 0xd3]), MARKER, EOI]),
-    'a restart in a scan without': Buffer.concat([
+    'an excess restart': Buffer.concat([restarts.subarray(0, -2), Buffer.from([0xff, 0xd3]), MARKER, EOI]),
+    'a restart in a scan without restarts': Buffer.concat([
       (await picture(tiny).jpeg().toBuffer()).subarray(0, -2),
       Buffer.from([0xff, 0xd0]),
       MARKER,
@@ -91,8 +89,8 @@ describe('inside what carries the picture, as far as it can be told', async () =
       assert.ok(Buffer.from(file).includes(MARKER), 'it is planted')
       const { file: stored } = await scrub(file)
       assert.equal(stored.includes(MARKER), false)
-      assert.equal((await scrub(stored)).whole, true, 'scrubbing it again changes nothing')
-      // Decoders refuse a unit without a size, whatever it is.
+      assert.equal((await scrub(stored)).unchanged, true, 'scrubbing it again changes nothing')
+      // Decoders reject any unit without a size.
       if (name.startsWith('AV1') && !name.includes('without')) {
         assert.deepEqual((await decoded(stored)).data, (await decoded(still(av1))).data)
       }
@@ -100,13 +98,13 @@ describe('inside what carries the picture, as far as it can be told', async () =
   }
 })
 
-/** The one place that `iloc` names, with the marker for its index. The data stands before it. */
+/** Adds the marker as extent index to the only extent in `iloc`. The data must precede `iloc`. */
 function indexed(file: Uint8Array): Uint8Array {
   const made = Buffer.from(file)
   const [meta, iloc] = [made.indexOf('meta') - 4, made.indexOf('iloc') - 4]
   const end = iloc + made.readUInt32BE(iloc)
   made.writeUInt32BE(made.readUInt32BE(meta) + MARKER.length, meta)
-  // Behind the number, the method, the data reference and how many extents there are.
+  // After the item ID, the method, the data reference and the extent count.
   const extent = iloc + 16 + 8
   const whole = fullBox(
     'iloc',

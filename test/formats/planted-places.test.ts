@@ -1,6 +1,6 @@
 /**
- * A text at every place that is known to take one. What comes back is named in SECURITY.md with its reason, and nothing else
- * comes back: the list here is exact.
+ * A marker planted in every known hiding place. The places where it survives are listed in SECURITY.md with the reason; it
+ * survives nowhere else: the list below is exact.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -21,48 +21,48 @@ const PROFILE = 'the text of a valid ICC profile'
 const OTHERS = 'further images in the file'
 const NUMBERS = 'numbers that decoders read'
 
-/** Each with the row that names it. */
+/** The places where the marker survives, with their row in SECURITY.md. */
 const SURVIVORS: Record<string, Record<string, string>> = {
   JPEG: {
     'the description of a profile': PROFILE,
     'the copyright of a profile': PROFILE,
     'a private tag of a profile': PROFILE,
-    'behind the last block': CODED,
-    'behind the last block of a restart interval': CODED,
+    'after the last block': CODED,
+    'after the last block of a restart interval': CODED,
     'codes that no block uses': UNUSED,
-    'factors that no block uses': UNUSED,
+    'quantisation values that no block uses': UNUSED,
     'the resolution of Exif': NUMBERS,
   },
   PNG: {
     'the description of a profile': PROFILE,
     'the copyright of a profile': PROFILE,
     'a private tag of a profile': PROFILE,
-    'behind the zlib stream of the picture': CODED,
+    'after the zlib stream of the image data': CODED,
     'colours that no pixel uses': UNUSED,
-    'the picture that viewers without animation show': 'the fallback image of an APNG',
+    'the fallback image for viewers without animation': 'the fallback image of an APNG',
     'the resolution of Exif': NUMBERS,
     resolution: NUMBERS,
     primaries: NUMBERS,
-    'the greatest luminance': NUMBERS,
+    'the maximum luminance': NUMBERS,
     'the luminance of a mastering display': NUMBERS,
   },
   WebP: {
     'the description of a profile': PROFILE,
     'the copyright of a profile': PROFILE,
     'a private tag of a profile': PROFILE,
-    'behind the last partition': CODED,
+    'after the last partition': CODED,
     'the resolution of Exif': NUMBERS,
   },
   AVIF: {
     'the description of a profile': PROFILE,
     'the copyright of a profile': PROFILE,
     'a private tag of a profile': PROFILE,
-    'behind the last tile': CODED,
-    'another picture of the file': OTHERS,
+    'after the last tile': CODED,
+    'another image in the file': OTHERS,
     'the luminance of a mastering display': NUMBERS,
     'the numbers of a tone map': NUMBERS,
     'the numbers of a sample transform': NUMBERS,
-    'the colour behind an overlay': NUMBERS,
+    'the background colour of an overlay': NUMBERS,
     'edits of a track': NUMBERS,
   },
 }
@@ -80,12 +80,12 @@ for (const [format, files] of Object.entries(places)) {
     for (const [place, file] of Object.entries(files)) {
       test(place, async () => {
         const { file: stored } = await scrub(file)
-        assert.equal(holdsMarker(stored), place in named, 'comes back exactly if SECURITY.md says so')
-        assert.ok((await scrub(stored)).whole, 'scrubbing it again changes nothing')
+        assert.equal(holdsMarker(stored), place in named, 'survives exactly if listed in SECURITY.md')
+        assert.ok((await scrub(stored)).unchanged, 'scrubbing it again changes nothing')
       })
     }
 
-    test('what comes back is named, with its reason', () => {
+    test('surviving places are listed in SECURITY.md with the reason', () => {
       const security = readFileSync(join(import.meta.dirname, '../../SECURITY.md'), 'utf8').replaceAll(
         /\s+/g,
         ' ',
@@ -98,7 +98,7 @@ for (const [format, files] of Object.entries(places)) {
   })
 }
 
-test('fields of a byte or two, together a text, are written anew', async () => {
+test('a marker spread over fields of one or two bytes is removed', async () => {
   const { padding, flags, plain, intervals, plainIntervals, adobe, plainAdobe } = await scatteredPlaces()
   for (const [planted, clean] of [
     [padding, plain],
@@ -112,7 +112,7 @@ test('fields of a byte or two, together a text, are written anew', async () => {
   }
 })
 
-/** As it stands, or inflated. */
+/** Searches the file, and its inflated parts. */
 function holdsMarker(file: Buffer): boolean {
   if (file.includes(MARKER)) return true
   if (file[0] !== 0x89) return false

@@ -1,6 +1,6 @@
 /**
- * A marker that is planted anywhere does not come back, unless a decoder needs what it stands in, or only decoding the
- * picture would tell. SECURITY.md names what can't be told.
+ * A marker planted anywhere is removed, unless decoders need the bytes it is in, or only decoding the pixels could tell.
+ * SECURITY.md lists those exceptions.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -16,14 +16,14 @@ import { avifPlanter } from '../support/images/planting-avif.ts'
 import { decoded as decodedAvif } from './avif/subject.ts'
 import { decoded as decodedOther, scrub } from './subject.ts'
 
-/** `PLANT_EVERY=1` overwrites at every byte. */
+/** Distance between overwritten offsets. Unit: bytes. `PLANT_EVERY=1` tries every offset. */
 const STEP = Number(process.env.PLANT_EVERY ?? extent(5, 29))
 
 const tiny = { width: 16, height: 16 }
 const av1 = await coded(noise(16, 16))
 const alpha = await coded(noise(16, 16).greyscale())
 
-/** The planter of each format, by the first word of the names of its files. */
+/** Planters by format, which is the first word of a file's name. */
 const PLANTERS: Record<string, Planter> = {
   JPEG: jpegPlanter,
   PNG: pngPlanter,
@@ -93,21 +93,21 @@ for (const [name, file] of Object.entries(files)) {
     const stored = (await scrub(file)).file
     assert.deepEqual((await decoded(stored)).pixels, shown.pixels)
 
-    test('made larger', async (t) => {
+    test('an inserted marker is removed', async (t) => {
       const planted = planter.inserted(file)
       const survivors: string[] = []
       let accepted = 0
       for (const { where, bytes: hostile } of planted) {
         const outcome = await outcomeOf(hostile, shown)
         if (outcome !== 'refused') accepted++
-        if (outcome === 'came back') survivors.push(where)
+        if (outcome === 'survived') survivors.push(where)
       }
       t.diagnostic(`${planted.length} files, ${accepted} accepted`)
       assert.ok(accepted > 0 && planted.length > 5)
       assert.deepEqual(survivors, [])
     })
 
-    test('overwritten', async () => {
+    test('an overwriting marker is removed', async () => {
       const excused = planter.coded(file)
       const survivors: string[] = []
       for (let at = 0; at + MARKER.length <= file.length; at += STEP) {
@@ -116,7 +116,7 @@ for (const [name, file] of Object.entries(files)) {
         const changed = Buffer.from(file)
         MARKER.copy(changed, at)
         const hostile = planter.repaired(changed)
-        if (hostile && (await outcomeOf(hostile, shown)) === 'came back') {
+        if (hostile && (await outcomeOf(hostile, shown)) === 'survived') {
           survivors.push(
             `${at}: ${Buffer.from(file.subarray(Math.max(0, at - 12), end + 4)).toString('latin1')}`,
           )
@@ -127,18 +127,18 @@ for (const [name, file] of Object.entries(files)) {
   })
 }
 
-/** Pixels, and what else a viewer goes by. */
+/** Pixels, and all metadata that affects display. */
 async function decoded(file: Uint8Array): Promise<{ pixels: Buffer; shown: object }> {
   if (Buffer.from(file).toString('latin1', 4, 8) !== 'ftyp') return decodedOther(file)
   const { data: pixels, exif: _exif, xmp: _xmp, ...shown } = await decodedAvif(file)
   return { pixels, shown }
 }
 
-/** `needed`: the marker is in what is stored, and the picture is no longer the same: a decoder reads what it stands in. */
+/** `needed`: the marker is stored, but decoders need the bytes it is in: the decoded image changed. */
 async function outcomeOf(
   hostile: Uint8Array,
   shown: Awaited<ReturnType<typeof decoded>>,
-): Promise<'refused' | 'gone' | 'needed' | 'came back'> {
+): Promise<'refused' | 'removed' | 'needed' | 'survived'> {
   let stored: Buffer
   try {
     stored = (await scrub(hostile)).file
@@ -146,11 +146,11 @@ async function outcomeOf(
     assert.ok(error instanceof Refusal, String(error))
     return 'refused'
   }
-  if (!stored.includes(MARKER)) return 'gone'
+  if (!stored.includes(MARKER)) return 'removed'
   try {
     const now = await decoded(stored)
     assert.deepEqual(now, shown)
-    return 'came back'
+    return 'survived'
   } catch {
     return 'needed'
   }

@@ -1,4 +1,4 @@
-/** Frames of previews behind images: found, or taken for what follows an image; never a way around inspection. */
+/** Preview frames: detected when well-formed, otherwise treated as trailing data; never a way to bypass inspection. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
@@ -15,7 +15,7 @@ async function contentOf(bytes: Uint8Array, segments: Segment[]): Promise<Buffer
   return Buffer.concat(pieces)
 }
 
-it('is what decoders of each format pass over', async () => {
+it('is ignored by decoders of each format', async () => {
   const { default: sharp } = await import('sharp')
   for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
     const { image, file } = await previewed(format)
@@ -24,7 +24,7 @@ it('is what decoders of each format pass over', async () => {
   }
 })
 
-it('stores what was sent as it is, in one run', async () => {
+it('stores a clean upload unchanged, as one range', async () => {
   for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
     const { image, preview, file } = await previewed(format)
     const { segments, ...found } = await inspectUpload(sourceOf(file))
@@ -34,7 +34,7 @@ it('stores what was sent as it is, in one run', async () => {
   }
 })
 
-it('puts image and preview together anew where something of them goes', async () => {
+it('reassembles image and preview when something is removed from either', async () => {
   const { image, preview } = await previewed()
   const junk = Buffer.from('SECRET')
   for (const [first, second] of [
@@ -50,7 +50,7 @@ it('puts image and preview together anew where something of them goes', async ()
   }
 })
 
-it('reads a file of many sizes that has no frame as before', async () => {
+it('finds no preview in files without a frame, whatever their size', async () => {
   for (const length of [0, 1, 11, 12, 20, 21, 5000]) {
     const source = sourceOf(new Uint8Array(length))
     const { image, preview } = await splitFrame(source)
@@ -59,7 +59,7 @@ it('reads a file of many sizes that has no frame as before', async () => {
   }
 })
 
-it('never lets a changed byte through that inspection alone would refuse, and throws refusals alone', async () => {
+it('never lets a changed byte bypass inspection, and throws nothing but refusals', async () => {
   const { image, preview, file } = await previewed()
   const alone = await inspect(sourceOf(image))
   await fc.assert(

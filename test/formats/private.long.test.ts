@@ -1,4 +1,4 @@
-/** Nothing private is left: exiftool reads every file before and after. */
+/** exiftool finds private tags in the files before, and none after scrubbing. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { scrub } from './subject.ts'
 
 const run = promisify(execFile)
 
-/** Group and tag, as `exiftool -G1` names them: what shows a picture, and nothing about anyone. */
+/** Tags as named by `exiftool -G1` that describe only the image, not a person or a device. */
 const HARMLESS = [
   /^(ExifTool|System|Composite|JFIF|ICC|ICC_Profile|ICC-\w+|PNG-pHYs|PNG-cICP|APNG|Adobe|RIFF|MPF\d*|MPImage\d)( |$)/,
   /^File (FileType|FileTypeExtension|MIMEType|Image(Width|Height)|EncodingProcess|BitsPerSample|ColorComponents|YCbCrSubSampling|ExifByteOrder)$/,
@@ -72,9 +72,9 @@ test('exiftool finds nothing private in what is stored', { skip }, async (t) => 
   const [before, after] = [await privateTags(sent), await privateTags(stored)]
   assert.equal(after.size, files.length)
   for (const [index, name] of names.entries()) {
-    assert.deepEqual(after.get(name), [], `${files[index]!.name} still has something private`)
+    assert.deepEqual(after.get(name), [], `${files[index]!.name} still has private tags`)
   }
   const exposed = [...before.values()].filter((tags) => tags.length > 0).length
   t.diagnostic(`${exposed} of ${files.length} files had private tags before, none after`)
-  assert.ok(exposed > 50, 'exiftool sees what is private before')
+  assert.ok(exposed > 50, 'exiftool sees the private tags before')
 })

@@ -1,4 +1,4 @@
-/** What the format tests ask of `inspect`, and of sharp beside it. */
+/** Helpers for the format tests: inspects files with the code under test, and decodes them with sharp for comparison. */
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
@@ -9,18 +9,18 @@ import { inspect } from '../../src/formats/inspect.ts'
 
 export interface Scrubbed extends Inspection {
   file: Buffer
-  /** Nothing had to go: the file is one run. */
-  whole: boolean
+  /** Nothing was removed: the result is one range over the whole file. */
+  unchanged: boolean
 }
 
-/** What would be stored. */
+/** Inspects a file and assembles the bytes that would be stored. */
 export async function scrub(file: Uint8Array): Promise<Scrubbed> {
   const source = sourceOf(file)
   const inspection = await inspect(source)
   return {
     ...inspection,
     file: await assembled(source, inspection),
-    whole: isWhole(inspection.segments, file.length),
+    unchanged: isWhole(inspection.segments, file.length),
   }
 }
 
@@ -30,7 +30,7 @@ export async function assembled(source: ByteSource, { segments }: Inspection): P
   return Buffer.concat(pieces)
 }
 
-/** Every sample of every frame, and what else a viewer goes by. Throws at sharp's slightest doubt. */
+/** All pixels of all frames, and all metadata that affects display. Throws even on a warning of sharp. */
 export async function decoded(file: Uint8Array): Promise<{ pixels: Buffer; shown: Partial<Metadata> }> {
   const options = { failOn: 'warning', animated: true, limitInputPixels: false } as const
   const metadata = await sharp(file, options).metadata()
@@ -49,19 +49,18 @@ export async function decoded(file: Uint8Array): Promise<{ pixels: Buffer; shown
   }
 }
 
-/** Files that are refused as damaged, a case each. */
+/** Adds a test for each file: `inspect` refuses it as damaged. */
 export function refuseAll(files: Record<string, Uint8Array>): void {
   for (const [name, bytes] of Object.entries(files)) {
-    test(name, () =>
+    test(`refuses ${name}`, () =>
       assert.rejects(
         inspect(sourceOf(bytes)),
         (error) => error instanceof Refusal && error.code === 'damaged-image',
-      ),
-    )
+      ))
   }
 }
 
-/** Counts what a walk reads. Unit: bytes. */
+/** Wraps a source to count the reads of a walk. Unit: bytes, except for `calls`. */
 export function counted(source: ByteSource) {
   const counts = { read: 0, largest: 0, calls: 0 }
   const read = async (offset: number, length: number) => {

@@ -1,12 +1,12 @@
 /**
- * What bare `node:http` can do with files: it opens, reads and sends, and checks nothing. A range is read where it lies.
- * Called with a port, a folder, a JSON file of headers, and how to read: `whole` (`fs.readFile`) or `stream`.
+ * Bare `node:http` with files: opens, reads and sends without any checks. Reads only the requested part for a range.
+ * Arguments: a port, a folder, a JSON file of headers, and how to read: `whole` (`fs.readFile`) or `stream`.
  */
 import { createReadStream, readFile, readFileSync, stat } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import path from 'node:path'
 
-const [port, folder, headersPath, way] = process.argv.slice(2) as [string, string, string, string]
+const [port, folder, headersPath, mode] = process.argv.slice(2) as [string, string, string, string]
 const headers: [string, string][] = JSON.parse(readFileSync(headersPath, 'utf8'))
 const common = [...headers.flat(), 'Content-Type', 'image/jpeg']
 
@@ -34,6 +34,6 @@ createServer((request, response) => {
   const file = path.join(folder, path.basename(request.url!))
   const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
   if (range) sendStream(file, response, { start: Number(range[1]), end: Number(range[2]) })
-  else if (way === 'whole') sendWhole(file, response)
+  else if (mode === 'whole') sendWhole(file, response)
   else sendStream(file, response)
 }).listen(Number(port), '127.0.0.1')

@@ -1,6 +1,6 @@
 /**
- * What people write with Fastify and @fastify/multipart: the file part piped into a file that is flushed when it
- * closes. It checks nothing, and does not flush the folder. Called with a port and a folder.
+ * A typical upload handler with Fastify and @fastify/multipart: pipes the file part into a file that is flushed on close.
+ * Checks nothing, and does not flush the folder. Arguments: a port and a folder.
  */
 import { createWriteStream } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-/** What people write with Fastify: `@fastify/static` over a folder. Called with a port and a folder. */
+/** A typical file server with Fastify: `@fastify/static` for a folder. Arguments: a port and a folder. */
 import fastifyStatic from '@fastify/static'
 import fastify from 'fastify'
 

@@ -1,6 +1,6 @@
 /**
- * What a Hono route on Node can do: pictures in memory, no checks, one `Response` each.
- * Called with a port, a folder of pictures, and a JSON file of headers.
+ * A Hono route on Node: pictures in memory, no checks, one `Response` per request.
+ * Arguments: a port, a folder of pictures, and a JSON file of headers.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * What bare `node:http` can do: pictures in memory, no checks, one `writeHead` and one `end`.
- * Called with a port, a folder of pictures, and a JSON file of headers.
+ * Bare `node:http`: pictures in memory, no checks, one `writeHead` and one `end` per request.
+ * Arguments: a port, a folder of pictures, and a JSON file of headers.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,16 +1,16 @@
 /**
- * The least that a durable upload can cost on Node: takes the body as it comes, writes it to a temp file, fsyncs it,
- * renames it, answers 201. It parses nothing and checks nothing.
- * Called with a port, a folder, and how to write: `collect` (the whole body, then one write), `stream` (chunk by chunk as
- * they come), or `durable`, which collects, and flushes the folder too: else a power cut may take the file's name.
+ * The minimal cost of a durable upload on Node: writes the raw body to a temporary file, fsyncs and renames it, and answers
+ * 201. Parses nothing and checks nothing.
+ * Arguments: a port, a folder, and how to write: `collect` (the whole body with one write), `stream` (each chunk as it
+ * arrives), or `durable` (collects, and also fsyncs the folder: otherwise a power cut may lose the file's name).
  */
 import type { Buffer } from 'node:buffer'
 import { open, rename, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import path from 'node:path'
 
-const [port, folder, way] = process.argv.slice(2) as [string, string, string]
-const names = await open(folder)
+const [port, folder, mode] = process.argv.slice(2) as [string, string, string]
+const directory = await open(folder)
 let uploads = 0
 
 async function collect(request: IncomingMessage, temporary: string): Promise<void> {
@@ -31,12 +31,12 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const name = String(uploads++)
   const file = path.join(folder, name)
   try {
-    await (way === 'stream' ? stream : collect)(request, `${file}.tmp`)
+    await (mode === 'stream' ? stream : collect)(request, `${file}.tmp`)
     await rename(`${file}.tmp`, file)
-    if (way === 'durable') await names.sync()
+    if (mode === 'durable') await directory.sync()
     response.writeHead(201, { 'Content-Type': 'application/json' }).end(JSON.stringify({ name }))
   } catch (error) {
-    // The load generator hangs up in the middle of uploads when its time is over.
+    // The load generator disconnects in the middle of uploads when its time is over.
     await rm(`${file}.tmp`, { force: true })
     if (!request.destroyed) throw error
   }

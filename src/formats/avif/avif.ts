@@ -3,7 +3,7 @@
 import type { Edit } from '../bmff/edits.ts'
 import { refuse } from '../bmff/fields.ts'
 import { boxFileOf } from '../bmff/file.ts'
-import { concatenated, inOrder, overlap, runsOf } from '../bmff/runs.ts'
+import { concatenated, overlap, runsOf, sortedByStart } from '../bmff/runs.ts'
 import type { Work } from '../bytes/work.ts'
 import { checkAnimation, checkDimensions } from '../damaged.ts'
 import type { Inspector } from '../image.ts'
@@ -12,15 +12,15 @@ import { keptItems } from './kept-items.ts'
 import { layoutOf } from './layout.ts'
 import { displayedSize, type Item, readMeta } from './meta.ts'
 import { type ObuWalk, obuWalk } from './obus.ts'
-import { namesPlace } from './position.ts'
+import { detectLocation } from './position.ts'
 import { type Avif, scrubbed } from './scrub.ts'
 import { readMovie, type Track } from './tracks.ts'
 
 export { isAvif } from './brands.ts'
 
 /**
- * Reads descriptions whole, and of the image data no more than the headers of its units. Throws also
- * `Refusal('unsupported-type')` for a HEIF file whose picture is not AV1.
+ * Reads all metadata, but only the unit headers of image data. Also throws `Refusal('unsupported-type')` for a HEIF file whose
+ * image is not coded in AV1.
  */
 export const inspectAvif: Inspector = async (whole) => {
   const file = boxFileOf(whole)
@@ -32,7 +32,7 @@ export const inspectAvif: Inspector = async (whole) => {
   const kept: Map<number, Item> = meta ? keptItems(meta) : new Map()
   const avif: Avif = { layout, meta, kept, movie }
 
-  // One list for the whole file: it is refused where that grows too long.
+  // A single list for the whole file, so that its size limit applies to the whole file.
   const edits: Edit[] = []
   const walk = obuWalk(file, edits)
   if (meta) await checkImages(file, meta, kept, walk, edits)
@@ -43,17 +43,17 @@ export const inspectAvif: Inspector = async (whole) => {
     type: 'image/avif',
     ...size,
     animated: movie?.tracks.some(({ frames }) => frames > 1) ?? false,
-    hasLocation: await namesPlace(file, layout.boxes, meta, tracks),
+    hasLocation: await detectLocation(file, layout.boxes, meta, tracks),
     segments: await scrubbed(file, avif, edits),
   }
 }
 
-/** Throws unless every sample is whole, and a viewer can paint them all. `walk` notes what has to go of their data. */
+/** Throws unless every sample is complete and viewers can paint them all. `walk` collects the edits of their data. */
 async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<void> {
-  const all = inOrder(concatenated(tracks.map(({ samples }) => samples)))
-  if (work.spend(all.length / 16)) await work.turn()
+  const all = sortedByStart(concatenated(tracks.map(({ samples }) => samples)))
+  if (work.spend(all.length / 16)) await work.yield()
   if (overlap(all)) refuse('its frames overlap')
-  if (work.spend(all.length / 16)) await work.turn()
+  if (work.spend(all.length / 16)) await work.yield()
   let maxFrames = 0
   // Only the first sample of a track must bring the sequence header.
   for (const { samples, frames, sequence, width, height } of tracks) {
@@ -65,11 +65,11 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
       checkAnimation(maxWidth, maxHeight, frames)
     }
   }
-  // In order of place, so that one read serves neighbours.
+  // In file order, so that neighbouring samples share a read.
   let last = -1
   for (const sample of runsOf(all)) {
-    if (work.spend(1)) await work.turn()
-    // Equal data may be written once.
+    if (work.spend(1)) await work.yield()
+    // Samples may share data.
     if (sample.start === last) continue
     last = sample.start
     const data = await walk([sample])
@@ -79,8 +79,8 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
 }
 
 /**
- * Size of the primary image, or of a sequence without one. Viewers show a sequence as large as its track says, and do
- * not turn it by the matrix that stands beside.
+ * Size of the primary image, or else of the image sequence. Viewers use the size in the track header, and ignore the
+ * transformation matrix in it.
  */
 function displayedSizeOf({ meta, kept, movie }: Avif): { width: number; height: number } {
   const image = meta?.primary != null ? kept.get(meta.primary) : undefined

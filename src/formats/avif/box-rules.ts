@@ -1,12 +1,12 @@
-/** The rules for the boxes of an AVIF file: which child boxes and which bytes of a box are kept. */
-import { type Edit, written, zeroed } from '../bmff/edits.ts'
+/** Which child boxes and which bytes of a box are kept in an AVIF file. */
+import { type Edit, writeEdits, zeroEdits } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
 import { AUXILIARY_TYPES } from './kept-items.ts'
 import { configEdits } from './obus.ts'
 
-/** Anything else is blanked: `udta`, XML, `uuid`, boxes that nobody has heard of. */
+/** Allowed children by parent. All others are blanked: `udta`, XML, `uuid`, unknown boxes. */
 export const KEPT_CHILDREN: Record<string, ReadonlySet<string>> = {
   meta: words('hdlr pitm iloc iinf iref iprp grpl idat dinf'),
   iprp: words('ipco ipma'),
@@ -14,7 +14,7 @@ export const KEPT_CHILDREN: Record<string, ReadonlySet<string>> = {
   ipco: words(
     'ispe pixi pasp colr clap irot imir rloc auxC av1C a1op a1lx lsel iscl clli mdcv cclv amve reve ndwt',
   ),
-  // Groups that viewers go by (23008-12, 6.8; `altr`: one of several is shown, e.g. with or without its gain map).
+  // Groups that affect viewers (23008-12, 6.8; `altr`: alternatives, e.g. with and without a gain map).
   grpl: words('altr ster eqiv tsyn brst'),
   moov: words('mvhd trak'),
   trak: words('tkhd tref edts mdia'),
@@ -31,7 +31,7 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
-/** Reads how long the fields of a box are. Unit: bytes from the start of its body. */
+/** Computes the length of a box's fields. Unit: bytes from the start of its body. */
 type Length = (body: Fields) => number
 
 const fixed =
@@ -39,13 +39,13 @@ const fixed =
   () =>
     bytes
 
-/** Version 1 has fields of 64 bits. */
+/** Version 1 has 64-bit fields. */
 const versioned =
   (bytes: number, wideBytes: number): Length =>
   (body) =>
     body.versionAndFlags().version === 1 ? wideBytes : bytes
 
-/** Version and flags, a count, entries. */
+/** Version and flags, a count, then entries. */
 const table =
   (entryBytes: number, wideEntryBytes = entryBytes): Length =>
   (body) => {
@@ -53,14 +53,14 @@ const table =
     return 8 + body.u32() * (version === 1 ? wideEntryBytes : entryBytes)
   }
 
-/** Version and flags, then what an auxiliary image is: viewers know names, and no other text. */
+/** Version and flags, then the type of the auxiliary image, which is kept only if it is a known one. */
 const auxiliary: Length = (body) => {
   body.skip(Math.min(4, body.left))
   const name = body.text()
   return AUXILIARY_TYPES.has(name) ? 4 + name.length + 1 : 4
 }
 
-/** The length of a box's fields. Bytes behind them are ignored by readers, and zeroed. */
+/** The length of each box's fields. Readers ignore the bytes after them, so they are zeroed. */
 const BODY_BYTES = new Map<string, Length>(
   Object.entries({
     // Boxes of items.
@@ -118,8 +118,8 @@ const BODY_BYTES = new Map<string, Length>(
   } satisfies Record<string, Length>),
 )
 
-/** Fields that hold nothing for a viewer: times, names, what is reserved. */
-const SPARE_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
+/** Edits for fields that viewers ignore: times, names, reserved fields. */
+const IGNORED_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
   Object.entries({
     mvhd: movieHeaderEdits,
     tkhd: trackHeaderEdits,
@@ -132,74 +132,74 @@ const SPARE_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
 )
 
 /**
- * The edits that blank unused bytes of a box that is kept, without those of its children. Throws `Refusal('damaged-image')` if
+ * The edits that blank the ignored bytes of a kept box, but not those of its children. Throws `Refusal('damaged-image')` when
  * the box ends before its fields do.
  */
-export function spareEdits(fields: Fields, box: Box): Edit[] {
+export function ignoredByteEdits(fields: Fields, box: Box): Edit[] {
   const own = fields.within(box.start, box.end)
   const bytes = BODY_BYTES.get(box.type)?.(own.bodyOf(box))
   return [
-    ...(bytes === undefined ? [] : zeroed(own, Math.min(box.end, box.body + bytes), box.end)),
-    ...(SPARE_FIELDS.get(box.type)?.(own, box) ?? []),
+    ...(bytes === undefined ? [] : zeroEdits(own, Math.min(box.end, box.body + bytes), box.end)),
+    ...(IGNORED_FIELDS.get(box.type)?.(own, box) ?? []),
   ]
 }
 
-/** True for a box that viewers pass over: a `pixi` that is not valid, a `colr` without a profile. */
-export function isUnfit(type: string, fields: Fields): boolean {
+/** True for a property that viewers ignore: an invalid `pixi`, or a `colr` without a valid profile or code points. */
+export function isIgnoredProperty(type: string, fields: Fields): boolean {
   if (type === 'pixi') {
     if (fields.left < 5 || fields.versionAndFlags().version !== 0) return true
     const channels = fields.u8()
     return channels < 1 || channels > 4 || channels > fields.left
   }
-  return type === 'colr' && holdsNoProfile(fields)
+  return type === 'colr' && lacksColourInfo(fields)
 }
 
-function holdsNoProfile(fields: Fields): boolean {
+function lacksColourInfo(fields: Fields): boolean {
   const kind = fields.left >= 4 ? fields.code() : ''
   if (kind !== 'rICC' && kind !== 'prof') return kind !== 'nclx' && kind !== 'nclc'
   const { left } = fields
   return profileLength(fields.take(Math.min(ICC_HEADER_BYTES, left)), left) === null
 }
 
-/** Names that encoders give every image and every track. Others may have been typed by people. */
-const ENCODERS_NAMES: ReadonlySet<string> = new Set(['', 'Color', 'Alpha', 'GMap', 'libavif', 'PICT'])
+/** Default names that encoders write for images and tracks. Any other name may have been typed by a person. */
+const DEFAULT_NAMES: ReadonlySet<string> = new Set(['', 'Color', 'Alpha', 'GMap', 'libavif', 'PICT'])
 
-/** A name in UTF-8 and what stands behind it, up to `end`. */
+/** Zeroes a UTF-8 name, unless it is a default, and the bytes after it up to `end`. */
 export function nameEdits(fields: Fields, start: number, end: number): Edit[] {
   const name = fields.within(start, end).text()
-  return zeroed(fields, ENCODERS_NAMES.has(name) ? Math.min(end, start + name.length) : start, end)
+  return zeroEdits(fields, DEFAULT_NAMES.has(name) ? Math.min(end, start + name.length) : start, end)
 }
 
-/** `hdlr` (14496-12, 8.4.3): what it handles stays. */
+/** `hdlr` (14496-12, 8.4.3): keeps only the handler type, and a default name. */
 function handlerEdits(fields: Fields, { body, end }: Box): Edit[] {
   const nameAt = Math.min(end, body + 24)
   return [
-    ...zeroed(fields, body + 4, body + 8),
-    ...zeroed(fields, body + 12, nameAt),
+    ...zeroEdits(fields, body + 4, body + 8),
+    ...zeroEdits(fields, body + 12, nameAt),
     ...nameEdits(fields, nameAt, end),
   ]
 }
 
-/** A `dref` that names this file and no other (14496-12, 8.7.2). */
+/** A `dref` whose only entry is the file itself (14496-12, 8.7.2). */
 const OWN_FILE = ascii('\0\0\0\x1cdref\0\0\0\0\0\0\0\x01\0\0\0\x0curl \0\0\0\x01')
 
 const URL_AT = 16
 
-/** `dinf` is replaced by one that refers to this file: names of other files may be private. */
+/** Replaces `dinf` by one that refers to the file itself: names of other files may be private. */
 function dataReferenceEdits(fields: Fields, { body, end }: Box): Edit[] {
   const length = end - body
-  if (length < OWN_FILE.length) return zeroed(fields, body, end)
-  // The remaining bytes are an empty name: behind the boxes readers expect another one.
+  if (length < OWN_FILE.length) return zeroEdits(fields, body, end)
+  // Count the remaining bytes as an empty name: after the last box, readers would expect another box.
   const own = OWN_FILE.slice()
   const view = new DataView(own.buffer)
   view.setUint32(0, length)
   view.setUint32(URL_AT, length - URL_AT)
-  return [...written(fields, body, own), ...zeroed(fields, body + own.length, end)]
+  return [...writeEdits(fields, body, own), ...zeroEdits(fields, body + own.length, end)]
 }
 
-/** Creation and modification time (14496-12, 8.2.2): of zero, they are unknown. */
+/** Zeroes creation and modification time (14496-12, 8.2.2): zero means unknown. */
 function timeEdits(fields: Fields, box: Box): Edit[] {
-  return zeroed(fields, box.body + 4, box.body + 4 + (isWide(fields, box) ? 16 : 8))
+  return zeroEdits(fields, box.body + 4, box.body + 4 + (isWide(fields, box) ? 16 : 8))
 }
 
 function isWide(fields: Fields, box: Box): boolean {
@@ -212,9 +212,9 @@ function movieHeaderEdits(fields: Fields, box: Box): Edit[] {
   const rateAt = box.body + (isWide(fields, box) ? 32 : 20)
   return [
     ...timeEdits(fields, box),
-    ...zeroed(fields, rateAt + 6, rateAt + 16),
-    ...written(fields, rateAt + 16, matrixOf([ONE, 0, 0, ONE])),
-    ...zeroed(fields, rateAt + 52, rateAt + 76),
+    ...zeroEdits(fields, rateAt + 6, rateAt + 16),
+    ...writeEdits(fields, rateAt + 16, matrixOf([ONE, 0, 0, ONE])),
+    ...zeroEdits(fields, rateAt + 52, rateAt + 76),
   ]
 }
 
@@ -224,14 +224,14 @@ function trackHeaderEdits(fields: Fields, box: Box): Edit[] {
   const idEnd = box.body + (wide ? 24 : 16)
   return [
     ...timeEdits(fields, box),
-    ...zeroed(fields, idEnd, idEnd + 4),
+    ...zeroEdits(fields, idEnd, idEnd + 4),
     // Reserved, layer, group and volume.
-    ...zeroed(fields, restAt, restAt + 16),
-    ...written(fields, restAt + 16, keptMatrix(fields.within(restAt + 16, restAt + 52))),
+    ...zeroEdits(fields, restAt, restAt + 16),
+    ...writeEdits(fields, restAt + 16, keptMatrix(fields.within(restAt + 16, restAt + 52))),
   ]
 }
 
-/** Quarter turns and mirrors stay; whatever else stands there no viewer of image sequences applies. */
+/** Keeps quarter turns and mirrors. Viewers of image sequences apply no other matrix, so any other becomes the identity. */
 function keptMatrix(fields: Fields): Uint8Array {
   const [a = 0, b = 0, , c = 0, d = 0] = Array.from({ length: 9 }, () => fields.u32() | 0)
   const isUnit = (value: number) => Math.abs(value) === ONE
@@ -247,22 +247,22 @@ function matrixOf([a, b, c, d]: [a: number, b: number, c: number, d: number]): U
   return bytes
 }
 
-/** 72 dots an inch, as every writer says (14496-12, 12.1.3). */
+/** 72 dpi, the value that every writer uses (14496-12, 12.1.3). */
 const RESOLUTION = Uint8Array.of(0, 0x48, 0, 0, 0, 0x48, 0, 0)
 
-/** What writers of AV1 call themselves, after the length of the text. */
+/** The compressor name that AV1 encoders write, after its length byte. */
 const COMPRESSOR = '\nAOM Coding'
 
-/** `av01` (14496-12, 12.1.3.2): reserved fields, and the name of the program. */
+/** `av01` (14496-12, 12.1.3.2): zeroes reserved fields and the compressor name. */
 function sampleEntryEdits(fields: Fields, { start }: Box): Edit[] {
   const nameAt = start + 50
   const name = fields.within(nameAt, nameAt + 32).text()
   return [
-    ...zeroed(fields, start + 8, start + 14),
-    ...zeroed(fields, start + 16, start + 32),
-    ...written(fields, start + 36, RESOLUTION),
-    ...zeroed(fields, start + 44, start + 48),
-    ...zeroed(fields, name === COMPRESSOR ? nameAt + name.length : nameAt, nameAt + 32),
+    ...zeroEdits(fields, start + 8, start + 14),
+    ...zeroEdits(fields, start + 16, start + 32),
+    ...writeEdits(fields, start + 36, RESOLUTION),
+    ...zeroEdits(fields, start + 44, start + 48),
+    ...zeroEdits(fields, name === COMPRESSOR ? nameAt + name.length : nameAt, nameAt + 32),
   ]
 }
 
@@ -272,12 +272,12 @@ function countAt(body: Fields, skipped: number): number {
   return body.u8()
 }
 
-/** Content colour volume (23008-12, 6.5.x; H.265, D.2.40): primaries, and three luminances, each if its flag is set. */
+/** Content colour volume (23008-12, 6.5.x; H.265, D.2.40): primaries and three luminances, each present if its flag is set. */
 function colourVolumeBytes(flags: number): number {
   return (flags & 0x20 ? 24 : 0) + (flags & 0x10 ? 4 : 0) + (flags & 0x08 ? 4 : 0) + (flags & 0x04 ? 4 : 0)
 }
 
-/** 14496-12, 12.1.5. A profile says its length itself. */
+/** 14496-12, 12.1.5. A profile starts with its own length. */
 function colourBytes(body: Fields): number {
   if (body.left < 8) return 0
   const kind = latin1(body.take(4))

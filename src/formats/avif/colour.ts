@@ -1,11 +1,11 @@
-/** What the properties of a HEIF image say of its colours (ISO/IEC 23008-12, 6.5.5). */
+/** Colour information in the properties of a HEIF image (ISO/IEC 23008-12, 6.5.5). */
 import { MAX_PROFILE_BYTES } from '../metadata/icc.ts'
 import type { Item } from './meta.ts'
 
 export interface Colour {
   /** An ICC profile. */
   profile: Uint8Array | null
-  /** Code points of ITU-T H.273. 2: not said. */
+  /** Code points of ITU-T H.273. 2: unspecified. */
   primaries: number
   transfer: number
 }
@@ -15,7 +15,10 @@ export function isHdrTransfer(transfer: number): boolean {
   return transfer === 16 || transfer === 18
 }
 
-/** The picture's colour, or its first tile's: encoders write it to either. An ICC profile counts more (MIAF, 7.3.6.4). */
+/**
+ * Colour of the primary item, or else of its first tile: encoders write it to either. An ICC profile takes precedence over code
+ * points (MIAF, 7.3.6.4).
+ */
 export function colourOf(primary: Item, tile: Item = primary): Colour {
   const colour: Colour = { profile: null, primaries: 2, transfer: 2 }
   for (const item of [tile, primary]) {

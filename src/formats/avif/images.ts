@@ -1,6 +1,6 @@
-/** Checks the images of a file: sizes, settings, what they are made of, and that their data is whole. */
+/** Validates the images of a file: sizes, codec configuration, derivations, and completeness of data. */
 import { MAX_FRAME_PIXELS } from '../../protocol.ts'
-import { type Edit, zeroInto } from '../bmff/edits.ts'
+import { addZeros, type Edit } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun, readRuns } from '../bmff/file.ts'
 import { checkDimensions } from '../damaged.ts'
@@ -9,18 +9,21 @@ import { type Item, MAX_ITEMS, type Meta, propertyOf, spatialExtent } from './me
 import { configuredSequence, type ObuSummary, type ObuWalk } from './obus.ts'
 import { isSameSize, type SequenceHeader, TWO_SIZES } from './sequence-header.ts'
 
-/** Turns, mirrors and crops. */
+/** Rotations, mirrors and crops. */
 const TRANSFORMATIONS = ['clap', 'irot', 'imir']
 
-/** Properties of which an image has one (23008-12, 6.5.3; AVIF 1.2, 2.2.1). Of several some decoders go by the first, others by the last. */
+/**
+ * Properties that an image has exactly once (23008-12, 6.5.3; AVIF 1.2, 2.2.1). Given several, some decoders use the first,
+ * others the last.
+ */
 const SINGLE = ['ispe', 'av1C']
 
-/** The largest description of a derived image that is read: an overlay of 1,000 images takes 8 kB. Unit: bytes. */
+/** Size limit for the description of a derived image. An overlay of 1,000 images takes 8 kB. Unit: bytes. */
 const MAX_DERIVATION_BYTES = 64 * 1024
 
 /**
- * Throws `Refusal('damaged-image')` unless all these images are whole and agree with themselves. `edits` gets what has to go
- * of descriptions of derived images; `walk` notes the rest.
+ * Throws `Refusal('damaged-image')` unless all images are complete and consistent. Adds edits of derived images' descriptions
+ * to `edits`; `walk` collects those of coded data.
  */
 export async function checkImages(
   file: BoxFile,
@@ -30,16 +33,16 @@ export async function checkImages(
   edits: Edit[],
 ): Promise<void> {
   checkDerivations(images)
-  // Items may share their data.
-  const walked = new Map<string, ObuSummary>()
-  // In order of place, so that one read serves neighbours.
-  const placed = [...images.values()].toSorted(
+  // Items may share data.
+  const summaries = new Map<string, ObuSummary>()
+  // In file order, so that neighbouring images share a read.
+  const byOffset = [...images.values()].toSorted(
     (a, b) => (a.extents?.[0]?.start ?? 0) - (b.extents?.[0]?.start ?? 0),
   )
-  const coded = placed.filter(({ type }) => type === AV1)
+  const coded = byOffset.filter(({ type }) => type === AV1)
   const codedAt = new Set(coded.flatMap(({ extents }) => extents ?? []).map(({ start }) => start))
-  for (const image of placed) {
-    if (file.cursor.work.spend(4 + image.inputs.length)) await file.cursor.work.turn()
+  for (const image of byOffset) {
+    if (file.cursor.work.spend(4 + image.inputs.length)) await file.cursor.work.yield()
     const { width, height } = spatialExtent(image)
     checkDimensions(width, height)
     for (const type of SINGLE) {
@@ -47,12 +50,12 @@ export async function checkImages(
         refuse(`an image has two ${type} properties`)
     }
     if (image.type === AV1) {
-      const place = JSON.stringify(image.extents)
-      const data = walked.get(place) ?? (await walk(dataOf(image)))
-      walked.set(place, data)
+      const key = JSON.stringify(image.extents)
+      const data = summaries.get(key) ?? (await walk(dataOf(image)))
+      summaries.set(key, data)
       checkCoded(image, data)
     } else if (image.type !== 'iden') {
-      // What stands behind a description goes: it may be no other image's data.
+      // The bytes after a description are zeroed, so they must not be the data of another image.
       if (image.extents?.some(({ start }) => codedAt.has(start))) refuse('its boxes or images overlap')
       await checkDerived(file, meta, image, edits)
     }
@@ -64,18 +67,18 @@ function checkCoded(image: Item, data: ObuSummary): void {
   const sequence = checkCodedData(data, configuredSequence(propertyOf(image, 'av1C')))
   const fits = width <= sequence.maxWidth && height <= sequence.maxHeight
   const exact = width === sequence.maxWidth && height === sequence.maxHeight
-  if (!fits || (sequence.exact && !exact)) refuse('an image is not as large as its ispe says')
+  if (!fits || (sequence.exact && !exact)) refuse('the size of an image does not match its ispe')
 }
 
-/** Throws unless the data holds a picture, within the limits. */
+/** Throws unless the data contains a picture within the size limits. */
 export function checkPicture({ hasPicture, sequence }: ObuSummary): void {
   if (!hasPicture) refuse('an image has no picture data')
   if (sequence) checkDimensions(sequence.maxWidth, sequence.maxHeight)
 }
 
 /**
- * Throws unless the data can start a picture, within the limits. `configured`: the sequence header in the settings. Returns
- * the one by which it is decoded.
+ * Throws unless the data can be decoded on its own and is within the size limits. `configured`: the sequence header in
+ * `av1C`. Returns the sequence header that decoders use.
  */
 export function checkCodedData(data: ObuSummary, configured: SequenceHeader | null): SequenceHeader {
   checkPicture(data)
@@ -85,7 +88,7 @@ export function checkCodedData(data: ObuSummary, configured: SequenceHeader | nu
   return sequence
 }
 
-/** Checks the description of a derived image, and blanks the bytes behind it, which readers ignore. */
+/** Validates the description of a derived image, and zeroes the bytes after it, which readers ignore. */
 async function checkDerived(file: BoxFile, meta: Meta, image: Item, edits: Edit[]): Promise<void> {
   const extents = dataOf(image)
   const bytes = await readRuns(file, extents, MAX_DERIVATION_BYTES + 1)
@@ -95,7 +98,7 @@ async function checkDerived(file: BoxFile, meta: Meta, image: Item, edits: Edit[
     const from = Math.min(end, start + left)
     left -= from - start
     const tail = { start: from, end }
-    if (!(await isZeroRun(file, tail))) zeroInto(edits, tail)
+    if (!(await isZeroRun(file, tail))) addZeros(edits, tail)
   }
   if (image.type === 'grid' || image.type === 'iovl') checkComposed(meta, image, new Fields(bytes, 0))
 }
@@ -115,7 +118,7 @@ function skipCanvas(type: string, fields: Fields, inputs: number): void {
   fields.skip(type === 'grid' ? 2 + 2 * width : 8 + (2 + 2 * inputs) * width)
 }
 
-/** ISO 21496-1, annex C.2, behind a version of its own (AVIF 1.2, 4.2.2). Of another version nothing is read. */
+/** ISO 21496-1, annex C.2, after an own version field (AVIF 1.2, 4.2.2). Unknown versions are not parsed. */
 function toneMapBytes(fields: Fields): number {
   const version = fields.u8()
   const minimumVersion = fields.u16()
@@ -126,7 +129,7 @@ function toneMapBytes(fields: Fields): number {
   return 6 + (flags & 0x08 ? 4 + 8 + 20 * channels : 16 + 40 * channels)
 }
 
-/** A sample transform (AVIF 1.2, 4.2.3.2): tokens, of which constants bring their value along. */
+/** A sample transform (AVIF 1.2, 4.2.3.2): tokens, with a value after each constant. */
 function skipExpression(fields: Fields): void {
   const constantBytes = 1 << (fields.u8() & 3)
   for (let tokens = fields.u8(); tokens > 0; tokens--) if (fields.u8() === 0) fields.skip(constantBytes)
@@ -151,7 +154,7 @@ function checkComposed(meta: Meta, image: Item, fields: Fields): void {
     fields.skip(8)
   }
   if (fields.uint(width) !== declared.width || fields.uint(width) !== declared.height) {
-    refuse('an image is not as large as its ispe says')
+    refuse('the size of an image does not match its ispe')
   }
   if (image.type === 'iovl' && (inputs.length === 0 || fields.left !== inputs.length * 2 * width)) {
     refuse('the description of a grid or overlay is not valid')
@@ -159,8 +162,8 @@ function checkComposed(meta: Meta, image: Item, fields: Fields): void {
 }
 
 /**
- * Tiles are of one size and one coding, none lies outside the image (MIAF, 7.3.11.4), and none is turned or cropped on its
- * own (AVIF 1.2, 4.2.1).
+ * Throws unless all tiles have the same size and coding, none lies outside the image (MIAF, 7.3.11.4), and none has a
+ * transformation of its own (AVIF 1.2, 4.2.1).
  */
 function checkTiles(tiles: Item[], rows: number, columns: number, image: { width: number; height: number }) {
   const { width, height } = spatialExtent(tiles[0] ?? refuse('a tile is missing'))
@@ -172,22 +175,22 @@ function checkTiles(tiles: Item[], rows: number, columns: number, image: { width
   const codings = new Set<string>()
   for (const tile of tiles) {
     const size = spatialExtent(tile)
-    if (size.width !== width || size.height !== height) refuse('the tiles of a grid are not of one size')
+    if (size.width !== width || size.height !== height) refuse('the tiles of a grid differ in size')
     if (TRANSFORMATIONS.some((type) => propertyOf(tile, type)))
       refuse('a tile of a grid is turned or cropped')
     if (tile.type === AV1) codings.add(codingOf(propertyOf(tile, 'av1C')))
   }
-  if (codings.size > 1) refuse('the tiles of a grid are not coded in one way')
+  if (codings.size > 1) refuse('the tiles of a grid are coded differently')
 }
 
-/** Profile, bit depth and chroma of `av1C`: what all tiles share. Levels and tiers may differ. */
+/** Profile, bit depth and chroma format from `av1C`, which all tiles must share. Levels and tiers may differ. */
 function codingOf(av1C: Fields | null): string {
   if (!av1C || av1C.left < 3) return refuse('an image has no valid av1C property')
   av1C.skip(1)
   return `${av1C.u8() >> 5}, ${av1C.u8() & 0x7c}`
 }
 
-/** A viewer puts the extents together in memory: none may be there twice. */
+/** The extents of an item. Throws when they overlap: viewers concatenate them in memory. */
 function dataOf({ extents }: Item): Run[] {
   if (!extents?.length) return refuse('an image has no data')
   const inOrder = extents.toSorted((a, b) => a.start - b.start)
@@ -197,71 +200,71 @@ function dataOf({ extents }: Item): Run[] {
 }
 
 /**
- * A chain climbs from coded images to grids, overlays, sample transforms (AVIF 1.2, 4.2.3) and tone maps (4.2.2), and
- * passes each step once at most. An identity may stand on any step, but on no other identity.
+ * Levels of derivation. A chain leads from coded images to grids, overlays, sample transforms (AVIF 1.2, 4.2.3) and tone maps
+ * (4.2.2), with each level at most once. An identity derivation may follow any level, but not another identity.
  */
-const STEPS: Record<string, number> = { av01: 0, grid: 1, iovl: 2, sato: 3, tmap: 4 }
+const LEVELS: Record<string, number> = { av01: 0, grid: 1, iovl: 2, sato: 3, tmap: 4 }
 
-/** How many images each is made of. */
-const INPUTS: Record<string, { least: number; most: number }> = {
-  iden: { least: 1, most: 1 },
-  grid: { least: 1, most: MAX_ITEMS },
-  iovl: { least: 1, most: MAX_ITEMS },
+/** Number of inputs, by type of derived image. */
+const INPUTS: Record<string, { min: number; max: number }> = {
+  iden: { min: 1, max: 1 },
+  grid: { min: 1, max: MAX_ITEMS },
+  iovl: { min: 1, max: MAX_ITEMS },
   // Operands are numbered from 1 to 32 (AVIF 1.2, 4.2.3.3).
-  sato: { least: 1, most: 32 },
-  tmap: { least: 2, most: 2 },
+  sato: { min: 1, max: 32 },
+  tmap: { min: 2, max: 2 },
 }
 
-const NO_INPUTS = { least: 0, most: 0 }
+const NO_INPUTS = { min: 0, max: 0 }
 
-/** Coded pixels of one image, each counted as often as a decoder meets it on its way. */
+/** Limit on the coded pixels per image, counting each as often as it is decoded. */
 const MAX_CODED_PIXELS = 4 * MAX_FRAME_PIXELS
 
-/** What one image costs a decoder. */
-interface Effort {
-  /** For an identity derivation, the value of the image that it shows. */
-  step: number
+/** The cost of decoding one image. */
+interface DecodeCost {
+  /** Derivation level. For an identity, the level of its input. */
+  level: number
   pictures: number
   pixels: number
 }
 
 /**
- * Throws `Refusal('damaged-image')` unless every chain is as short as MIAF says, has no cycle, and unfolds to no more
- * coded images than a file may have items. Takes time linear in the number of references.
+ * Throws `Refusal('damaged-image')` unless every derivation chain satisfies MIAF, has no cycle, and expands to at most
+ * `MAX_ITEMS` coded images. Takes time linear in the number of references.
  */
 function checkDerivations(images: Map<number, Item>): void {
-  const efforts = new Map<number, Effort>()
+  const costs = new Map<number, DecodeCost>()
 
-  /** `below`: the step of the image that is made of this one. Steps and identities bound the depth of the recursion. */
-  function effortOf(id: number, below: number, onIdentity: boolean): Effort {
+  /** `parentLevel`: level of the image that is derived from this one. Levels bound the depth of the recursion. */
+  function costOf(id: number, parentLevel: number, parentIsIdentity: boolean): DecodeCost {
     const item = images.get(id) ?? refuse('it refers to an item that does not exist')
     const isIdentity = item.type === 'iden'
-    const known = efforts.get(id)
-    const step = known?.step ?? (isIdentity ? -1 : (STEPS[item.type] ?? 0))
-    if (step >= below || (isIdentity && onIdentity)) {
-      refuse('an image is made of images that may not be part of it (dimg)')
+    const known = costs.get(id)
+    const level = known?.level ?? (isIdentity ? -1 : (LEVELS[item.type] ?? 0))
+    if (level >= parentLevel || (isIdentity && parentIsIdentity)) {
+      refuse('an image is derived from images of a type that it cannot use (dimg)')
     }
     if (known) return known
-    const { least, most } = INPUTS[item.type] ?? NO_INPUTS
-    if (item.inputs.length < least) refuse('a derived image has no inputs (dimg)')
-    if (item.inputs.length > most) refuse('an image is made of too many images (dimg)')
-    const effort = item.inputs.length > 0 ? { step, pictures: 0, pixels: 0 } : codedEffort(item)
+    const { min, max } = INPUTS[item.type] ?? NO_INPUTS
+    if (item.inputs.length < min) refuse('a derived image has no inputs (dimg)')
+    if (item.inputs.length > max) refuse('an image is derived from too many images (dimg)')
+    const cost = item.inputs.length > 0 ? { level, pictures: 0, pixels: 0 } : codedCost(item)
     for (const input of item.inputs) {
-      const part = effortOf(input, isIdentity ? below : step, isIdentity)
-      effort.pictures += part.pictures
-      effort.pixels += part.pixels
-      if (isIdentity) effort.step = part.step
+      const part = costOf(input, isIdentity ? parentLevel : level, isIdentity)
+      cost.pictures += part.pictures
+      cost.pixels += part.pixels
+      if (isIdentity) cost.level = part.level
     }
-    if (effort.pictures > MAX_ITEMS || effort.pixels > MAX_CODED_PIXELS) {
-      refuse('an image is made of too many images (dimg)')
+    if (cost.pictures > MAX_ITEMS || cost.pixels > MAX_CODED_PIXELS) {
+      refuse('an image is derived from too many images (dimg)')
     }
-    efforts.set(id, effort)
-    return effort
+    costs.set(id, cost)
+    return cost
   }
-  for (const id of images.keys()) effortOf(id, Number.POSITIVE_INFINITY, false)
+  for (const id of images.keys()) costOf(id, Number.POSITIVE_INFINITY, false)
 }
 
-function codedEffort(item: Item): Effort {
+function codedCost(item: Item): DecodeCost {
   const { width, height } = spatialExtent(item)
-  return { step: 0, pictures: 1, pixels: width * height }
+  return { level: 0, pictures: 1, pixels: width * height }
 }

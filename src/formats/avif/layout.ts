@@ -1,11 +1,11 @@
-/** The top level of an AVIF file: where its description and its data are. */
+/** The top-level structure of an AVIF file: metadata and data boxes. */
 import { Refusal } from '../../errors.ts'
 import type { Edit } from '../bmff/edits.ts'
 import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 import { brandEdits, brandsOf, namesAvif } from './brands.ts'
 
-/** The inside of a box. */
+/** The contents of a data box. */
 interface DataRegion extends Run {
   box: Box
 }
@@ -14,20 +14,20 @@ export interface AvifLayout {
   boxes: Box[]
   meta: Box | null
   moov: Box | null
-  /** Where image data may be: in `mdat` and `imda` (14496-12, 8.1.1 and 8.1.4). */
+  /** Regions that may hold image data: `mdat` and `imda` (14496-12, 8.1.1 and 8.1.4). */
   data: DataRegion[]
-  /** What has to go of the file type. */
+  /** Edits of the file type box. */
   edits: Edit[]
 }
 
-/** One of these that ends after the file does is cut off. Anything else at the end is not a box, but litter. */
+/** A known box that exceeds the file means that the file is truncated. Anything else at the end is trailing garbage. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set(
   'ftyp meta moov mdat imda free skip wide uuid udta moof mfra sidx ssix styp prft pdin emsg meco mpvd'.split(
     ' ',
   ),
 )
 
-/** A type of four brands is usual. Unit: bytes. */
+/** Size limit for the file type box. Four brands are usual. Unit: bytes. */
 const MAX_BRANDS_BYTES = 4096
 
 export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
@@ -40,24 +40,24 @@ export async function layoutOf(file: BoxFile): Promise<AvifLayout> {
   if (!namesAvif(brandsOf(brands))) {
     throw new Refusal('unsupported-type', 'The file is not an AVIF image.')
   }
-  // A second file type starts a second file, e.g. the film of a motion photo.
+  // A second `ftyp` starts another file, e.g. the video of a motion photo.
   const second = walked.boxes.findIndex(({ type }, index) => index > 0 && type === 'ftyp')
   const boxes = second < 0 ? walked.boxes : walked.boxes.slice(0, second)
   return {
     boxes,
-    meta: only(boxes, 'meta'),
-    moov: only(boxes, 'moov'),
+    meta: singleBox(boxes, 'meta'),
+    moov: singleBox(boxes, 'moov'),
     data: boxes.flatMap((box) => {
       const { type, body, end } = box
       if (type === 'mdat') return { box, start: body, end }
-      // An `imda` box starts with its own id.
+      // An `imda` box starts with its ID.
       return type === 'imda' ? { box, start: Math.min(end, body + 4), end } : []
     }),
     edits: brandEdits(brands),
   }
 }
 
-function only(boxes: Box[], type: string): Box | null {
+function singleBox(boxes: Box[], type: string): Box | null {
   const [box, ...others] = boxes.filter((box) => box.type === type)
   return others.length > 0 ? refuse(`it has two ${type} boxes`) : (box ?? null)
 }

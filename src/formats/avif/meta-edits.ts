@@ -1,31 +1,31 @@
-/** Takes what is private out of a `meta` box, and leaves every image byte behind it where it was. */
+/** Removes private data from a `meta` box without moving any image byte after it. */
 import {
-  addInto,
-  blankInto,
+  addBlank,
+  addEdit,
+  addZeros,
   cut,
   type Edit,
   isEmpty,
   overwrite,
   pad,
   resize,
-  zeroed,
-  zeroInto,
+  zeroEdits,
 } from '../bmff/edits.ts'
 import type { Box, Run } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
-import { isUnfit, KEPT_CHILDREN, nameEdits, spareEdits } from './box-rules.ts'
+import { ignoredByteEdits, isIgnoredProperty, KEPT_CHILDREN, nameEdits } from './box-rules.ts'
 import type { Entry, IdList, Item, ItemList, Meta, Property } from './meta.ts'
 
-/** Properties that say who, when or with what, even where a file calls them essential (23008-12, 6.5). */
+/** Properties with private data, removed even if marked essential (23008-12, 6.5). */
 const PRIVATE_PROPERTIES: ReadonlySet<string> = new Set('udes altt crtt mdft cmin cmex'.split(' '))
 
 /** The header of a free box. Unit: bytes. */
 const MIN_BOX_BYTES = 8
 
 /**
- * Entries of items that are not kept are cut out, and a free box of the same length follows the `meta` box, so that
- * no offset changes. Other boxes are blanked where they are. `isLast`: no image byte follows, so that all this is cut out
- * instead. `tracks`: numbers of those that are kept.
+ * Cuts out the entries of removed items, and inserts a free box of the same length after the `meta` box, so that no offset
+ * changes. Other boxes are blanked in place. `isLast`: no image byte follows, so everything is cut out instead. `tracks`:
+ * IDs of the kept tracks.
  */
 export async function metaEdits(
   file: BoxFile,
@@ -35,57 +35,57 @@ export async function metaEdits(
   isLast: boolean,
 ): Promise<Edit[]> {
   const edits: Edit[] = []
-  let childrenGone = 0
+  let removedChildBytes = 0
   for (const child of meta.children) {
     if (KEPT_CHILDREN.meta?.has(child.type)) continue
     if (isLast) {
-      addInto(edits, cut(child))
-      childrenGone += child.end - child.start
-    } else if (!(await isEmpty(file, child))) blankInto(edits, child)
+      addEdit(edits, cut(child))
+      removedChildBytes += child.end - child.start
+    } else if (!(await isEmpty(file, child))) addBlank(edits, child)
   }
   await blankProperties(edits, file, meta, kept)
-  for (const { box, fields } of meta.parts.values()) edits.push(...spareEdits(fields, box))
+  for (const { box, fields } of meta.parts.values()) edits.push(...ignoredByteEdits(fields, box))
   const infos = meta.parts.get('iinf')?.fields
-  const places = meta.parts.get('iloc')?.fields
-  for (const { info, nameAt, spare } of kept.values()) {
+  const locations = meta.parts.get('iloc')?.fields
+  for (const { info, nameAt, ignoredFields } of kept.values()) {
     if (infos) edits.push(...nameEdits(infos, nameAt, info.end))
-    for (const { start, end } of spare) if (places) edits.push(...zeroed(places, start, end))
+    for (const { start, end } of ignoredFields) if (locations) edits.push(...zeroEdits(locations, start, end))
   }
-  for (const { box, fields, end } of meta.lists) edits.push(...zeroed(fields, end, box.end))
+  for (const { box, fields, end } of meta.lists) edits.push(...zeroEdits(fields, end, box.end))
 
-  const isGone = (id: number) => !kept.has(id)
-  const isListed = (id: number) => meta.items.has(id) && !kept.has(id)
-  let cuts = cutsOf(meta, isGone, tracks)
-  // Entries of items that are not there may be shorter than the box that takes their place. Those of items that are
-  // there take their `infe` box along.
-  const room = isLast ? 0 : freedOf(cuts, meta)
-  if (room > 0 && room < MIN_BOX_BYTES) cuts = cutsOf(meta, isListed, tracks)
-  const freed = freedOf(cuts, meta)
-  cuts.shrunk.set(meta.box, freed + childrenGone)
+  const isRemoved = (id: number) => !kept.has(id)
+  const isExistingAndRemoved = (id: number) => meta.items.has(id) && !kept.has(id)
+  let cuts = cutsOf(meta, isRemoved, tracks)
+  // Entries of nonexistent items may be too short for a free box in their place; then keep them. Entries of existing items
+  // are always long enough, because their `infe` box is removed too.
+  const freedSpace = isLast ? 0 : freedBytes(cuts, meta)
+  if (freedSpace > 0 && freedSpace < MIN_BOX_BYTES) cuts = cutsOf(meta, isExistingAndRemoved, tracks)
+  const freed = freedBytes(cuts, meta)
+  cuts.shrunk.set(meta.box, freed + removedChildBytes)
   for (const [box, bytes] of cuts.shrunk) if (bytes > 0) edits.push(resize(box, box.end - box.start - bytes))
-  // There may be more cuts than a call takes arguments.
+  // Not `push(...)`: there may be more edits than a call can take arguments.
   return [...edits, ...cuts.edits, ...(freed > 0 && !isLast ? pad(meta.box.end, freed) : [])]
 }
 
 interface Cuts {
   edits: Edit[]
-  /** How many bytes each box loses. */
+  /** Number of bytes cut out of each box. */
   shrunk: Map<Box, number>
 }
 
 /** Unit: bytes. */
-function freedOf({ shrunk }: Cuts, meta: Meta): number {
+function freedBytes({ shrunk }: Cuts, meta: Meta): number {
   return shrunk.get(meta.box) ?? 0
 }
 
-type IsGone = (id: number) => boolean
+type IsRemoved = (id: number) => boolean
 
-function cutsOf(meta: Meta, isGone: IsGone, tracks: ReadonlySet<number>): Cuts {
+function cutsOf(meta: Meta, isRemoved: IsRemoved, tracks: ReadonlySet<number>): Cuts {
   const cuts: Cuts = { edits: [], shrunk: new Map() }
-  for (const list of meta.lists) cutEntries(cuts, list, list.entries, isGone)
-  cutLists(cuts, meta.references, isGone)
-  // A group may hold tracks, too.
-  cutLists(cuts, meta.groups, (id) => isGone(id) && !tracks.has(id))
+  for (const list of meta.lists) cutEntries(cuts, list, list.entries, isRemoved)
+  cutLists(cuts, meta.references, isRemoved)
+  // Groups may contain tracks too.
+  cutLists(cuts, meta.groups, (id) => isRemoved(id) && !tracks.has(id))
   return cuts
 }
 
@@ -98,36 +98,36 @@ function cutEntries(
   cuts: Cuts,
   { box, parents, countAt, countWidth }: ItemList | IdList,
   entries: readonly Entry[],
-  isGone: IsGone,
+  isRemoved: IsRemoved,
 ): void {
-  const gone = entries.filter(({ id }) => isGone(id))
-  for (const entry of gone) cutOut(cuts, entry, [box, ...parents])
-  if (gone.length > 0) cuts.edits.push(overwrite(countAt, countWidth, entries.length - gone.length))
+  const removed = entries.filter(({ id }) => isRemoved(id))
+  for (const entry of removed) cutOut(cuts, entry, [box, ...parents])
+  if (removed.length > 0) cuts.edits.push(overwrite(countAt, countWidth, entries.length - removed.length))
 }
 
-/** All lists of one parent. It goes too if nothing stays in it. */
-function cutLists(cuts: Cuts, lists: IdList[], isGone: IsGone): void {
+/** Cuts the lists of one parent, and the parent itself if it becomes empty. */
+function cutLists(cuts: Cuts, lists: IdList[], isRemoved: IsRemoved): void {
   const [parent, ...around] = lists[0]?.parents ?? []
   if (!parent) return
-  const goes = lists.map(
+  const isListRemoved = lists.map(
     ({ from, ids, box }) =>
-      (from === null ? !KEPT_CHILDREN.grpl?.has(box.type) : isGone(from)) ||
-      (ids.length > 0 && ids.every(isGone)),
+      (from === null ? !KEPT_CHILDREN.grpl?.has(box.type) : isRemoved(from)) ||
+      (ids.length > 0 && ids.every(isRemoved)),
   )
-  if (goes.every(Boolean)) {
+  if (isListRemoved.every(Boolean)) {
     cutOut(cuts, parent, around)
     return
   }
   for (const [index, list] of lists.entries()) {
     const { box, parents, fields, from, end } = list
-    if (goes[index]) {
+    if (isListRemoved[index]) {
       cutOut(cuts, box, parents)
       continue
     }
-    cutEntries(cuts, list, entriesOf(list), isGone)
-    cuts.edits.push(...zeroed(fields, end, box.end))
+    cutEntries(cuts, list, entriesOf(list), isRemoved)
+    cuts.edits.push(...zeroEdits(fields, end, box.end))
     // Version and flags of a group.
-    if (from === null) cuts.edits.push(...zeroed(fields, box.body, box.body + 4))
+    if (from === null) cuts.edits.push(...zeroEdits(fields, box.body, box.body + 4))
   }
 }
 
@@ -136,7 +136,7 @@ function entriesOf({ ids, idWidth, end }: IdList): Entry[] {
   return ids.map((id, index) => ({ id, start: first + index * idWidth, end: first + (index + 1) * idWidth }))
 }
 
-/** Properties keep their numbers: one that goes becomes a free box, which may stand among them (23008-12, 9.3.1). */
+/** Replaces removed properties by free boxes, so that property indexes do not change (allowed by 23008-12, 9.3.1). */
 async function blankProperties(
   edits: Edit[],
   file: BoxFile,
@@ -147,31 +147,31 @@ async function blankProperties(
   const used = new Set(associations.map(({ property }) => property))
   const essential = new Set(associations.flatMap((one) => (one.essential ? one.property : [])))
   for (const child of meta.propertyBoxes) {
-    if (!KEPT_CHILDREN.iprp?.has(child.type) && !(await isEmpty(file, child))) blankInto(edits, child)
+    if (!KEPT_CHILDREN.iprp?.has(child.type) && !(await isEmpty(file, child))) addBlank(edits, child)
   }
-  const gone = new Set<Property>()
+  const removed = new Set<Property>()
   const { work } = file.cursor
   for (const property of meta.properties) {
     const { box } = property
     const isKnown = KEPT_CHILDREN.ipco?.has(box.type)
-    if (work.spendBytes(box.end - box.start)) await work.turn()
+    if (work.spendBytes(box.end - box.start)) await work.yield()
     if (await isEmpty(file, box)) continue
     if (!isKnown && essential.has(property) && !PRIVATE_PROPERTIES.has(box.type)) {
-      // Readers that do not know it must not show the image, and none knows it: it says that without its contents.
+      // Unknown but essential: it prevents readers from showing the image. Preserve that effect without the contents.
       const contents = { start: box.body, end: box.end }
-      if (!(await isZeroRun(file, contents))) zeroInto(edits, contents)
+      if (!(await isZeroRun(file, contents))) addZeros(edits, contents)
       continue
     }
-    if (isKnown && used.has(property) && !isUnfit(box.type, property.read())) {
+    if (isKnown && used.has(property) && !isIgnoredProperty(box.type, property.read())) {
       const { fields } = meta.parts.get('iprp') ?? {}
-      if (fields) edits.push(...spareEdits(fields, box))
+      if (fields) edits.push(...ignoredByteEdits(fields, box))
       continue
     }
-    blankInto(edits, box)
-    gone.add(property)
+    addBlank(edits, box)
+    removed.add(property)
   }
-  // No viewer may skip an image because of a property that is gone.
+  // Clear the essential flag of removed properties, so that viewers do not skip the image.
   for (const { property, essential, at, width, index } of associations) {
-    if (essential && gone.has(property)) edits.push(overwrite(at, width, index))
+    if (essential && removed.has(property)) edits.push(overwrite(at, width, index))
   }
 }

@@ -1,94 +1,95 @@
 /**
- * The `meta` box of a HEIF file (ISO/IEC 23008-12): its items and what is said of them, with the place of all that may be cut.
+ * Parses the `meta` box of a HEIF file (ISO/IEC 23008-12): items, their metadata, and the offsets of everything that may be
+ * cut out.
  */
 import { type Box, Fields, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, boxesIn, readRun } from '../bmff/file.ts'
 
-/** Most items. A grid of 200 megapixels in tiles of 512 has some 800. */
+/** Limit on items. A grid of 200 megapixels in tiles of 512 by 512 has about 800. */
 export const MAX_ITEMS = 8192
 
-/** Most bytes of description that are held in memory, for a file. Real ones take a few kilobytes. */
+/** Limit on metadata held in memory per file. Real files have a few kilobytes. Unit: bytes. */
 export const MAX_INDEX_BYTES = 4 * 1024 * 1024
 
-/** Most stretches of data, over all items. Encoders write one an item. */
+/** Limit on extents of all items. Encoders write one per item. */
 const MAX_EXTENTS = 16_384
 
-/** Most properties of all items: a handful for each. */
+/** Limit on property associations of all items. A handful per item is usual. */
 const MAX_ASSOCIATIONS = 2 ** 16
 
-/** Most items that references name, and most that groups name, over all of their lists. */
+/** Limit on the IDs in all reference lists, and on those in all groups. */
 const MAX_REFERENCES = 2 ** 16
 
 export interface Item {
   id: number
-  /** `av01`, `grid`, `Exif`, …; empty for items that older versions describe by media type alone. */
+  /** `av01`, `grid`, `Exif`, …; empty in older versions of `infe`, which have only a media type. */
   type: string
   contentType: string
-  /** Not meant to be shown by itself (23008-12, 6.4.2). */
+  /** Not intended to be displayed on its own (23008-12, 6.4.2). */
   isHidden: boolean
-  /** Where its data is, in order. `null`: not in this file, or in a way that no viewer of AVIF reads. */
+  /** The ranges of its data, in order. `null`: not in this file, or addressed in a way that AVIF viewers do not support. */
   extents: Run[] | null
-  /** The farthest byte of the file that its place names, 0 if it names none. */
-  reach: number
-  /** Fields of its place that no viewer of AVIF reads. */
-  spare: Run[]
+  /** End of its last extent that is addressed by file offset; 0 when there is none. */
+  addressedEnd: number
+  /** Fields of its location that AVIF viewers ignore. */
+  ignoredFields: Run[]
   properties: Association[]
-  /** What a derived image is made of, in order. */
+  /** IDs of the inputs of a derived image, in order. */
   inputs: number[]
-  /** Its `infe` box, and where in it the name starts. */
+  /** Its `infe` box, and the offset of the name in it. */
   info: Box
   nameAt: number
 }
 
 export interface Property {
   box: Box
-  /** Its contents. Each reading starts at the beginning. */
+  /** A new reader for its contents. */
   read(): Fields
 }
 
-/** That an item has a property. */
+/** The association of an item with a property. */
 export interface Association {
   property: Property
   /** A reader that does not know the property must not show the item. */
   essential: boolean
-  /** Place and width of the field whose highest bit says `essential`; the rest of it is `index`. */
+  /** Offset and width of the association field. Its highest bit is `essential`, the other bits are `index`. */
   at: number
   width: number
   index: number
 }
 
-/** The bytes of a list's entry about one item. */
+/** The bytes of a list entry for one item. */
 export interface Entry extends Run {
   id: number
 }
 
-/** A list that says how many entries it has. */
+/** A list with a count field. */
 interface CountedList {
   box: Box
-  /** The boxes around it, the innermost first. */
+  /** The enclosing boxes, innermost first. */
   parents: Box[]
-  /** The fields of its box or of a box around it. */
+  /** A reader that covers its box. */
   fields: Fields
   countAt: number
   countWidth: number
-  /** After the last entry. */
+  /** Offset after the last entry. */
   end: number
 }
 
-/** One entry for each item that it describes: `iinf`, `iloc`, `ipma`. */
+/** A list with one entry per item: `iinf`, `iloc`, `ipma`. */
 export interface ItemList extends CountedList {
   entries: Entry[]
 }
 
-/** Ids of one width: what an item refers to (`iref`), or what a group is made of (`grpl`). */
+/** A list of IDs of one width: the references of an item (`iref`), or the members of a group (`grpl`). */
 export interface IdList extends CountedList {
-  /** The item that refers; `null` for a group. */
+  /** The referring item; `null` for a group. */
   from: number | null
   ids: number[]
   idWidth: number
 }
 
-/** A box, and all of its bytes. */
+/** A box, and a reader for all of its bytes. */
 interface Part {
   box: Box
   fields: Fields
@@ -105,18 +106,18 @@ export interface Meta {
   references: IdList[]
   groups: IdList[]
   lists: ItemList[]
-  /** The children that are read, by type. */
+  /** The parsed children, by type. */
   parts: Map<string, Part>
-  /** Data that is kept in the box itself. */
+  /** Item data stored in the `meta` box itself. */
   idat: Box | null
 }
 
-/** Boxes that are read. Each may be there once. */
+/** Boxes that are parsed. Each may occur only once. */
 const READ_TYPES: ReadonlySet<string> = new Set([
   ...['hdlr', 'pitm', 'iloc', 'iinf', 'iref', 'iprp', 'grpl', 'dinf'],
 ])
 
-/** Reads a `meta` box, but not its `idat`. `null` if it is not about images. */
+/** Parses a `meta` box, except for its `idat`. `null` when it does not describe images. */
 export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
   if (box.end - box.body < 4) refuse('its meta box is cut off')
   const { boxes: children, end } = await boxesIn(file, { start: box.body + 4, end: box.end })
@@ -173,7 +174,7 @@ function readInfos(box: Box, fields: Fields, meta: Meta): void {
   const count = fields.uint(countWidth)
   const boxes = fields.boxes()
   if (boxes.length !== count || boxes.some(({ type }) => type !== 'infe'))
-    refuse('iinf does not hold as many items as it says')
+    refuse('the number of items in iinf does not match its count')
   if (count > MAX_ITEMS) refuse('it has too many items')
   const entries = boxes.map((info): Entry => {
     const item = readInfo(info, fields.bodyOf(info))
@@ -193,16 +194,27 @@ function readInfo(info: Box, fields: Fields): Item {
   fields.text()
   const contentType = type === 'mime' || version < 2 ? fields.text() : ''
   const isHidden = version >= 2 && (flags & 1) === 1
-  const [extents, reach, spare, properties, inputs] = [null, 0, [], [], []]
-  return { id, type, contentType, isHidden, extents, reach, spare, properties, inputs, info, nameAt }
+  const [extents, addressedEnd, ignoredFields, properties, inputs] = [null, 0, [], [], []]
+  return {
+    id,
+    type,
+    contentType,
+    isHidden,
+    extents,
+    addressedEnd,
+    ignoredFields,
+    properties,
+    inputs,
+    info,
+    nameAt,
+  }
 }
 
 const IN_FILE = 0
 const IN_IDAT = 1
 
 /**
- * Sets the extents of the items, each of them inside the file or inside `idat` (14496-12, 8.11.3). `fileBytes`: size of the
- * file.
+ * Sets the extents of the items, each inside the file or inside `idat` (14496-12, 8.11.3). `fileBytes`: size of the file.
  */
 function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number): void {
   const { version } = fields.versionAndFlags()
@@ -224,24 +236,24 @@ function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number):
     if (seen.has(id)) refuse('iloc lists an item twice')
     seen.add(id)
     const method = version === 0 ? IN_FILE : fields.u16() & 15
-    // The data reference: viewers of AVIF read this file whatever it says, and so does this walk.
+    // Ignore the data reference, as AVIF viewers do: they always read the file itself.
     fields.skip(2)
     const base = fields.uint(baseWidth)
     const extentCount = fields.u16()
     extentsLeft -= extentCount
-    if (extentsLeft < 0) refuse('its items lie in too many pieces (iloc)')
+    if (extentsLeft < 0) refuse('its items are split into too many pieces (iloc)')
     const item = meta.items.get(id)
     const extents: Run[] = []
     for (let n = 0; n < extentCount; n++) {
-      // The index is for places in other items.
-      if (indexWidth > 0) item?.spare.push({ start: fields.at, end: fields.at + indexWidth })
+      // The index is only used for locations inside other items.
+      if (indexWidth > 0) item?.ignoredFields.push({ start: fields.at, end: fields.at + indexWidth })
       fields.uint(indexWidth)
       const offset = base + fields.uint(offsetWidth)
       const length = fields.uint(lengthWidth)
       if (!item || method > IN_IDAT) continue
-      const extent = placed(method, offset, length, meta.idat, fileBytes)
+      const extent = resolvedExtent(method, offset, length, meta.idat, fileBytes)
       extents.push(extent)
-      if (method === IN_FILE) item.reach = Math.max(item.reach, extent.end)
+      if (method === IN_FILE) item.addressedEnd = Math.max(item.addressedEnd, extent.end)
     }
     if (item && method <= IN_IDAT) item.extents = extents.filter((extent) => extent.end > extent.start)
     entries.push({ id, start, end: fields.at })
@@ -249,7 +261,13 @@ function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number):
   meta.lists.push({ box, parents: [meta.box], fields, countAt, countWidth, entries, end: fields.at })
 }
 
-function placed(method: number, offset: number, length: number, idat: Box | null, fileBytes: number): Run {
+function resolvedExtent(
+  method: number,
+  offset: number,
+  length: number,
+  idat: Box | null,
+  fileBytes: number,
+): Run {
   const start = method === IN_FILE ? offset : (idat?.body ?? Number.POSITIVE_INFINITY) + offset
   const limit = method === IN_FILE ? fileBytes : (idat?.end ?? 0)
   if (!(start + length <= limit)) refuse('it is cut off: an item lies outside it')
@@ -260,16 +278,16 @@ function placed(method: number, offset: number, length: number, idat: Box | null
 function readProperties(box: Box, fields: Fields, meta: Meta): void {
   const boxes = fields.boxes()
   const [container, ...others] = boxes.filter(({ type }) => type === 'ipco')
-  if (!container || others.length > 0) refuse('iprp does not hold one ipco')
+  if (!container || others.length > 0) refuse('iprp does not contain exactly one ipco')
   meta.propertyBoxes = boxes
   meta.properties = fields
     .bodyOf(container)
     .boxes()
     .map((property) => ({ box: property, read: () => fields.bodyOf(property) }))
-  // Every item has one list, in one of these boxes.
-  const taken = { items: new Set<number>(), left: MAX_ASSOCIATIONS }
+  // Each item has one list, in any of the `ipma` boxes.
+  const assigned = { items: new Set<number>(), left: MAX_ASSOCIATIONS }
   for (const child of boxes) {
-    if (child.type === 'ipma') readAssociations(child, [box, meta.box], fields.bodyOf(child), meta, taken)
+    if (child.type === 'ipma') readAssociations(child, [box, meta.box], fields.bodyOf(child), meta, assigned)
   }
 }
 
@@ -278,21 +296,21 @@ function readAssociations(
   parents: Box[],
   fields: Fields,
   meta: Meta,
-  taken: { items: Set<number>; left: number },
+  assigned: { items: Set<number>; left: number },
 ): void {
   const { version, flags } = fields.versionAndFlags()
   const countAt = fields.at
   const count = fields.u32()
-  if (count + taken.items.size > MAX_ITEMS) refuse('it has too many items')
+  if (count + assigned.items.size > MAX_ITEMS) refuse('it has too many items')
   const entries: Entry[] = []
   for (let i = 0; i < count; i++) {
     const start = fields.at
     const id = fields.uint(version === 0 ? 2 : 4)
-    if (taken.items.has(id)) refuse('ipma lists an item twice')
-    taken.items.add(id)
+    if (assigned.items.has(id)) refuse('ipma lists an item twice')
+    assigned.items.add(id)
     const associations = fields.u8()
-    taken.left -= associations
-    if (taken.left < 0) refuse('its images have too many properties (ipma)')
+    assigned.left -= associations
+    if (assigned.left < 0) refuse('its images have too many properties (ipma)')
     const item = meta.items.get(id)
     for (let n = 0; n < associations; n++) {
       const association = readAssociation(fields, (flags & 1) === 1, meta.properties)
@@ -317,12 +335,12 @@ function readAssociation(fields: Fields, wide: boolean, properties: Property[]):
 /** 14496-12, 8.11.12. */
 function readReferences(parent: Box, fields: Fields, meta: Meta): void {
   const idWidth = fields.versionAndFlags().version === 0 ? 2 : 4
-  const form = { parents: [parent, meta.box], fields, countWidth: 2, idWidth }
+  const common = { parents: [parent, meta.box], fields, countWidth: 2, idWidth }
   const budget = { ids: MAX_REFERENCES }
   for (const box of fields.boxes()) {
     const body = fields.bodyOf(box)
     const from = body.uint(idWidth)
-    const list = readIds(box, body, { ...form, from }, budget)
+    const list = readIds(box, body, { ...common, from }, budget)
     meta.references.push(list)
     const item = box.type === 'dimg' && meta.items.get(from)
     if (!item) continue
@@ -333,28 +351,28 @@ function readReferences(parent: Box, fields: Fields, meta: Meta): void {
 
 /** 14496-12, 8.18.3. */
 function readGroups(parent: Box, fields: Fields, meta: Meta): void {
-  const form = { parents: [parent, meta.box], fields, from: null, countWidth: 4, idWidth: 4 }
+  const common = { parents: [parent, meta.box], fields, from: null, countWidth: 4, idWidth: 4 }
   const budget = { ids: MAX_REFERENCES }
   for (const box of fields.boxes()) {
     const body = fields.bodyOf(box)
     body.skip(8)
-    meta.groups.push(readIds(box, body, form, budget))
+    meta.groups.push(readIds(box, body, common, budget))
   }
 }
 
 function readIds(
   box: Box,
   body: Fields,
-  form: Omit<IdList, 'box' | 'ids' | 'countAt' | 'end'>,
+  common: Omit<IdList, 'box' | 'ids' | 'countAt' | 'end'>,
   budget: { ids: number },
 ): IdList {
   const countAt = body.at
-  const count = body.uint(form.countWidth)
-  if (count * form.idWidth > body.left) refuse('a list of items in iref or grpl is cut off')
+  const count = body.uint(common.countWidth)
+  if (count * common.idWidth > body.left) refuse('a list of items in iref or grpl is cut off')
   budget.ids -= count
   if (budget.ids < 0) refuse('it has too many references between images (iref, grpl)')
-  const ids = Array.from({ length: count }, () => body.uint(form.idWidth))
-  return { ...form, box, ids, countAt, end: body.at }
+  const ids = Array.from({ length: count }, () => body.uint(common.idWidth))
+  return { ...common, box, ids, countAt, end: body.at }
 }
 
 /** The first property of a type that the item has. */
@@ -363,10 +381,10 @@ export function propertyOf(item: Item, type: string): Fields | null {
   return found?.property.read() ?? null
 }
 
-/** Longer than any that is known. Thousands of items may share one text. Unit: bytes. */
+/** Longer than any known type. Limited because thousands of items may share one text. Unit: bytes. */
 const MAX_TYPE_BYTES = 128
 
-/** What an auxiliary image is (23008-12, 6.5.8). Empty for what is none. */
+/** The type of an auxiliary image (23008-12, 6.5.8). Empty for other items. */
 export function auxiliaryType(item: Item): string {
   const fields = propertyOf(item, 'auxC')
   if (!fields || fields.left < 4) return ''
@@ -374,7 +392,7 @@ export function auxiliaryType(item: Item): string {
   return fields.within(start, Math.min(fields.end, start + MAX_TYPE_BYTES)).text()
 }
 
-/** Width and height before any transformation (23008-12, 6.5.3). Unit: pixels. */
+/** Size before transformations (23008-12, 6.5.3). Unit: pixels. */
 export function spatialExtent(item: Item): { width: number; height: number } {
   const fields = propertyOf(item, 'ispe')
   if (!fields) return refuse('an image has no ispe property')
@@ -383,8 +401,8 @@ export function spatialExtent(item: Item): { width: number; height: number } {
 }
 
 /**
- * Width and height after the crop and the rotation that its properties declare, which act in the order in which the item
- * has them (23008-12, 6.5.1). A mirror changes no size. Unit: pixels.
+ * Size after crops and rotations, applied in the order of the item's properties (23008-12, 6.5.1). Mirrors do not change the
+ * size. Unit: pixels.
  */
 export function displayedSize(image: Item): { width: number; height: number } {
   let { width, height } = spatialExtent(image)
@@ -400,13 +418,13 @@ export function displayedSize(image: Item): { width: number; height: number } {
   return { width, height }
 }
 
-/** 14496-12, 12.1.4: 32 bits each. Offsets are signed. */
+/** 14496-12, 12.1.4: numerator and denominator of 32 bits. Offsets are signed. */
 function fraction(fields: Fields): number {
   const [numerator, denominator] = [fields.u32() | 0, fields.u32() | 0]
   return denominator > 0 ? numerator / denominator : refuse('its crop (clap) lies outside the image')
 }
 
-/** The side that a crop of `length`, its centre `offset` from the middle, leaves. Unit: pixels. */
+/** Length of a side after a crop to `length`, with its centre `offset` from the middle. Unit: pixels. */
 function cropped(side: number, length: number, offset: number): number {
   const start = Math.floor(offset + (side - length) / 2)
   const end = start + Math.round(length)

@@ -1,6 +1,6 @@
-/** AV1 data as open bitstream units (AV1 bitstream specification, 5.3). Only their headers are read. */
+/** Parses AV1 data into open bitstream units (AV1 bitstream specification, 5.3). Reads only their headers. */
 import { joined } from '../../bytes.ts'
-import { addInto, type Edit, written, zeroInto } from '../bmff/edits.ts'
+import { addEdit, addZeros, type Edit, writeEdits } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero, type Run, refuse } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
@@ -30,7 +30,7 @@ interface Obu {
   size: number
 }
 
-/** `left`: what the data still holds, for a last unit that does not say its size. */
+/** Parses a unit header. `null` when it is invalid. `left`: length of the remaining data, for a last unit without a size. */
 function obuFrom(header: Uint8Array, left: number): Obu | null {
   const [first] = header
   if (first === undefined || first & 0x80) return null
@@ -47,24 +47,24 @@ function obuFrom(header: Uint8Array, left: number): Obu | null {
   return null
 }
 
-/** Most units in one file. Each frame of an animation takes two or three, and one for each tile group. */
+/** Limit per file. Each frame of an animation takes two or three units, plus one per tile group. */
 const MAX_OBUS = 2 ** 18
 
-/** Frame header, tile group, frame. A frame header alone may show a frame decoded before. */
+/** Frame header, tile group, frame. A frame header on its own may show a previously decoded frame. */
 const PICTURE_TYPES: ReadonlySet<number> = new Set([3, 4, 6])
 
 /**
- * What decoders read: temporal delimiter, and the above. The rest is metadata, padding, frame headers that are there twice
- * (5.9.1), lists of tiles for another kind of stream, and types that are reserved.
+ * The unit types that decoders read. Others are metadata, padding, redundant frame headers (5.9.1), tile lists for large-scale
+ * tile streams, and reserved types.
  */
 const DECODED_TYPES: ReadonlySet<number> = new Set([SEQUENCE_HEADER, TEMPORAL_DELIMITER, ...PICTURE_TYPES])
 
-/** A temporal delimiter has nothing in it (5.6). */
+/** True if decoders read the unit. A temporal delimiter must be empty (5.6). */
 function isDecoded({ type, size }: Obu): boolean {
   return DECODED_TYPES.has(type) && (type !== TEMPORAL_DELIMITER || size === 0)
 }
 
-/** What an image item, or one sample of a track, is made of. */
+/** Summary of the units of an image item or a track sample. */
 export interface ObuSummary {
   sequence: SequenceHeader | null
   hasPicture: boolean
@@ -72,13 +72,13 @@ export interface ObuSummary {
 
 export type ObuWalk = (extents: Run[]) => Promise<ObuSummary>
 
-/** How often padding and metadata may be looked through: items and tracks may share their data. */
+/** Limit on scans of padding and metadata, relative to the file size: items and tracks may share data. */
 const MAX_PASSES = 4
 
 /**
- * A walk over one file. It throws if the lengths of the units do not add up to the length of the data. Ask in
- * ascending order of place: what one read brought is used again. `edits` gets what makes padding of the units that no
- * decoder reads: they keep their places.
+ * Creates a walk over the units of a file. The walk throws when the lengths of the units do not add up to the length of the
+ * data. Call it in file order, so that reads are shared. Units that decoders do not read are turned into padding of the same
+ * length, by edits added to `edits`.
  */
 export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
   let obus = 0
@@ -106,7 +106,7 @@ export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
       if (!isDecoded(obu)) {
         bytesLeft -= obu.size
         if (bytesLeft < 0) refuse('its boxes or images overlap')
-        if (cursor.work.spendBytes(obu.size)) await cursor.work.turn()
+        if (cursor.work.spendBytes(obu.size)) await cursor.work.yield()
         await blankUnit(edits, data, at, obu)
       }
       at += obu.body + obu.size
@@ -115,7 +115,7 @@ export function obuWalk({ source, cursor }: BoxFile, edits: Edit[]): ObuWalk {
   }
 }
 
-/** Turns a unit into padding with nothing in it, unless it is that already. */
+/** Turns a unit into empty padding, unless it is that already. */
 async function blankUnit(
   edits: Edit[],
   data: RunReader,
@@ -131,46 +131,46 @@ async function blankUnit(
     const piece = await data.load(from, Math.min(end - from, PIECE_BYTES))
     const isLast = from + piece.length === end
     const zeros = isLast ? piece.subarray(0, -1) : piece
-    if (!isZero(zeros)) for (const run of data.runs(from, zeros.length)) zeroInto(edits, run)
+    if (!isZero(zeros)) for (const run of data.runs(from, zeros.length)) addZeros(edits, run)
     if (isLast && piece.at(-1) !== TRAILING_BITS)
       overwriteInto(edits, data, end - 1, Uint8Array.of(TRAILING_BITS))
     from += piece.length
   }
 }
 
-/** The first header byte of a unit, with its type changed to padding. The flags for extension and size stay. */
+/** The first header byte of a unit, with the type changed to padding and the extension and size flags preserved. */
 function paddingType(first: number): Uint8Array {
   return Uint8Array.of((first & 0x87) | (PADDING << 3))
 }
 
-/** Writes `bytes` over what stands at `at`. */
+/** Overwrites the data at `at` with `bytes`. */
 function overwriteInto(edits: Edit[], data: RunReader, at: number, bytes: Uint8Array): void {
   let next = 0
   for (const run of data.runs(at, bytes.length)) {
-    addInto(edits, { ...run, bytes: bytes.subarray(next, next + lengthOf(run)) })
+    addEdit(edits, { ...run, bytes: bytes.subarray(next, next + lengthOf(run)) })
     next += lengthOf(run)
   }
 }
 
 interface RunReader {
-  /** Length of all runs. Unit: bytes. */
+  /** Total length. Unit: bytes. */
   readonly length: number
-  /** `length` bytes from `at`, or all up to the end. `undefined` if that needs `load`. */
+  /** `length` bytes from `at`, or fewer at the end. `undefined` when `load` is needed. */
   peek(at: number, length: number): Uint8Array | undefined
   load(at: number, length: number): Promise<Uint8Array>
-  /** Where in the file the bytes are. All of them must be there. */
+  /** The file ranges of the bytes, all of which must exist. */
   runs(at: number, length: number): Run[]
 }
 
-/** Runs of a file read as if they stood one behind the other. */
+/** Reads ranges of a file as if they were contiguous. */
 function readerOf(cursor: Cursor, runs: Run[]): RunReader {
   const total = runs.reduce((sum, run) => sum + lengthOf(run), 0)
   let index = 0
   let before = 0
 
-  /** Where in the file a byte is, and how many follow it in the same run. */
+  /** The file offset of a byte, and the number of bytes from there to the end of its range. */
   function locate(at: number): { start: number; left: number } {
-    // Reading ahead may have moved on to a later run.
+    // Reading ahead may have advanced to a later range.
     while (index > 0 && at < before) before -= lengthOf(runs[--index]!)
     for (let run = runs[index]; run && at >= before + lengthOf(run); run = runs[++index])
       before += lengthOf(run)
@@ -221,17 +221,17 @@ function lengthOf({ start, end }: Run): number {
   return end - start
 }
 
-/** The fields of `av1C` before its units (AV1 in ISOBMFF, 2.3.3). Unit: bytes. */
+/** Length of the `av1C` fields before its units (AV1 in ISOBMFF, 2.3.3). Unit: bytes. */
 const CONFIG_HEADER_BYTES = 4
 
-/** Encoders write one or none. Thousands of items may share one property, and each looks at its units. */
+/** Encoders write at most one. Limited because thousands of items may share one property, and each parses its units. */
 const MAX_CONFIG_UNITS = 16
-/** Far more than a sequence header takes. Unit: bytes. */
+/** Far larger than a sequence header. Unit: bytes. */
 const MAX_CONFIG_BYTES = 64 * 1024
 
 /**
- * The sequence header that belongs before the data, if `av1C` has one. `fields`: of that property. Throws
- * `Refusal('damaged-image')` if it is none.
+ * The sequence header in an `av1C` property, or `null`. `fields`: of that property. Throws `Refusal('damaged-image')` when the
+ * property is missing or invalid.
  */
 export function configuredSequence(fields: Fields | null): SequenceHeader | null {
   if (!fields || fields.left < CONFIG_HEADER_BYTES || fields.u8() !== 0x81)
@@ -243,25 +243,25 @@ export function configuredSequence(fields: Fields | null): SequenceHeader | null
   return null
 }
 
-/** Makes padding of all but the sequence headers, also of what stands behind a header in its unit. The box keeps its length. */
+/** Edits that turn everything in `av1C` except sequence headers into padding of the same length, including their tails. */
 export function configEdits(fields: Fields, { body, end }: Box): Edit[] {
   const edits: Edit[] = []
   for (const { at, bytes, obu } of unitsIn(fields.within(Math.min(end, body + CONFIG_HEADER_BYTES), end))) {
     if (obu?.type === SEQUENCE_HEADER) {
       const payload = bytes.subarray(obu.body)
-      edits.push(...written(fields, at + obu.body, withoutTail(payload, sequenceHeader(payload))))
+      edits.push(...writeEdits(fields, at + obu.body, withoutTail(payload, sequenceHeader(payload))))
     } else {
-      edits.push(...written(fields, at, paddingOf(bytes, obu)))
+      edits.push(...writeEdits(fields, at, paddingOf(bytes, obu)))
     }
   }
   return edits
 }
 
 interface ConfigUnit {
-  /** Where it starts in the file. */
+  /** Offset in the file. */
   at: number
   bytes: Uint8Array
-  /** `null` for what is no unit: all that is left. */
+  /** `null` when the remaining bytes are not a valid unit. */
   obu: Obu | null
 }
 
@@ -276,7 +276,7 @@ function* unitsIn(fields: Fields): Generator<ConfigUnit> {
   }
 }
 
-/** Padding as long as the unit. What is no unit becomes one without a size, which takes what is left. */
+/** A padding unit of the same length. Invalid bytes become a unit without a size field, which extends to the end. */
 function paddingOf(bytes: Uint8Array, obu: Obu | null): Uint8Array {
   const body = obu?.body ?? 1
   const padding = bytes.slice().fill(0, body)

@@ -1,12 +1,12 @@
 /**
- * What is left of an AVIF file without what is private. Every image byte that is kept stays where it was: what stood before
- * it becomes zeros, and what stood behind the last of them is cut off.
+ * Removes private data from an AVIF file. Kept image bytes do not move: private data before the last of them is zeroed, and
+ * after it, cut out.
  */
 
-import { addInto, blankInto, cut, type Edit, edited, isEmpty, resize, zeroInto } from '../bmff/edits.ts'
+import { addBlank, addEdit, addZeros, applyEdits, cut, type Edit, isEmpty, resize } from '../bmff/edits.ts'
 import { type Box, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
-import { concatenated, inOrder, overlap, type Runs, union, unused } from '../bmff/runs.ts'
+import { concatenated, overlap, type Runs, sortedByStart, union, unused } from '../bmff/runs.ts'
 import type { Segment } from '../image.ts'
 import type { AvifLayout } from './layout.ts'
 import type { Item, Meta } from './meta.ts'
@@ -16,71 +16,71 @@ import type { Movie } from './tracks.ts'
 
 export interface Avif {
   layout: AvifLayout
-  /** `null` if there are no items. */
+  /** `null` when there are no items. */
   meta: Meta | null
   kept: Map<number, Item>
-  /** `null` if there is no track to keep. */
+  /** `null` when there is no track to keep. */
   movie: Movie | null
 }
 
-/** Throws `Refusal('damaged-image')` if image data lies where no image data may be. */
+/** Throws `Refusal('damaged-image')` when image data lies outside the regions for it. */
 export async function scrubbed(
   file: BoxFile,
   { layout, meta, kept, movie }: Avif,
   dataEdits: Edit[],
 ): Promise<Segment[]> {
-  // An identity shows another image, and has no data of its own (23008-12, 6.6.2.1).
-  const shown = [...kept.values()].filter(({ type }) => type !== 'iden')
-  const inFile = runsOfItems(shown.filter(({ reach }) => reach > 0))
-  const inIdat = runsOfItems(shown.filter(({ reach }) => reach === 0))
+  // An identity derivation has no data of its own (23008-12, 6.6.2.1).
+  const itemsWithData = [...kept.values()].filter(({ type }) => type !== 'iden')
+  const inFile = runsOfItems(itemsWithData.filter(({ addressedEnd }) => addressedEnd > 0))
+  const inIdat = runsOfItems(itemsWithData.filter(({ addressedEnd }) => addressedEnd === 0))
   const { work } = file.cursor
   const all = concatenated([inFile, ...(movie?.tracks.map(({ samples }) => samples) ?? [])])
-  if (work.spend(all.length / 16)) await work.turn()
-  // What goes of the data of one image may not be written into that of another.
-  if (dataEdits.length > 0 && overlap(inOrder(concatenated([all, inIdat]))))
+  if (work.spend(all.length / 16)) await work.yield()
+  // Edits of one image's data must not change the data of another.
+  if (dataEdits.length > 0 && overlap(sortedByStart(concatenated([all, inIdat]))))
     refuse('its boxes or images overlap')
   const used = union(all)
-  // Entries before `idat` may be cut out, so that it moves: what is named by its place in the file may not lie there.
+  // `idat` moves when entries before it are cut out, so data addressed by file offset must not lie in it.
   const idat = meta?.idat ? [{ start: meta.idat.body, end: meta.idat.end, box: null }] : []
   function* gaps(): Generator<{ region: { box: Box | null }; gap: Run }> {
     yield* unused(layout.data, used)
     yield* unused(idat, union(inIdat))
   }
 
-  // Data of items that go, and bytes that belong to nothing, such as the Exif of an earlier save.
+  // Data of removed items, and unreferenced bytes, e.g. the Exif of an earlier save.
   const edits: Edit[] = []
-  const reach = reachOf(kept, movie)
-  const holding = holders(layout, used, meta, movie)
+  const addressedEnd = endOfAddressedBytes(kept, movie)
+  const usedBoxes = boxesInUse(layout, used, meta, movie)
   for (const { region, gap } of gaps()) {
     const { box } = region
-    const isHolding = box !== null && holding.has(box)
-    // A box that holds nothing is cut out below, or stays whole with zeros in it.
-    if (box && !isHolding && box.start >= reach) continue
-    const end = isHolding ? Math.min(gap.end, Math.max(gap.start, reach)) : gap.end
+    const isUsed = box !== null && usedBoxes.has(box)
+    // An unused box is cut out below, or stays as a whole, filled with zeros.
+    if (box && !isUsed && box.start >= addressedEnd) continue
+    const end = isUsed ? Math.min(gap.end, Math.max(gap.start, addressedEnd)) : gap.end
     const before = { start: gap.start, end }
-    if (!(await isZeroRun(file, before))) zeroInto(edits, before)
-    if (!isHolding || end === gap.end) continue
-    // Nothing that is used follows in this box.
-    addInto(edits, cut({ start: end, end: gap.end }))
-    addInto(edits, resize(box, box.end - box.start - (gap.end - end)))
+    if (!(await isZeroRun(file, before))) addZeros(edits, before)
+    if (!isUsed || end === gap.end) continue
+    // No used bytes follow in this box, so truncate it.
+    addEdit(edits, cut({ start: end, end: gap.end }))
+    addEdit(edits, resize(box, box.end - box.start - (gap.end - end)))
   }
   const trackIds = new Set(movie?.tracks.map(({ id }) => id))
-  const described = [
-    meta ? await metaEdits(file, meta, kept, trackIds, meta.box.start >= reach) : [],
-    movie ? movieEdits(movie, movie.box.start >= reach) : [],
+  const metadataEdits = [
+    meta ? await metaEdits(file, meta, kept, trackIds, meta.box.start >= addressedEnd) : [],
+    movie ? movieEdits(movie, movie.box.start >= addressedEnd) : [],
   ]
-  const end = await blankRest(edits, file, layout, holding, reach)
-  return edited([layout.edits, edits, distinct(dataEdits), ...described].flat(), end)
+  const end = await removeUnusedBoxes(edits, file, layout, usedBoxes, addressedEnd)
+  return applyEdits([layout.edits, edits, distinct(dataEdits), ...metadataEdits].flat(), end)
 }
 
-/** The farthest byte that is named by its place in the file. What stands behind it may move. */
-function reachOf(kept: Map<number, Item>, movie: Movie | null): number {
-  let reach = 0
-  for (const item of kept.values()) reach = Math.max(reach, item.reach)
+/** End of the last byte that is addressed by file offset. Everything after it may move. */
+function endOfAddressedBytes(kept: Map<number, Item>, movie: Movie | null): number {
+  let addressedEnd = 0
+  for (const item of kept.values()) addressedEnd = Math.max(addressedEnd, item.addressedEnd)
   for (const { samples } of movie?.tracks ?? []) {
-    for (let at = 1; at < samples.length; at += 2) reach = Math.max(reach, samples[at]!)
+    for (let at = 1; at < samples.length; at += 2) addressedEnd = Math.max(addressedEnd, samples[at]!)
   }
-  return reach
+  return addressedEnd
 }
 
 function runsOfItems(items: Item[]): Runs {
@@ -89,41 +89,41 @@ function runsOfItems(items: Item[]): Runs {
   )
 }
 
-/** Items and samples may share data, and so what has to go of it. */
+/** Removes duplicates: items and samples may share data, and thus edits. */
 function distinct(edits: Edit[]): Edit[] {
   return [...new Map(edits.map((edit) => [edit.start, edit])).values()]
 }
 
-/** The boxes that hold something of what is shown. */
-function holders(layout: AvifLayout, used: Runs, meta: Meta | null, movie: Movie | null): Set<Box> {
-  const holding = new Set<Box>(layout.boxes.slice(0, 1))
-  if (meta) holding.add(meta.box)
-  if (movie) holding.add(movie.box)
+/** The top-level boxes that contain kept data or metadata. */
+function boxesInUse(layout: AvifLayout, used: Runs, meta: Meta | null, movie: Movie | null): Set<Box> {
+  const usedBoxes = new Set<Box>(layout.boxes.slice(0, 1))
+  if (meta) usedBoxes.add(meta.box)
+  if (movie) usedBoxes.add(movie.box)
   let next = 0
   for (const { box } of layout.data) {
     while (next < used.length && used[next]! < box.body) next += 2
-    if (next < used.length && used[next]! < box.end) holding.add(box)
+    if (next < used.length && used[next]! < box.end) usedBoxes.add(box)
   }
-  return holding
+  return usedBoxes
 }
 
-/** Blanks the other boxes before `reach`, and cuts out those behind it. Returns where the file ends. */
-async function blankRest(
+/** Blanks the unused boxes before `addressedEnd`, and cuts out those after it. Returns the end of the file. */
+async function removeUnusedBoxes(
   edits: Edit[],
   file: BoxFile,
   { boxes, data }: AvifLayout,
-  holding: Set<Box>,
-  reach: number,
+  usedBoxes: Set<Box>,
+  addressedEnd: number,
 ): Promise<number> {
-  const last = boxes.findLastIndex((box) => holding.has(box))
+  const last = boxes.findLastIndex((box) => usedBoxes.has(box))
   const end = boxes[last]?.end ?? 0
-  if (reach > end) refuse('image data lies outside mdat, imda and idat')
-  // Data boxes have been zeroed as gaps.
+  if (addressedEnd > end) refuse('image data lies outside mdat, imda and idat')
+  // Data boxes were already zeroed as gaps.
   const zeroed = new Set(data.map(({ box }) => box))
   for (const box of boxes.slice(0, last)) {
-    if (holding.has(box)) continue
-    if (box.start >= reach) addInto(edits, cut(box))
-    else if (!zeroed.has(box) && !(await isEmpty(file, box))) blankInto(edits, box)
+    if (usedBoxes.has(box)) continue
+    if (box.start >= addressedEnd) addEdit(edits, cut(box))
+    else if (!zeroed.has(box) && !(await isEmpty(file, box))) addBlank(edits, box)
   }
   return end
 }

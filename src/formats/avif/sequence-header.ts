@@ -1,22 +1,22 @@
-/** The sequence header of AV1 (AV1 bitstream specification, 5.5): how large its frames may be. */
+/** Reads the maximum frame size from an AV1 sequence header (AV1 bitstream specification, 5.5). */
 
-/** A payload ends in a one and zeros (5.3.4); decoders check that of padding. */
+/** Trailing bits: a one, then zeros (5.3.4). Decoders verify them in padding. */
 export const TRAILING_BITS = 0x80
 
 export interface SequenceHeader {
-  /** No frame is larger. Unit: pixels. */
+  /** Maximum frame size. Unit: pixels. */
   maxWidth: number
   maxHeight: number
-  /** One still picture with the short header: its frame is exactly as large. */
+  /** A still picture with the reduced header: its frame has exactly the maximum size. */
   exact: boolean
-  /** Without the trailing bits behind it. Unit: bits. */
+  /** Without trailing bits. Unit: bits. */
   length: number
 }
 
-/** The header takes far less. Unit: bytes. */
+/** Size limit; actual headers are far smaller. Unit: bytes. */
 export const MAX_SEQUENCE_HEADER_BYTES = 256
 
-/** Reads the header's payload. `null` if it is cut off. */
+/** Parses the payload of a sequence header. `null` when it is truncated. */
 export function sequenceHeader(payload: Uint8Array): SequenceHeader | null {
   let at = 0
   const bits = (count: number): number => {
@@ -42,10 +42,10 @@ export function sequenceHeader(payload: Uint8Array): SequenceHeader | null {
   return { maxWidth, maxHeight, exact: reduced, length: at }
 }
 
-/** A shorter tail stays: it is too short for text, and may belong to a header of a later version. Unit: bytes. */
+/** A tail of up to this length is kept: too short for text, and possibly part of a future header version. Unit: bytes. */
 const MAX_TAIL_BYTES = 4
 
-/** The payload with nothing but trailing bits (5.3.4) behind its `header`; the payload itself where there is no such tail. */
+/** The payload with only trailing bits (5.3.4) after its `header`; the payload itself when it has no longer tail. */
 export function withoutTail(payload: Uint8Array, header: SequenceHeader | null): Uint8Array {
   if (header === null) return payload
   const [last, used] = [header.length >> 3, header.length & 7]
@@ -55,14 +55,17 @@ export function withoutTail(payload: Uint8Array, header: SequenceHeader | null):
   return clean
 }
 
-/** Headers of one image may repeat, but a decoder sets up its memory by either (AVIF 1.2, 2.1: there is one). */
+/**
+ * True if the maximum frame sizes are equal. AVIF allows only one sequence header per image (AVIF 1.2, 2.1); repetitions are
+ * tolerated, but a decoder may allocate memory by any of them.
+ */
 export function isSameSize(a: SequenceHeader, b: SequenceHeader): boolean {
   return a.maxWidth === b.maxWidth && a.maxHeight === b.maxHeight
 }
 
 export const TWO_SIZES = 'an image has sequence headers of two sizes'
 
-/** Timing, decoder model and operating points: read past. */
+/** Skips timing, decoder model and operating points. */
 function operatingPoints(bits: (count: number) => number): void {
   let delayBits = 0
   if (bits(1)) {
@@ -83,7 +86,7 @@ function operatingPoints(bits: (count: number) => number): void {
   }
 }
 
-/** 5.5.1, behind the size: frame numbers, and which tools of coding are in use. */
+/** 5.5.1, the fields after the size: frame IDs and coding tools. */
 function skipTools(bits: (count: number) => number, reduced: boolean): void {
   if (!reduced && bits(1)) bits(4 + 3)
   bits(3)
@@ -99,7 +102,7 @@ function skipTools(bits: (count: number) => number, reduced: boolean): void {
   bits(3)
 }
 
-/** Primaries of BT.709, transfer of sRGB, identity matrix: RGB, whose chroma is not subsampled. */
+/** BT.709 primaries, sRGB transfer, identity matrix: RGB, so without chroma subsampling. */
 const SRGB_CODE = (1 << 16) | (13 << 8)
 
 /** 5.5.2. */
@@ -114,7 +117,7 @@ function skipColours(bits: (count: number) => number, profile: number): void {
   }
   if (code !== SRGB_CODE) {
     bits(1)
-    // Half the chroma across, then down: profile 0 has both, profile 1 none, profile 2 says it of 12 bits.
+    // Chroma subsampling, horizontal then vertical: both in profile 0, none in profile 1, explicit for 12 bits in profile 2.
     const isHalf = profile !== 1 && (!has12Bits || bits(1))
     const isQuarter = profile === 0 || (has12Bits && isHalf && bits(1))
     if (isQuarter) bits(2)

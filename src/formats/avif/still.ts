@@ -1,4 +1,4 @@
-/** Colours and transforms of a still AVIF, which decoders of its coded pixels do not apply. */
+/** Colour and transformations of a still AVIF. Decoders of the coded pixels do not apply them. */
 import { boxesIn, boxFileOf } from '../bmff/file.ts'
 import type { ByteSource } from '../image.ts'
 import { type Colour, colourOf } from './colour.ts'
@@ -6,11 +6,11 @@ import { type Item, readMeta } from './meta.ts'
 
 export interface Still {
   colour: Colour
-  /** To be applied in turn, as Exif orientations (TIFF 6.0, tag 274). */
+  /** Transformations to apply in order, as Exif orientations (TIFF 6.0, tag 274). */
   orientations: number[]
 }
 
-/** Reads them of the primary item. `null` if there is none, or if it is cropped (`clap`). For files that passed inspection. */
+/** Reads the primary item. `null` when there is none, or when it is cropped (`clap`). Only for files that passed inspection. */
 export async function readStill(source: ByteSource): Promise<Still | null> {
   const file = boxFileOf(source)
   const { boxes } = await boxesIn(file, { start: 0, end: source.size }, source.size)
@@ -23,9 +23,9 @@ export async function readStill(source: ByteSource): Promise<Still | null> {
   return { colour: colourOf(primary, meta.items.get(tile)), orientations: orientationsOf(primary) }
 }
 
-/** Quarter turns against the clock (23008-12, 6.5.10). */
+/** Orientations for 0 to 3 counterclockwise quarter turns (23008-12, 6.5.10). */
 const TURNS = [1, 8, 3, 6]
-/** Top and bottom change places, or left and right (6.5.12). */
+/** Orientations for a top-bottom and a left-right flip (6.5.12). */
 const MIRRORS = [4, 2]
 
 function orientationsOf({ properties }: Item): number[] {

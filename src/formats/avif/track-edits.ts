@@ -1,25 +1,28 @@
-/** Takes what is private out of a `moov` box: blanks it where it is, or cuts it out if no image byte follows. */
-import { addInto, blankInto, cut, type Edit, isFree, resize, zeroInto } from '../bmff/edits.ts'
+/** Removes private data from a `moov` box: blanks it in place, or cuts it out if no image byte follows. */
+import { addBlank, addEdit, addZeros, cut, type Edit, isFree, resize } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero, refuse } from '../bmff/fields.ts'
-import { isUnfit, KEPT_CHILDREN, spareEdits } from './box-rules.ts'
+import { ignoredByteEdits, isIgnoredProperty, KEPT_CHILDREN } from './box-rules.ts'
 import { type Movie, SAMPLE_ENTRY_BYTES, sampleEntries } from './tracks.ts'
 
-/** A film has tracks; a sample entry may have code points beside a profile. Of any other box decoders read one, and not all the same. */
+/**
+ * Boxes that may occur more than once: tracks, and `colr` with a profile and with code points. Any other duplicate is refused,
+ * since decoders disagree on which one counts.
+ */
 const REPEATED: ReadonlySet<string> = new Set(['trak', 'colr'])
 
-/** Edits for a movie of which some track is kept. `isLast`: no image byte follows. */
+/** Edits for a movie with at least one kept track. `isLast`: no image byte follows. */
 export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edit[] {
   const keptTracks = new Set(tracks.map(({ box }) => box.start))
   const ids = new Set(tracks.map(({ id }) => id))
   const edits: Edit[] = []
   const shrunk = new Map<Box, number>()
 
-  /** `around`: the boxes that the child is in. */
+  /** `around`: the enclosing boxes. */
   const remove = (child: Box, around: Box[]): void => {
     if (isLast) {
-      addInto(edits, cut(child))
+      addEdit(edits, cut(child))
       for (const one of around) shrunk.set(one, (shrunk.get(one) ?? 0) + child.end - child.start)
-    } else if (!isFree(child) || !isZero(fields.bodyOf(child).rest())) blankInto(edits, child)
+    } else if (!isFree(child) || !isZero(fields.bodyOf(child).rest())) addBlank(edits, child)
   }
 
   const visit = (around: Box[], parent: Box): void => {
@@ -29,23 +32,24 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
     const inner = parent.type === 'av01' ? parent.start + SAMPLE_ENTRY_BYTES : parent.body
     for (const child of fields.within(inner, parent.end).boxes()) {
       const { type } = child
-      const isGone = type === 'trak' ? !keptTracks.has(child.start) : isUnfit(type, fields.bodyOf(child))
-      if (!kept?.has(type) || isGone) {
+      const isRemoved =
+        type === 'trak' ? !keptTracks.has(child.start) : isIgnoredProperty(type, fields.bodyOf(child))
+      if (!kept?.has(type) || isRemoved) {
         remove(child, inside)
         continue
       }
       if (seen.has(type) && !REPEATED.has(type)) refuse(`it has two ${type} boxes in one ${parent.type}`)
       seen.add(type)
-      edits.push(...spareEdits(fields, child))
+      edits.push(...ignoredByteEdits(fields, child))
       if (type === 'stsd') {
         for (const entry of sampleEntries(fields, child)) {
-          edits.push(...spareEdits(fields, entry))
+          edits.push(...ignoredByteEdits(fields, entry))
           visit([...inside, child], entry)
         }
       } else if (type === 'tref') {
         for (const reference of fields.bodyOf(child).boxes()) {
-          if (!keepsReference(fields.bodyOf(reference), reference, ids)) blankInto(edits, reference)
-          else zeroStrangers(edits, fields, reference, ids)
+          if (!referencesKeptTrack(fields.bodyOf(reference), reference, ids)) addBlank(edits, reference)
+          else zeroUnknownIds(edits, fields, reference, ids)
         }
       } else if (type in KEPT_CHILDREN) {
         visit(inside, child)
@@ -57,18 +61,18 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
   return edits
 }
 
-/** A reference stays if it names a track that stays (14496-12, 8.3.3). */
-function keepsReference(body: Fields, box: Box, ids: Set<number>): boolean {
+/** True if a track reference contains a kept track (14496-12, 8.3.3). */
+function referencesKeptTrack(body: Fields, box: Box, ids: Set<number>): boolean {
   if (isFree(box)) return isZero(body.rest())
   while (body.left >= 4) if (ids.has(body.u32())) return true
   return false
 }
 
-/** Numbers of tracks that are not there, or no longer. */
-function zeroStrangers(edits: Edit[], fields: Fields, box: Box, ids: Set<number>): void {
+/** Zeroes the IDs of removed or nonexistent tracks. */
+function zeroUnknownIds(edits: Edit[], fields: Fields, box: Box, ids: Set<number>): void {
   const body = fields.bodyOf(box)
   while (body.left >= 4) {
     const id = body.u32()
-    if (id !== 0 && !ids.has(id)) zeroInto(edits, { start: body.at - 4, end: body.at })
+    if (id !== 0 && !ids.has(id)) addZeros(edits, { start: body.at - 4, end: body.at })
   }
 }

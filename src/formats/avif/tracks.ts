@@ -1,4 +1,4 @@
-/** The tracks of an image sequence (ISO/IEC 14496-12, 8.3; AVIF 1.2, section 3): its `moov` box. */
+/** Parses the `moov` box of an image sequence (ISO/IEC 14496-12, 8.3; AVIF 1.2, section 3). */
 
 import { type Box, Fields, refuse } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
@@ -11,34 +11,34 @@ import type { SequenceHeader } from './sequence-header.ts'
 export interface Track {
   box: Box
   id: number
-  /** As the track header says; viewers show that. Unit: pixels. */
+  /** Size in the track header, which viewers use. Unit: pixels. */
   width: number
   height: number
-  /** The sequence header in the settings of the first sample. */
+  /** The sequence header in the first sample entry. */
   sequence: SequenceHeader | null
   samples: Runs
-  /** How many samples it has. */
+  /** Number of samples. */
   frames: number
 }
 
 export interface Movie {
   box: Box
-  /** All of the `moov` box. */
+  /** A reader for the whole `moov` box. */
   fields: Fields
-  /** The tracks of AV1 pictures; any other is not kept. */
+  /** The AV1 tracks. Other tracks are removed. */
   tracks: Track[]
 }
 
-/** Pictures, video, and what completes them, e.g. alpha. */
+/** Images, video, and auxiliary video, e.g. alpha. */
 const PICTURE_HANDLERS: ReadonlySet<string> = new Set(['pict', 'vide', 'auxv'])
 
-/** Most samples of all tracks: an hour at 30 frames a second has 108,000. */
+/** Limit on samples of all tracks. An hour at 30 frames per second has 108,000. */
 const MAX_SAMPLES = 2 ** 17
 
-/** Colour, alpha, and a handful of others. */
+/** Enough for colour, alpha, and a handful of others. */
 const MAX_TRACKS = 64
 
-/** From the start of a visual sample entry to its boxes (14496-12, 12.1.3). Unit: bytes. */
+/** Length of a visual sample entry before its child boxes (14496-12, 12.1.3). Unit: bytes. */
 export const SAMPLE_ENTRY_BYTES = 86
 
 export async function readMovie(file: BoxFile, box: Box): Promise<Movie> {
@@ -53,7 +53,7 @@ export async function readMovie(file: BoxFile, box: Box): Promise<Movie> {
   if (children.length > MAX_TRACKS) refuse('it has too many tracks')
   const { work } = file.cursor
   for (const child of children) {
-    if (work.spend(Math.ceil((child.end - child.start) / 32))) await work.turn()
+    if (work.spend(Math.ceil((child.end - child.start) / 32))) await work.yield()
     const track = readTrack(fields, child, file.source.size)
     if (track) tracks.push(track)
     frames += track?.frames ?? 0
@@ -62,7 +62,7 @@ export async function readMovie(file: BoxFile, box: Box): Promise<Movie> {
   return { box, fields, tracks }
 }
 
-/** `null` for a track that is not an AV1 picture, and for a thumbnail. */
+/** `null` for a track that is not coded in AV1, or is a thumbnail. */
 function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
   const parts = childrenOf(fields, box)
   const media = childrenOf(fields, parts.get('mdia'))
@@ -103,7 +103,7 @@ export function sampleEntries(fields: Fields, descriptions: Box): Box[] {
   body.skip(4)
   const count = body.u32()
   const entries = body.boxes()
-  return entries.length === count ? entries : refuse('stsd does not hold as many entries as it says')
+  return entries.length === count ? entries : refuse('the number of entries in stsd does not match its count')
 }
 
 /** 14496-12, 8.3.2. */
@@ -115,7 +115,7 @@ function trackHeader(fields: Fields): { id: number; width: number; height: numbe
   return { id, width: fields.u32() >>> 16, height: fields.u32() >>> 16 }
 }
 
-/** Every sample of a track in order, each inside the file (14496-12, 8.7). `table`: the children of `stbl`. */
+/** The ranges of a track's samples, in order (14496-12, 8.7). Throws when one exceeds the file. `table`: children of `stbl`. */
 function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number): Runs {
   const sizes = sampleSizes(fields, table)
   const offsets = chunkOffsets(fields, table)
@@ -144,14 +144,14 @@ function sampleSizes(fields: Fields, table: Map<string, Box>): Uint32Array {
   if (plain) {
     const body = fields.bodyOf(plain)
     body.skip(4)
-    const [size, count] = [body.u32(), counted(body.u32())]
+    const [size, count] = [body.u32(), checkedCount(body.u32())]
     return filled(new Uint32Array(count), () => size || body.u32())
   }
   if (!compact) return refuse('it has neither stsz nor stz2')
   const body = fields.bodyOf(compact)
   body.skip(7)
   const bits = body.u8()
-  const count = counted(body.u32())
+  const count = checkedCount(body.u32())
   if (bits === 8) return filled(new Uint32Array(count), () => body.u8())
   if (bits === 16) return filled(new Uint32Array(count), () => body.u16())
   if (bits !== 4) refuse('its sample tables contradict each other')
@@ -168,7 +168,7 @@ function chunkOffsets(fields: Fields, table: Map<string, Box>): Float64Array {
   const box = short ?? long ?? refuse('it has neither stco nor co64')
   const body = fields.bodyOf(box)
   body.skip(4)
-  const count = counted(body.u32())
+  const count = checkedCount(body.u32())
   return filled(new Float64Array(count), () => body.uint(short ? 4 : 8))
 }
 
@@ -177,11 +177,11 @@ function filled<A extends Uint32Array | Float64Array>(array: A, value: (index: n
   return array
 }
 
-/** How many samples a chunk holds (8.7.4). `chunks`: how many there are. Ask in ascending order. */
+/** Returns a lookup of samples per chunk (8.7.4), to be called in ascending order. `chunks`: the number of chunks. */
 function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (chunk: number) => number {
   const body = fields.bodyOf(table.get('stsc') ?? refuse('stsc is missing'))
   body.skip(4)
-  const runs = Array.from({ length: counted(body.u32()) }, () => {
+  const runs = Array.from({ length: checkedCount(body.u32()) }, () => {
     const [first, count] = [body.u32() - 1, body.u32()]
     body.skip(4)
     return { first, count }
@@ -197,6 +197,6 @@ function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (
   }
 }
 
-function counted(count: number): number {
+function checkedCount(count: number): number {
   return count <= MAX_SAMPLES ? count : refuse('it has too many frames')
 }

@@ -1,38 +1,38 @@
-/** Boxes of the ISO base media file format (ISO/IEC 14496-12), and their fields, with every read bounds-checked. */
+/** Bounds-checked reading of boxes of the ISO base media file format (ISO/IEC 14496-12), and of their fields. */
 import { latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
 
-/** Most boxes in one parent. Real files hold a few dozen; an item list holds one box an item. */
+/** Limit per parent. Real files have a few dozen boxes per parent; an item list has one per item. */
 export const MAX_BOXES_PER_PARENT = 16_384
 
-/** Most boxes that are read in a part of the file that is in memory, each counted as often as it is read. */
+/** Limit per buffer, counting a box each time it is read. */
 const MAX_BOXES = 2 ** 17
 
-/** Names of types are looked up; a file may have thousands of items share one text. */
+/** Longer texts are truncated: only type names matter, and thousands of items may share one text. Unit: bytes. */
 const MAX_TEXT_BYTES = 256
 
-/** A stretch of the file, `end` exclusive. Unit: bytes from the start of the file. */
+/** A byte range of the file, `end` exclusive. Unit: bytes from the start of the file. */
 export interface Run {
   readonly start: number
   readonly end: number
 }
 
-/** A box: its header starts at `start`, its contents at `body`. */
+/** A box. Its header starts at `start`, its contents at `body`. */
 export interface Box extends Run {
   readonly type: string
   readonly body: number
-  /** Its size stands in 64 bits, after the type. */
+  /** It has a 64-bit size, after the type. */
   readonly large: boolean
 }
 
-/** Throws `Refusal('damaged-image')`: the file is cut off or contradicts itself. `what` ends the sentence. */
-export function refuse(what: string): never {
-  throw damaged(`The AVIF file is damaged: ${what}.`)
+/** Throws `Refusal('damaged-image')`. `reason`: completes the sentence "The AVIF file is damaged: …". */
+export function refuse(reason: string): never {
+  throw damaged(`The AVIF file is damaged: ${reason}.`)
 }
 
 /**
- * The box whose header starts `header`, if there are enough bytes for one. A size of 0 means up to `openEnd`
- * (14496-12, 4.2). Its `end` is what the header says: see `fits`.
+ * Parses a box header. `null` when `header` is too short. A size of 0 means that the box extends to `openEnd`
+ * (14496-12, 4.2). `end` is not validated: see `fits`.
  */
 export function boxFrom(header: Uint8Array, start: number, openEnd: number): Box | null {
   if (header.length < 8) return null
@@ -46,22 +46,22 @@ export function boxFrom(header: Uint8Array, start: number, openEnd: number): Box
   return { type, start, body: start + 16, end: start + Number(view.getBigUint64(8)), large: true }
 }
 
-/** True if the box holds its own header and lies within `limit`. */
+/** True if the box is at least as long as its header and ends within `limit`. */
 export function fits(box: Box, limit: number): boolean {
   return box.end >= box.body && box.end <= limit
 }
 
-/** Big-endian fields of a part of the file that is in memory. Positions are positions in the file. */
+/** Reads big-endian fields from a buffer that holds a part of the file. All positions are file offsets. */
 export class Fields {
   at: number
   readonly end: number
   private readonly bytes: Uint8Array
   private readonly view: DataView
   private readonly base: number
-  /** Shared with all fields of the same part. */
+  /** Shared by all `Fields` of the same buffer. */
   private readonly budget: { boxes: number }
 
-  /** `base`: where `bytes` starts in the file. */
+  /** `base`: file offset of `bytes`. */
   constructor(
     bytes: Uint8Array,
     base: number,
@@ -81,7 +81,7 @@ export class Fields {
     return this.end - this.at
   }
 
-  /** The fields from `start` to `end`, both within these. */
+  /** A reader for the range from `start` to `end`, which must lie within this one. */
   within(start: number, end: number): Fields {
     if (start < this.base || end > this.end || start > end) refuse('a box ends before its last field')
     return new Fields(this.bytes, this.base, start, end, this.budget)
@@ -107,12 +107,12 @@ export class Fields {
     return this.view.getUint32(this.advance(4))
   }
 
-  /** Beyond 2^53 it is not exact, and larger than any file. */
+  /** Inexact beyond 2^53, which exceeds any file size anyway. */
   u64(): number {
     return Number(this.view.getBigUint64(this.advance(8)))
   }
 
-  /** A field whose width the file chooses. `width`: 0, 2, 4 or 8 bytes; a field of no width is 0. */
+  /** A field of variable width. `width`: 0, 2, 4 or 8 bytes; a field of zero width is 0. */
   uint(width: number): number {
     if (width === 0) return 0
     if (width === 2) return this.u16()
@@ -126,7 +126,7 @@ export class Fields {
     return String.fromCharCode(...this.take(4))
   }
 
-  /** Text up to a zero byte or the end: consumes both. What is longer than any name that is known comes out cut. */
+  /** Text up to a zero byte, which is consumed, or up to the end. Truncated to `MAX_TEXT_BYTES`. */
   text(): string {
     const rest = this.bytes.subarray(this.at - this.base, this.end - this.base)
     const zero = rest.indexOf(0)
@@ -140,7 +140,7 @@ export class Fields {
     return this.bytes.subarray(from, from + length)
   }
 
-  /** Everything up to the end. */
+  /** All remaining bytes. */
   rest(): Uint8Array {
     return this.take(this.left)
   }
@@ -151,7 +151,7 @@ export class Fields {
     return { version: word >>> 24, flags: word & 0xff_ffff }
   }
 
-  /** The boxes from here to the end. Up to seven zero bytes may follow the last one, as QuickTime writes them. */
+  /** The remaining boxes. Up to seven zero bytes may follow the last box, as written by QuickTime. */
   boxes(): Box[] {
     const boxes: Box[] = []
     while (this.left > 0) {

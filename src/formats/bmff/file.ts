@@ -1,24 +1,24 @@
-/** Reading a box file by random access: a budget, exact reads, and the boxes on its top level. */
+/** Random access to a box file: a read budget, exact reads, and box iteration. */
 import { joined } from '../../bytes.ts'
 import { type Cursor, cursorOver } from '../bytes/cursor.ts'
 import { type ByteSource, PIECE_BYTES } from '../image.ts'
 import { type Box, boxFrom, fits, isZero, MAX_BOXES_PER_PARENT, type Run, refuse } from './fields.ts'
 
-/** What a walk may read beyond twice the file, for headers of small files. Unit: bytes. */
+/** Read budget in addition to twice the file size, for headers of small files. Unit: bytes. */
 const SPARE_READ_BYTES = 64 * 1024
 
-/** One read takes several headers that lie close together, and little of the image data behind. Unit: bytes. */
+/** One read covers several adjacent headers, but little of the image data after them. Unit: bytes. */
 const MIN_WINDOW_BYTES = 512
 
-/** A file as a walk over its boxes sees it. */
+/** The two ways in which a walk over boxes reads its file. */
 export interface BoxFile {
-  /** For whole boxes that are held in memory. */
+  /** For boxes that are loaded as a whole. */
   readonly source: ByteSource
-  /** For headers, and for what is only read. */
+  /** For headers, and for data that is only scanned. */
   readonly cursor: Cursor
 }
 
-/** A walk may read twice the size of the file: one that makes it read more is hostile. */
+/** Limits reads to about twice the file size: only a hostile file makes a walk read more. */
 export function boxFileOf(whole: ByteSource): BoxFile {
   let left = 2 * whole.size + SPARE_READ_BYTES
   const source: ByteSource = {
@@ -32,18 +32,18 @@ export function boxFileOf(whole: ByteSource): BoxFile {
   return { source, cursor: cursorOver(source, { minWindow: MIN_WINDOW_BYTES }) }
 }
 
-/** All of a run, in memory. */
+/** Loads a byte range. Throws when it is truncated. */
 export async function readRun({ source, cursor }: BoxFile, { start, end }: Run): Promise<Uint8Array> {
   const bytes = end > source.size ? null : await source.read(start, end - start)
   if (bytes?.length !== end - start) refuse('it is cut off')
-  if (cursor.work.spendBytes(bytes.length)) await cursor.work.turn()
+  if (cursor.work.spendBytes(bytes.length)) await cursor.work.yield()
   return bytes
 }
 
-/** The bytes of runs one after the other, up to `most`, in memory. */
-export async function readRuns(file: BoxFile, runs: Run[], most: number): Promise<Uint8Array> {
+/** Loads and concatenates byte ranges, up to `maxLength` bytes. */
+export async function readRuns(file: BoxFile, runs: Run[], maxLength: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
-  let left = most
+  let left = maxLength
   for (const { start, end } of runs) {
     const length = Math.min(left, end - start)
     parts.push(await readRun(file, { start, end: start + length }))
@@ -53,7 +53,7 @@ export async function readRuns(file: BoxFile, runs: Run[], most: number): Promis
   return joined(...parts)
 }
 
-/** True if a run holds nothing but zero bytes. Stops at the first that is not. */
+/** True if a byte range contains only zeros. Stops at the first window that does not. */
 export async function isZeroRun({ cursor }: BoxFile, { start, end }: Run): Promise<boolean> {
   for (let at = start; at < end; ) {
     const wanted = Math.min(end - at, PIECE_BYTES)
@@ -67,9 +67,8 @@ export async function isZeroRun({ cursor }: BoxFile, { start, end }: Run): Promi
 }
 
 /**
- * The boxes of a run in order, up to its end or to the first thing that is not a box within it. `end` is where the
- * last one ends; `broken` is the header found there, if there is one. Only a box on the top level may leave its size
- * open: `openEnd` is where such a one ends.
+ * The boxes of a byte range, up to its end or the first invalid box. `end`: where the last valid box ends. `broken`: the
+ * invalid box header found there, if any. `openEnd`: end of a box with an open size, which is allowed only on the top level.
  */
 export async function boxesIn(
   { cursor }: BoxFile,

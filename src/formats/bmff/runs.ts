@@ -1,20 +1,20 @@
-/** Stretches of a file: in order, joined, and what lies between them. */
+/** Operations on lists of byte ranges: sort, union, overlap, gaps. */
 import { type Run, refuse } from './fields.ts'
 
 /**
- * Many runs: start and end of each in turn. A small file can have a hundred thousand, and an object each takes four times
- * the memory. Unit: bytes from the start of the file.
+ * A packed list of byte ranges: start and end alternate. A small file can have a hundred thousand, and objects would take
+ * four times the memory. Unit: bytes from the start of the file.
  */
 export type Runs = Float64Array
 
-/** Fits into a double beside the start of a run. */
+/** An index below this fits into a double together with the start of a range. */
 const MAX_RUNS = 2 ** 20
 
 export function* runsOf(runs: Runs): Generator<Run> {
   for (let at = 0; at < runs.length; at += 2) yield { start: runs[at]!, end: runs[at + 1]! }
 }
 
-/** The runs of all lists, one behind the other. */
+/** The ranges of all lists, in order. */
 export function concatenated(lists: Runs[]): Runs {
   const all = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -25,8 +25,8 @@ export function concatenated(lists: Runs[]): Runs {
   return all
 }
 
-/** In ascending order of their start. By numbers alone: a comparator takes ten times as long, and a file chooses the order. */
-export function inOrder(runs: Runs): Runs {
+/** Sorts by start. Sorts packed keys: a comparator is ten times as slow, and a hostile file chooses the order. */
+export function sortedByStart(runs: Runs): Runs {
   const count = runs.length / 2
   if (count > MAX_RUNS) refuse('it has too many pieces of image data')
   const keys = new Float64Array(count)
@@ -46,10 +46,10 @@ export function inOrder(runs: Runs): Runs {
   return ordered
 }
 
-/** The same bytes as runs in ascending order that neither touch nor overlap. */
+/** The union of the ranges: sorted, disjoint and non-adjacent. */
 export function union(runs: Runs): Runs {
   const merged: number[] = []
-  const ordered = inOrder(runs)
+  const ordered = sortedByStart(runs)
   for (let at = 0; at < ordered.length; at += 2) {
     const [start, end] = [ordered[at]!, ordered[at + 1]!]
     const last = merged.length - 1
@@ -60,7 +60,7 @@ export function union(runs: Runs): Runs {
   return Float64Array.from(merged)
 }
 
-/** True if a run holds a part of another. Two may be the same: encoders write equal data once. `runs`: in order. */
+/** True if two ranges overlap partially. Equal ranges are fine: encoders write equal data once. `runs`: sorted. */
 export function overlap(runs: Runs): boolean {
   for (let at = 2; at < runs.length; at += 2) {
     const isSame = runs[at] === runs[at - 2] && runs[at + 1] === runs[at - 1]
@@ -70,8 +70,8 @@ export function overlap(runs: Runs): boolean {
 }
 
 /**
- * What of `regions` (ascending, apart from each other) `used` (a union) leaves over. Throws if a used run is not
- * inside one region.
+ * The gaps in `regions` (sorted, disjoint) that `used` (a union) does not cover. Throws when a used range is not inside a
+ * single region.
  */
 export function* unused<R extends Run>(regions: R[], used: Runs): Generator<{ region: R; gap: Run }> {
   let next = 0

@@ -1,8 +1,8 @@
-/** CRC-32 of PNG chunks (W3C PNG, annex D): every byte of a PNG's upload passes through it. */
+/** CRC-32 of PNG chunks (W3C PNG, annex D). A hot path: every byte of an uploaded PNG passes through it. */
 
 const POLYNOMIAL = 0xedb88320
 
-/** Row k of 256: the CRC of a byte followed by k zero bytes. */
+/** 8 rows of 256 entries. Row k: the CRC of a byte followed by k zero bytes. */
 const TABLE = makeTable()
 
 function makeTable(): Int32Array {
@@ -19,15 +19,15 @@ function makeTable(): Int32Array {
   return table
 }
 
-/** zlib's, four times as fast, where there is one: neither browsers nor Workers have it. */
+/** zlib's implementation, four times as fast. Not available in browsers and Workers. */
 const native = globalThis.process?.getBuiltinModule?.('node:zlib')?.crc32
 
-/** The CRC of `bytes[from..to)`, going on from `crc`: the result for what came before, or 0. */
+/** The CRC of `bytes[from..to)`. `crc`: the CRC of the preceding bytes, or 0. */
 export const crc32: typeof crc32ByTable = native
   ? (bytes, from = 0, to = bytes.length, crc = 0) => native(bytes.subarray(from, to), crc)
   : crc32ByTable
 
-/** As `crc32`, eight bytes a step. */
+/** `crc32` in JavaScript, eight bytes per step. */
 export function crc32ByTable(bytes: Uint8Array, from = 0, to: number = bytes.length, crc = 0): number {
   let state = ~crc
   let at = from

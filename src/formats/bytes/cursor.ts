@@ -1,4 +1,4 @@
-/** A window over a source. A walk works inside it without waiting, and awaits only to move it or to let others run. */
+/** A window over a source. A walk reads from it synchronously, and awaits only to move the window or to yield the thread. */
 import { type ByteSource, PIECE_BYTES } from '../image.ts'
 import { newWork, type Work } from './work.ts'
 
@@ -7,21 +7,21 @@ export interface Cursor {
   readonly end: number
   readonly work: Work
   /**
-   * All that the window holds from `offset` on: at least `length` bytes, or every byte up to `end`. `undefined` if the
-   * window must move first, or if others shall run: `cursor.peek(at, 8) ?? (await cursor.load(at, 8))`.
+   * The contents of the window from `offset` on: at least `length` bytes, or every byte up to `end`. `undefined` when the
+   * window must move first, or the walk should yield: `cursor.peek(at, 8) ?? (await cursor.load(at, 8))`.
    */
   peek(offset: number, length: number): Uint8Array | undefined
-  /** Moves the window to `offset` and answers as `peek` does. Fewer than `length` bytes mean that `end` is near. */
+  /** Moves the window to `offset`, then returns what `peek` does. Fewer than `length` bytes only near `end`. */
   load(offset: number, length: number): Promise<Uint8Array>
 }
 
 interface CursorOptions {
-  /** May lie before the end of the source. */
+  /** Default: the end of the source. */
   end?: number
   work?: Work
   /**
-   * The smallest window. Where a walk leaps over what it need not see, a small one reads little; it doubles while the
-   * walk goes on not far behind it. Unit: bytes.
+   * Initial window size. A small window reads little when a walk skips over most of the data; it doubles as long as the
+   * walk reads sequentially. Unit: bytes.
    */
   minWindow?: number
 }
@@ -32,10 +32,10 @@ export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cur
   let bytes: Uint8Array = new Uint8Array(0)
   let window = minWindow
 
-  function held(offset: number, length: number): Uint8Array | undefined {
+  function fromWindow(offset: number, length: number): Uint8Array | undefined {
     const from = offset - start
-    const wanted = Math.min(length, end - offset)
-    if (from < 0 || from + wanted > bytes.length) return undefined
+    const readLength = Math.min(length, end - offset)
+    if (from < 0 || from + readLength > bytes.length) return undefined
     return bytes.subarray(from)
   }
 
@@ -43,18 +43,18 @@ export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cur
     end,
     work,
     peek(offset, length) {
-      return work.spend(1) ? undefined : held(offset, length)
+      return work.spend(1) ? undefined : fromWindow(offset, length)
     },
     async load(offset, length) {
-      if (work.spend(1)) await work.turn()
-      const already = held(offset, length)
-      if (already) return already
-      const isNext = offset >= start && offset <= start + 2 * bytes.length
-      window = isNext && bytes.length > 0 ? Math.min(2 * window, PIECE_BYTES) : minWindow
-      const wanted = Math.min(Math.max(length, window), end - offset)
-      if (wanted <= 0) return new Uint8Array(0)
-      bytes = await source.read(offset, wanted)
-      if (bytes.length > wanted) bytes = bytes.subarray(0, wanted)
+      if (work.spend(1)) await work.yield()
+      const cached = fromWindow(offset, length)
+      if (cached) return cached
+      const isSequential = offset >= start && offset <= start + 2 * bytes.length
+      window = isSequential && bytes.length > 0 ? Math.min(2 * window, PIECE_BYTES) : minWindow
+      const readLength = Math.min(Math.max(length, window), end - offset)
+      if (readLength <= 0) return new Uint8Array(0)
+      bytes = await source.read(offset, readLength)
+      if (bytes.length > readLength) bytes = bytes.subarray(0, readLength)
       start = offset
       work.spendBytes(bytes.length)
       return bytes

@@ -1,18 +1,16 @@
-/** Collects what is kept of a file, in order. Neighbours are merged, so that a clean file is one run. */
+/** Collects the parts of a file to keep, in order. Adjacent ranges are merged, so a clean file is a single range. */
 import { damaged } from '../damaged.ts'
 import type { Segment } from '../image.ts'
 
-/**
- * A sound file needs a handful. A hostile one could ask for a piece every few bytes, and each is a read of the store.
- */
+/** A well-formed file needs a handful. A hostile one could force a segment every few bytes, and each costs a read. */
 const MAX_SEGMENTS = 4096
 
 export interface KeptRuns {
   /** Keeps `length` bytes of the source from `offset`. */
   keep(offset: number, length: number): void
-  /** Puts literal bytes. */
+  /** Appends literal bytes. */
   put(bytes: Uint8Array): void
-  /** Keeps and puts what was collected elsewhere. */
+  /** Appends segments that were collected elsewhere. */
   append(segments: Segment[]): void
   readonly segments: Segment[]
 }
@@ -21,7 +19,8 @@ export function keptRuns(): KeptRuns {
   const segments: Segment[] = []
 
   function push(segment: Segment): void {
-    if (segments.length >= MAX_SEGMENTS) throw damaged('The picture and its metadata are in too many pieces.')
+    if (segments.length >= MAX_SEGMENTS)
+      throw damaged('The image and its metadata are split into too many pieces.')
     segments.push(segment)
   }
 

@@ -1,21 +1,21 @@
 /**
- * How a walk shares the thread. It counts what it does, and when a slice is used up it waits for its next turn. Walks of
- * the whole process take turns one at a time, so that many at once stop the event loop no longer than one.
+ * Cooperative scheduling for walks. A walk counts its steps and yields the thread after each slice. Slices of all walks in
+ * the process are serialized, one per iteration of the event loop, so many concurrent walks block the loop no longer than one.
  */
 
-/** Steps between two turns. A step is what a walk does for one chunk, box or sample: 100 ns to 1 µs. */
+/** Steps per slice. A step is the work for one chunk, box or sample: 100 ns to 1 µs. */
 const SLICE_STEPS = 4096
 
-/** Scanning as many bytes counts as a step. */
+/** Scanning this many bytes counts as one step. */
 const BYTES_PER_STEP = 256
 
 export interface Work {
-  /** Counts `steps`. True if the slice is used up: `if (work.spend(1)) await work.turn()`. */
+  /** Counts `steps`. True when the slice is used up: `if (work.spend(1)) await work.yield()`. */
   spend(steps: number): boolean
-  /** The same for bytes that are scanned or copied. */
+  /** Like `spend`, for scanned or copied bytes. */
   spendBytes(bytes: number): boolean
-  /** Lets everything else run, then starts a new slice. */
-  turn(): Promise<void>
+  /** Yields to the event loop, then starts a new slice. */
+  yield(): Promise<void>
 }
 
 export function newWork(): Work {
@@ -26,23 +26,24 @@ export function newWork(): Work {
       return left <= 0
     },
     spendBytes: (bytes) => work.spend(Math.ceil(bytes / BYTES_PER_STEP)),
-    async turn() {
-      await nextTurn()
+    async yield() {
+      await yieldToEventLoop()
       left = SLICE_STEPS
     },
   }
   return work
 }
 
-let last: Promise<void> = Promise.resolve()
+let lastSlice: Promise<void> = Promise.resolve()
 
 /**
- * Node has `setImmediate`, and there one slice runs an iteration of the event loop. Browsers clamp timers to 4 ms, which is
- * little beside a slice that seldom comes. On Workers a timer ends with its request, and who waits for another's hangs.
+ * With `setImmediate` (Node), slices are chained: one per iteration of the event loop. Elsewhere each walk uses a timer of its
+ * own. Browsers clamp timers to 4 ms, which is acceptable because yields are rare. On Workers, timers end with their request,
+ * so waiting for another request's timer would hang.
  */
-function nextTurn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   const { setImmediate } = globalThis as { setImmediate?: (run: () => void) => void }
   if (setImmediate === undefined) return new Promise((resolve) => setTimeout(resolve))
-  last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
-  return last
+  lastSlice = lastSlice.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+  return lastSlice
 }

@@ -1,20 +1,25 @@
-/** zlib streams (RFC 1950) that are held in memory. */
+/** In-memory zlib streams (RFC 1950). */
 import { joined } from '../../bytes.ts'
 
-/** All that the start of a stream, or the whole, holds; `null` if that is more than `most`. Unit: bytes. */
-export async function inflated(start: Uint8Array, most: number): Promise<Uint8Array<ArrayBuffer> | null> {
+/**
+ * Inflates a stream, or as much as the start of a stream yields. `null` when the output exceeds `maxLength`. Unit: bytes.
+ */
+export async function inflated(
+  start: Uint8Array,
+  maxLength: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
   const parts: Uint8Array[] = []
   let length = 0
-  // Not every browser can iterate over a stream.
-  const reader = through(start, new DecompressionStream('deflate')).getReader()
+  // Not every browser supports async iteration over streams.
+  const reader = pipe(start, new DecompressionStream('deflate')).getReader()
   try {
     for (let part = await reader.read(); part.value; part = await reader.read()) {
       parts.push(part.value)
       length += part.value.length
-      if (length > most) return null
+      if (length > maxLength) return null
     }
   } catch {
-    // The start of a stream has no end: what came out of it is what was wanted.
+    // Expected for a truncated stream: keep the output so far.
   } finally {
     void reader.cancel().catch(() => {})
   }
@@ -22,9 +27,9 @@ export async function inflated(start: Uint8Array, most: number): Promise<Uint8Ar
 }
 
 export async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
-  return new Uint8Array(await new Response(through(bytes, new CompressionStream('deflate'))).arrayBuffer())
+  return new Uint8Array(await new Response(pipe(bytes, new CompressionStream('deflate'))).arrayBuffer())
 }
 
-function through(bytes: Uint8Array, transform: CompressionStream | DecompressionStream) {
+function pipe(bytes: Uint8Array, transform: CompressionStream | DecompressionStream) {
   return new Blob([bytes as BlobPart]).stream().pipeThrough(transform)
 }

@@ -1,6 +1,6 @@
 /**
- * HEIC: still pictures in HEVC (ISO/IEC 23008-12, annex B). The service does not take them; clients decode them. What a
- * decoder gets to see is a file of our own making, with nothing in it but the picture.
+ * HEIC: HEVC-coded still images (ISO/IEC 23008-12, annex B). The server does not accept the format; clients decode and
+ * convert it. The decoder is given a rewritten file that contains only the primary image.
  */
 import { joined } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
@@ -14,7 +14,7 @@ import {
   readMeta,
   spatialExtent,
 } from '../avif/meta.ts'
-import { namesPlace } from '../avif/position.ts'
+import { detectLocation } from '../avif/position.ts'
 import { Fields, refuse } from '../bmff/fields.ts'
 import { type BoxFile, boxesIn, boxFileOf, readRuns } from '../bmff/file.ts'
 import { latin1 } from '../bytes/text.ts'
@@ -22,44 +22,44 @@ import { checkDimensions } from '../damaged.ts'
 import type { ByteSource } from '../image.ts'
 import { type StillItem, stillFile } from './still-file.ts'
 
-/** What a client asks about a HEIC file. */
+/** Properties of a HEIC file that clients need. */
 export interface Heic {
   /** As displayed. Unit: pixels. */
   width: number
   height: number
   hasLocation: boolean
-  /** Brightness beyond white is kept beside the picture. */
+  /** The file has a gain map for HDR display. */
   hasGainMap: boolean
-  /** Colour is stored at half the resolution in both directions (4:2:0). */
+  /** Chroma subsampling 4:2:0: half the resolution in both directions. */
   halfChroma: boolean
   colour: Colour
-  /** A HEIC file of the primary picture and its transparency, without anything else of this one. */
+  /** Encodes a HEIC file with only the primary image and its alpha. */
   still(): Promise<Uint8Array<ArrayBuffer>>
 }
 
 const HEVC = 'hvc1'
 
-/** A grid of 200 MP in tiles of 512 pixels. */
+/** Enough for a grid of 200 megapixels in tiles of 512 by 512. */
 const MAX_TILES = 1024
-/** Rows, columns and size of a grid. Unit: bytes. */
+/** Length of the longest grid description. Unit: bytes. */
 const MAX_GRID_BYTES = 12
-/** Encoders write at most some hundred bytes of parameters. */
+/** Limit per property. Encoders write at most a few hundred bytes. Unit: bytes. */
 const MAX_SETTINGS_BYTES = 64 * 1024
 
-/** Auxiliary image types (ISO/IEC 23008-12, 6.5.8): alpha, as HEVC and as MPEG name it; gain maps of Apple and Adobe. */
+/** Auxiliary image types (ISO/IEC 23008-12, 6.5.8): alpha in the HEVC and the MPEG naming; Apple's and Adobe's gain maps. */
 const ALPHA = /^urn:mpeg:(hevc:2015:auxid:1|mpegB:cicp:systems:auxiliary:alpha)$/
 const GAIN_MAP = /hdrgainmap|hdr-gain-map/
 
 /**
- * Throws `Refusal`: `damaged-image`, or `unsupported-type` for a HEIF file whose picture is not in HEVC, or is put together
- * in another way than cameras do.
+ * Throws `Refusal`: `damaged-image`, or `unsupported-type` for a HEIF file whose primary image is neither HEVC-coded nor a
+ * grid.
  */
 export function readHeic(source: ByteSource): Promise<Heic> {
-  return asHeic(() => read(source))
+  return withHeicErrors(() => read(source))
 }
 
-/** The box reader is shared with AVIF, and its refusals say AVIF: here they say HEIC. */
-async function asHeic<T>(read: () => Promise<T>): Promise<T> {
+/** Rewrites error details: the box reader is shared with AVIF, and its errors say "AVIF file". */
+async function withHeicErrors<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
@@ -73,7 +73,7 @@ async function read(source: ByteSource): Promise<Heic> {
   const { boxes } = await boxesIn(file, { start: 0, end: source.size }, source.size)
   const box = boxes.find(({ type }) => type === 'meta')
   const meta = box ? await readMeta(file, box) : null
-  if (!meta) throw unsupported('a film without a still picture')
+  if (!meta) throw unsupported('a video without a still picture')
   const primary = meta.items.get(meta.primary ?? -1)
   if (!primary) return refuse('it has no primary image')
   const tiles = await tilesOf(file, meta, primary)
@@ -85,21 +85,21 @@ async function read(source: ByteSource): Promise<Heic> {
   return {
     width,
     height,
-    hasLocation: await namesPlace(file, boxes, meta, null),
+    hasLocation: await detectLocation(file, boxes, meta, null),
     hasGainMap: hasGainMap(meta),
     halfChroma: settings.chromaFormat === 1,
     colour: colourOf(primary, tiles[0]),
     still: () =>
-      asHeic(async () => {
+      withHeicErrors(async () => {
         const items: StillItem[] = []
         const masks = alpha ? [alpha, ...alphaTiles] : []
         for (const item of new Set([primary, ...tiles, ...masks])) items.push(await stillItem(file, item))
-        return stillFile(withoutLooseCrops(items), primary.id, alpha?.id ?? null)
+        return stillFile(withCropsOnGrids(items), primary.id, alpha?.id ?? null)
       }),
   }
 }
 
-/** The coded images that a picture is made of: itself, or the tiles of a grid (23008-12, 6.6.2.3). */
+/** The coded images of an item: itself, or the tiles of a grid (23008-12, 6.6.2.3). */
 async function tilesOf(file: BoxFile, meta: Meta, item: Item): Promise<Item[]> {
   checkDimensions(...sizeOf(item))
   if (item.type === HEVC) return [coded(item)]
@@ -111,19 +111,19 @@ async function tilesOf(file: BoxFile, meta: Meta, item: Item): Promise<Item[]> {
   const [width, height] = wide ? [fields.u32(), fields.u32()] : [fields.u16(), fields.u16()]
   if (rows * columns !== item.inputs.length || rows * columns > MAX_TILES) refuse('a grid lacks tiles')
   const [ownWidth, ownHeight] = sizeOf(item)
-  if (width !== ownWidth || height !== ownHeight) refuse('a grid is not as large as its ispe says')
+  if (width !== ownWidth || height !== ownHeight) refuse('the size of a grid does not match its ispe')
   const tiles = item.inputs.map((id) => {
     const tile = meta.items.get(id)
-    return tile?.type === HEVC ? coded(tile) : refuse('a grid has a tile that is not there')
+    return tile?.type === HEVC ? coded(tile) : refuse('a grid refers to a tile that does not exist')
   })
   const [tileWidth, tileHeight] = sizeOf(tiles[0]!)
   for (const tile of tiles) {
-    const [itsWidth, itsHeight] = sizeOf(tile)
-    if (itsWidth !== tileWidth || itsHeight !== tileHeight) refuse('the tiles of a grid differ in size')
+    const [otherWidth, otherHeight] = sizeOf(tile)
+    if (otherWidth !== tileWidth || otherHeight !== tileHeight) refuse('the tiles of a grid differ in size')
   }
   const isCovered = tileWidth * columns >= width && tileHeight * rows >= height
   const isTight = tileWidth * (columns - 1) < width && tileHeight * (rows - 1) < height
-  if (!isCovered || !isTight) refuse('the tiles of a grid do not fit it')
+  if (!isCovered || !isTight) refuse('the tiles of a grid do not match its size')
   return tiles
 }
 
@@ -157,7 +157,7 @@ function hevcSettings(item: Item | undefined): { chromaFormat: number } {
   return { chromaFormat: fields.u8() & 3 }
 }
 
-/** What decoding needs, and what acts on the decoded picture. Colours other than code points are the client's to keep. */
+/** Properties for decoding and transformations. `colr` is kept only as code points: the client handles ICC profiles itself. */
 const KEPT_PROPERTIES = new Set(['ispe', 'hvcC', 'irot', 'imir', 'clap', 'auxC'])
 
 async function stillItem(file: BoxFile, item: Item): Promise<StillItem> {
@@ -174,10 +174,10 @@ async function stillItem(file: BoxFile, item: Item): Promise<StillItem> {
 }
 
 /**
- * A coded image that is cropped (`clap`) becomes the one tile of a grid that is cropped instead. libheif 1.23.2 allows a
- * coded image no more pixels than its crop has, and some: it refuses whatever is cropped by more (strukturag/libheif#1856).
+ * Replaces each cropped (`clap`) coded image by a cropped grid with that image as its only tile. libheif 1.23.2 rejects a
+ * coded image with more pixels than its crop has, plus a margin (strukturag/libheif#1856).
  */
-function withoutLooseCrops(items: StillItem[]): StillItem[] {
+function withCropsOnGrids(items: StillItem[]): StillItem[] {
   const tiles = new Set(items.flatMap(({ inputs }) => inputs))
   let lastId = Math.max(...items.map(({ id }) => id))
   return items.flatMap((item) => {
@@ -185,25 +185,25 @@ function withoutLooseCrops(items: StillItem[]): StillItem[] {
     const isCropped = properties.some((property) => property.type === 'clap')
     if (type !== HEVC || tiles.has(id) || !isCropped) return [item]
     const size = properties.find((property) => property.type === 'ispe')!
-    const ofCode = properties.filter((property) => property === size || property.type === 'hvcC')
-    // Code points are among these alone: with both, libheif widens a narrow range twice where a crop splits a colour sample.
-    const ofPicture = properties.filter((property) => property.type !== 'hvcC')
-    // One row, one column, and the size in 32 bits each, as `ispe` has it after its version and flags.
+    const codedProperties = properties.filter((property) => property === size || property.type === 'hvcC')
+    // Put `colr` on the grid only: if both have it, libheif expands a limited range twice where a crop splits a chroma sample.
+    const gridProperties = properties.filter((property) => property.type !== 'hvcC')
+    // One row, one column, then width and height of 32 bits each, copied from `ispe` after its version and flags.
     const layout = joined(Uint8Array.of(0, 1, 0, 0), size.body.subarray(4))
-    const tile: StillItem = { id: ++lastId, type, inputs: [], properties: ofCode, data }
-    return [{ id, type: 'grid', inputs: [tile.id], properties: ofPicture, data: layout }, tile]
+    const tile: StillItem = { id: ++lastId, type, inputs: [], properties: codedProperties, data }
+    return [{ id, type: 'grid', inputs: [tile.id], properties: gridProperties, data: layout }, tile]
   })
 }
 
-async function dataOf(file: BoxFile, { extents }: Item, most: number): Promise<Uint8Array> {
+async function dataOf(file: BoxFile, { extents }: Item, maxLength: number): Promise<Uint8Array> {
   if (!extents) return refuse('a part of the picture is missing')
-  const data = await readRuns(file, extents, most + 1)
-  return data.length > most ? refuse('a grid is described at too great a length') : data
+  const data = await readRuns(file, extents, maxLength + 1)
+  return data.length > maxLength ? refuse('the description of a grid is too long') : data
 }
 
-function unsupported(what: string): Refusal {
+function unsupported(contents: string): Refusal {
   return new Refusal(
     'unsupported-type',
-    `This HEIF file holds ${what}. Accepted are JPEG, PNG, GIF, WebP or AVIF.`,
+    `This HEIF file holds ${contents}. Accepted are JPEG, PNG, GIF, WebP or AVIF.`,
   )
 }

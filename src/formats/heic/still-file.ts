@@ -1,4 +1,4 @@
-/** Writes a HEIC file of one picture (ISO/IEC 23008-12; boxes: 14496-12). */
+/** Writes a HEIC file with one image (ISO/IEC 23008-12; boxes: 14496-12). */
 import { be32, joined } from '../../bytes.ts'
 import { ascii } from '../bytes/text.ts'
 
@@ -6,20 +6,20 @@ export interface StillItem {
   id: number
   /** `hvc1` or `grid`. */
   type: string
-  /** Ids of a grid's tiles, in order. */
+  /** IDs of a grid's tiles, in order. */
   inputs: number[]
   properties: { type: string; body: Uint8Array; essential: boolean }[]
   data: Uint8Array
 }
 
-/** `alpha`: the item that holds the transparency of `primary`. */
+/** `alpha`: ID of the item with the alpha of `primary`. */
 export function stillFile(
   items: StillItem[],
   primary: number,
   alpha: number | null,
 ): Uint8Array<ArrayBuffer> {
   const brands = box('ftyp', ascii('heic'), be32(0), ascii('mif1'), ascii('heic'))
-  // Offsets are known once the boxes before the data are, and take the same room whatever they are.
+  // The size of `meta` does not depend on the offsets in it, so a first pass determines where the data starts.
   const head = metaBox(items, primary, alpha, 0)
   const meta = metaBox(items, primary, alpha, brands.length + head.length + 8)
   return joined(brands, meta, box('mdat', ...items.map(({ data }) => data)))
@@ -51,7 +51,7 @@ function metaBox(items: StillItem[], primary: number, alpha: number | null, data
     0,
     handler,
     fullBox('pitm', 1, be32(primary)),
-    // Offsets and lengths of four bytes, no base.
+    // Offsets and lengths of four bytes, no base offset.
     fullBox('iloc', 2, u16(0x4400), be32(items.length), ...locations),
     fullBox('iinf', 1, be32(items.length), ...infos),
     box(

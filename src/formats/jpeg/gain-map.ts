@@ -1,6 +1,6 @@
 /**
- * A JPEG whose file goes on with a second JPEG, the gain map: Ultra HDR (Android), ISO 21496-1, and Apple's. It is kept
- * where its structure is understood whole; otherwise the first picture alone is kept, which is sound and of ordinary range.
+ * JPEG files with a gain map as a second JPEG after the primary image: Ultra HDR (Android), ISO 21496-1, and Apple's. The
+ * gain map is kept only if its whole structure is understood; otherwise the primary image alone is kept, a valid SDR image.
  */
 import { Refusal } from '../../errors.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
@@ -14,9 +14,9 @@ import {
 } from '../metadata/apple-gain-map.ts'
 import {
   announcesGainMap,
+  declaredGainMapLength,
   type GainMapFields,
   readGainMapFields,
-  statedGainMapLength,
   writeAnnouncement,
   writeGainMapFields,
 } from '../metadata/gain-map-xmp.ts'
@@ -25,13 +25,13 @@ import { scrubJpeg } from './scrub.ts'
 import { type JpegSegment, nameOfKind } from './segments.ts'
 import { type Jpeg, walkJpeg } from './walk.ts'
 
-/** A gain map that is understood in at least one way. */
+/** A gain map in at least one of the three known formats. */
 interface GainMap {
   /** Its own JPEG, walked. */
   jpeg: Jpeg
   /** Adobe's and Android's properties. */
   fields?: GainMapFields
-  /** Bodies of the ISO 21496-1 segments in both pictures. */
+  /** Bodies of the ISO 21496-1 segments in both images. */
   iso?: { first: Uint8Array; second: Uint8Array }
   apple?: AppleGainMap
 }
@@ -43,36 +43,36 @@ function bodyOf(jpeg: Jpeg, wanted: 'mpf' | 'gain-map'): { body: Uint8Array; at:
   return { body: segment.body.subarray(name), at: startOfBody(segment) + name }
 }
 
-/** In the file. Fill bytes may stand before the marker. */
+/** File offset of the body. Computed from the end, because fill bytes may precede the marker. */
 function startOfBody({ offset, length, body }: JpegSegment): number {
   return offset + length - (body?.length ?? 0)
 }
 
-/** The images that the file says follow the first, in order. */
-function laterImages(jpeg: Jpeg, fileBytes: number): MpImage[] {
+/** The images listed after the primary one, in file order. */
+function listedImages(jpeg: Jpeg, fileBytes: number): MpImage[] {
   const index = bodyOf(jpeg, 'mpf')
   const listed = index ? readMpf(index.body, index.at) : []
-  const length = statedGainMapLength(jpeg.xmp)
-  // Beside an index the packet's length is a second chance: editors that move bytes may keep the one and break the other.
+  const length = declaredGainMapLength(jpeg.xmp)
+  // Use the length in the XMP even if there is an index: editors that move bytes may break one and preserve the other.
   if (length !== undefined && (!index || jpeg.end + length <= fileBytes))
     listed.push({ start: jpeg.end, length })
   return listed.filter(({ start }) => start >= jpeg.end).sort((a, b) => a.start - b.start)
 }
 
 /**
- * The gain map behind the first picture. `null` if there is none, or none that is understood. Throws
- * `Refusal('damaged-image')` if the file ends inside an image that it lists.
+ * The gain map after the primary image. `null` when there is none, or none in a known format. Throws
+ * `Refusal('damaged-image')` when the file ends inside a listed image.
  */
 export async function findGainMap(source: ByteSource, first: Jpeg): Promise<GainMap | null> {
   if (first.end === source.size) return null
   let found: GainMap | null = null
-  let free = first.end
-  for (const { start, length } of laterImages(first, source.size)) {
-    // An editor that moved bytes leaves a list that points nowhere.
-    if (start < free || !startsImage(await source.read(start, 3))) continue
+  let lastEnd = first.end
+  for (const { start, length } of listedImages(first, source.size)) {
+    // Editors that move bytes leave stale offsets in the list.
+    if (start < lastEnd || !startsImage(await source.read(start, 3))) continue
     if (start + length > source.size) throw cutOff('JPEG')
-    free = start + length
-    found ??= await readGainMap(source, first, start, free)
+    lastEnd = start + length
+    found ??= await readGainMap(source, first, start, lastEnd)
   }
   return found
 }
@@ -81,7 +81,7 @@ function startsImage(bytes: Uint8Array): boolean {
   return bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff
 }
 
-/** The gain map at a place in the file. `null` if what stands there is not one. */
+/** Reads the JPEG between two offsets. `null` when it is not a gain map. */
 async function readGainMap(
   source: ByteSource,
   first: Jpeg,
@@ -103,7 +103,7 @@ async function readGainMap(
 function isoOf(first: Jpeg, second: Jpeg): GainMap['iso'] {
   const version = bodyOf(first, 'gain-map')?.body
   const metadata = bodyOf(second, 'gain-map')?.body
-  // In the first picture the segment holds the two versions alone.
+  // In the primary image, the segment holds only the two version numbers.
   if (version?.length !== 4 || !metadata || !isIsoMetadata(metadata)) return undefined
   return { first: version, second: metadata }
 }
@@ -119,7 +119,7 @@ function isIsoMetadata(metadata: Uint8Array): boolean {
 
 const MPF_NAME = nameOfKind('mpf')
 
-/** The parts of both pictures, scrubbed, in separate lists: they may come from separate files. */
+/** The scrubbed segments of both images, in separate lists because they may come from separate files. */
 export function scrubWithGainMap(
   first: Jpeg,
   { jpeg, fields, iso, apple }: GainMap,
@@ -131,9 +131,9 @@ export function scrubWithGainMap(
   const makerNote = apple && writeAppleMakerNote(apple)
   const withIndex = (mpf: Uint8Array) => scrubJpeg(first, { xmp, iso: iso?.first, makerNote, mpf })
 
-  // The index has the same length whatever it says, so a blank one shows where it will stand.
+  // The length of the index does not depend on its contents, so a blank index determines its offset.
   const blank = withIndex(writeMpf(0, 0, 0))
-  // A file may bring the blank index itself.
+  // The source may already contain the blank index, in which case it is kept as is.
   const own = first.segments.find(({ kind }) => kind === 'mpf')
   const at = blank.findIndex((part) => part === own || (part instanceof Uint8Array && isIndex(part)))
   const headerAt = lengthOf(blank.slice(0, at)) + 4 + MPF_NAME.length
@@ -145,16 +145,16 @@ function isIndex(segment: Uint8Array): boolean {
 }
 
 /**
- * `base`, a JPEG that was encoded anew from the first picture of `original`, with the gain map of `original` behind it:
- * a whole file. `null` if `original` has no gain map, or none that is understood (Ultra HDR, ISO 21496-1, Apple's).
+ * A complete file: `base`, a JPEG re-encoded from the primary image of `original`, followed by the gain map of `original`.
+ * `null` when `original` has no gain map, or none in a known format (Ultra HDR, ISO 21496-1, Apple's).
  *
- * `base` may be smaller or coded in any way, but it must show the same part of the scene, stored the same way up as in
- * `original`: the map is laid over the stored pixels, before orientation. If `original` is displayed turned, give `base`
- * an Exif segment with the same orientation. `base` brings its own ICC profile, which must be that of `original`. Of
- * `base`, what the server would remove is removed: comments, XMP and any index of its own.
+ * `base` may have any size and coding, but must have the same framing and stored orientation as `original`: the gain map
+ * applies to the stored pixels, before orientation. If `original` has an Exif orientation, give `base` an Exif segment with
+ * the same one. `base` must contain the ICC profile of `original`. Everything the server would strip from `base` is
+ * stripped: comments, XMP and any index of its own.
  *
- * `inspect` of the result finds nothing to remove, so the server stores it as it is. Both files are held in memory.
- * Throws `Refusal('damaged-image')` if either file is damaged.
+ * `inspect` finds nothing to remove in the result, so the server stores it unchanged. Both files are held in memory.
+ * Throws `Refusal('damaged-image')` when either file is damaged.
  */
 export async function withGainMapOf(
   base: Uint8Array,
@@ -171,8 +171,7 @@ export async function withGainMapOf(
 }
 
 /**
- * Length of the gain map's own JPEG as it would be kept, beside the first picture. `null` as for `withGainMapOf`.
- * Unit: bytes.
+ * Length of the gain map's JPEG after scrubbing. `null` when there is no gain map, or none in a known format. Unit: bytes.
  */
 export async function gainMapBytesOf(original: ByteSource): Promise<number | null> {
   const first = await walkJpeg(original)

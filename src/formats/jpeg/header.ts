@@ -1,4 +1,4 @@
-/** The headers of a JPEG (ITU-T T.81, B.2.2 and B.2.3), each read from its segment's body. */
+/** Frame and scan headers of a JPEG (ITU-T T.81, B.2.2 and B.2.3). */
 import { checkDimensions, damaged } from '../damaged.ts'
 
 export interface JpegComponent {
@@ -6,46 +6,46 @@ export interface JpegComponent {
   /** Sampling factors, 1 to 4. */
   horizontal: number
   vertical: number
-  /** Which quantisation table it uses, 0 to 3. */
+  /** Index of its quantisation table, 0 to 3. */
   quantisation: number
 }
 
 export interface JpegFrame {
   coding: 'sequential' | 'progressive' | 'lossless'
   arithmetic: boolean
-  /** Unit: bits a sample. */
+  /** Unit: bits per sample. */
   precision: number
   /** As stored, before orientation. Unit: pixels. */
   width: number
   height: number
-  /** No two components have the same number. Decoders of old files number them anew. */
-  hasOwnIds: boolean
+  /** All component IDs are distinct. If they are not, as in some old files, decoders renumber the components. */
+  hasUniqueIds: boolean
   /** One: grey. Three: colour. Four: CMYK or YCCK. */
   components: JpegComponent[]
 }
 
 export interface JpegScan {
   components: JpegComponent[]
-  /** The slots of the entropy coding tables that each component names, in the order of `components`. */
+  /** The entropy coding table slots of each component, in the order of `components`. */
   tables: { dc: number; ac: number }[]
-  /** First coefficient; 0 carries the picture's rough values. */
+  /** First coefficient; 0 is the DC coefficient. */
   spectralStart: number
-  /** High bit position of the pass before, 0 in a first pass. */
+  /** Bit position of the preceding pass; 0 in a first pass. */
   approximationHigh: number
 }
 
-export function wrongLength(name: string): Error {
-  return damaged(`The JPEG file is damaged: the length of a ${name} segment does not fit what is in it.`)
+export function segmentLengthError(name: string): Error {
+  return damaged(`The JPEG file is damaged: the length of a ${name} segment does not match its contents.`)
 }
 
-/** SOF0 to SOF3 and SOF9 to SOF11. The differential ones (B.2.2) belong to hierarchical files, which nothing shows. */
+/** SOF0 to SOF3 and SOF9 to SOF11. Differential frames (B.2.2) belong to hierarchical files, which no viewer supports. */
 export function isFrame(marker: number): boolean {
   return (marker >= 0xc0 && marker <= 0xc3) || (marker >= 0xc9 && marker <= 0xcb)
 }
 
 export function readFrame(marker: number, body: Uint8Array): JpegFrame {
   const count = body[5]
-  if (count === undefined || body.length !== 6 + 3 * count) throw wrongLength('SOF')
+  if (count === undefined || body.length !== 6 + 3 * count) throw segmentLengthError('SOF')
   const view = new DataView(body.buffer, body.byteOffset, body.length)
   const [precision, height, width] = [view.getUint8(0), view.getUint16(1), view.getUint16(3)]
   checkDimensions(width, height)
@@ -54,7 +54,7 @@ export function readFrame(marker: number, body: Uint8Array): JpegFrame {
   }
   const coding = CODINGS[marker & 3] ?? 'sequential'
   if (!hasPrecision(marker, precision)) {
-    throw damaged(`The JPEG file is damaged: its coding has no samples of ${precision} bits.`)
+    throw damaged(`The JPEG file is damaged: its coding does not allow samples of ${precision} bits.`)
   }
   const components = Array.from({ length: count }, (_, index): JpegComponent => {
     const at = 6 + 3 * index
@@ -75,7 +75,7 @@ export function readFrame(marker: number, body: Uint8Array): JpegFrame {
     precision,
     width,
     height,
-    hasOwnIds: new Set(components.map(({ id }) => id)).size === count,
+    hasUniqueIds: new Set(components.map(({ id }) => id)).size === count,
     components,
   }
 }
@@ -93,12 +93,13 @@ function isFactor(value: number): boolean {
   return value >= 1 && value <= 4
 }
 
-/** Blocks of one coded unit of several components (B.2.3). Decoders hold no more. */
+/** Maximum number of blocks in an interleaved MCU (B.2.3). Decoders allocate no more. */
 const MAX_UNIT_BLOCKS = 10
 
 export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
   const count = body[0]
-  if (count === undefined || count < 1 || count > 4 || body.length !== 4 + 2 * count) throw wrongLength('SOS')
+  if (count === undefined || count < 1 || count > 4 || body.length !== 4 + 2 * count)
+    throw segmentLengthError('SOS')
   const components: JpegComponent[] = []
   const tables: JpegScan['tables'] = []
   for (let index = 0; index < count; index++) {
@@ -111,27 +112,27 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
     components.push(component)
     tables.push({ dc: selectors >> 4, ac: selectors & 15 })
   }
-  const perUnit = components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
-  if (count > 1 && frame.coding !== 'lossless' && perUnit > MAX_UNIT_BLOCKS) {
-    throw badScan(`codes ${perUnit} blocks at a time`)
+  const blocksPerUnit = components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
+  if (count > 1 && frame.coding !== 'lossless' && blocksPerUnit > MAX_UNIT_BLOCKS) {
+    throw scanError(`codes ${blocksPerUnit} blocks at a time`)
   }
-  if (components.length > new Set(components).size && frame.hasOwnIds)
-    throw badScan('names a component twice')
-  if (tables.some(({ dc, ac }) => dc > 3 || ac > 3)) throw badScan('names a table that does not exist')
+  if (components.length > new Set(components).size && frame.hasUniqueIds)
+    throw scanError('names a component twice')
+  if (tables.some(({ dc, ac }) => dc > 3 || ac > 3)) throw scanError('names a table that does not exist')
   const [start = 0, end = 0, approximation = 0] = body.subarray(1 + 2 * count)
   const [high, low] = [approximation >> 4, approximation & 15]
   if (frame.coding === 'progressive') checkProgression({ count, start, end, high, low })
   if (frame.coding === 'lossless' && (start < 1 || start > 7 || low >= frame.precision)) {
-    throw badScan('names a predictor that does not exist')
+    throw scanError('names a predictor that does not exist')
   }
   return { components, tables, spectralStart: start, approximationHigh: high }
 }
 
-function badScan(what: string): Error {
-  return damaged(`The JPEG file is damaged: a scan ${what}.`)
+function scanError(problem: string): Error {
+  return damaged(`The JPEG file is damaged: a scan ${problem}.`)
 }
 
-/** Which coefficients a scan brings, and which of their bits (G.1.1.1; table B.3). */
+/** Validates spectral selection and successive approximation (G.1.1.1; table B.3). */
 function checkProgression(scan: {
   count: number
   start: number
@@ -142,37 +143,40 @@ function checkProgression(scan: {
   const { count, start, end, high, low } = scan
   const isBand = start === 0 ? end === 0 : start <= end && end <= 63 && count === 1
   const isStep = low <= 13 && (high === 0 || high === low + 1)
-  if (!isBand || !isStep) throw badScan('brings coefficients that do not exist')
+  if (!isBand || !isStep) throw scanError('selects coefficients that do not exist')
 }
 
-function greatestFactors({ components }: JpegFrame): { widest: number; tallest: number } {
+function maxFactors({ components }: JpegFrame): { maxHorizontal: number; maxVertical: number } {
   return {
-    widest: Math.max(...components.map(({ horizontal }) => horizontal)),
-    tallest: Math.max(...components.map(({ vertical }) => vertical)),
+    maxHorizontal: Math.max(...components.map(({ horizontal }) => horizontal)),
+    maxVertical: Math.max(...components.map(({ vertical }) => vertical)),
   }
 }
 
 /** Number of 8 by 8 blocks of a component in a non-interleaved scan (A.2.2). */
 function blocksOf(frame: JpegFrame, { horizontal, vertical }: JpegComponent): number {
-  const { widest, tallest } = greatestFactors(frame)
-  const across = Math.ceil(Math.ceil((frame.width * horizontal) / widest) / 8)
-  return across * Math.ceil(Math.ceil((frame.height * vertical) / tallest) / 8)
+  const { maxHorizontal, maxVertical } = maxFactors(frame)
+  const across = Math.ceil(Math.ceil((frame.width * horizontal) / maxHorizontal) / 8)
+  return across * Math.ceil(Math.ceil((frame.height * vertical) / maxVertical) / 8)
 }
 
-/** Coded units of a scan, and how many 8 by 8 blocks they hold together (A.2). */
+/** Number of MCUs of a scan, and of the 8 by 8 blocks in them (A.2). */
 export function countBlocks(frame: JpegFrame, scan: JpegScan): { units: number; blocks: number } {
   const [only] = scan.components
   if (only && scan.components.length === 1) {
     const blocks = blocksOf(frame, only)
     return { units: blocks, blocks }
   }
-  const { widest, tallest } = greatestFactors(frame)
-  const units = Math.ceil(frame.width / (8 * widest)) * Math.ceil(frame.height / (8 * tallest))
-  const perUnit = scan.components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
-  return { units, blocks: units * perUnit }
+  const { maxHorizontal, maxVertical } = maxFactors(frame)
+  const units = Math.ceil(frame.width / (8 * maxHorizontal)) * Math.ceil(frame.height / (8 * maxVertical))
+  const blocksPerUnit = scan.components.reduce(
+    (sum, { horizontal, vertical }) => sum + horizontal * vertical,
+    0,
+  )
+  return { units, blocks: units * blocksPerUnit }
 }
 
-/** The fewest bytes that the scan's entropy-coded data can have: no Huffman code is shorter than a bit. */
+/** Minimum length of the scan's entropy-coded data: a Huffman code has at least one bit. Unit: bytes. */
 export function minScanBytes(frame: JpegFrame, scan: JpegScan, blocks: number): number {
   if (frame.arithmetic || frame.coding === 'lossless') return 0
   if (frame.coding === 'sequential') return Math.ceil((blocks * 2) / 8)
@@ -180,17 +184,17 @@ export function minScanBytes(frame: JpegFrame, scan: JpegScan, blocks: number): 
 }
 
 /**
- * Encoders write a dozen, or one for each of the 64 coefficients of three components. A decoder goes through the whole
- * picture for each, however short it is (libjpeg-turbo, "Two issues with the JPEG standard").
+ * Encoders write a dozen scans, or at most one per coefficient: 64 for each of three components. A decoder passes over the
+ * whole image for each scan, however short it is (libjpeg-turbo, "Two issues with the JPEG standard").
  */
 const MAX_SCANS = 256
 
-/** How often a decoder may go through all of a large picture. */
+/** Limit on a decoder's passes over all of a large image. */
 const MAX_PASSES = 32
-/** Up to four megapixels a picture may have all its scans. */
+/** Images of up to four megapixels may use all `MAX_SCANS`. */
 const SMALL_PICTURE_BLOCKS = 2 ** 16
 
-/** Counts the scans of one picture, and the blocks that each makes a decoder go through. Throws for too many. */
+/** Counts the scans of one image, and the blocks a decoder visits for each. Throws when either exceeds its limit. */
 export function scanCounter(): (frame: JpegFrame, blocks: number) => void {
   let scans = 0
   let sum = 0
@@ -199,7 +203,7 @@ export function scanCounter(): (frame: JpegFrame, blocks: number) => void {
     scans++
     sum += blocks
     if (scans > MAX_SCANS || sum > Math.max(MAX_PASSES * whole, MAX_SCANS * SMALL_PICTURE_BLOCKS)) {
-      throw damaged('The JPEG file has more scans than a picture needs.')
+      throw damaged('The JPEG file has too many scans.')
     }
   }
 }

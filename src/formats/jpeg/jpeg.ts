@@ -2,8 +2,8 @@
 
 import { keptRuns } from '../bytes/kept-runs.ts'
 import type { Inspector } from '../image.ts'
-import { turnsSideways } from '../metadata/exif.ts'
-import { namesPlaceInXmp } from '../metadata/xmp.ts'
+import { swapsSides } from '../metadata/exif.ts'
+import { xmpHasLocation } from '../metadata/xmp.ts'
 import { findGainMap, scrubWithGainMap } from './gain-map.ts'
 import { scrubJpeg } from './scrub.ts'
 import { walkJpeg } from './walk.ts'
@@ -14,13 +14,13 @@ export const inspectJpeg: Inspector = async (source) => {
   const kept = keptRuns()
   const parts = gainMap ? Object.values(scrubWithGainMap(first, gainMap)) : [scrubJpeg(first)]
   for (const part of parts) kept.append(part)
-  const sideways = turnsSideways(first.exif.orientation)
+  const sideways = swapsSides(first.exif.orientation)
   return {
     type: 'image/jpeg',
     width: sideways ? first.frame.height : first.frame.width,
     height: sideways ? first.frame.width : first.frame.height,
     animated: false,
-    hasLocation: first.exif.hasLocation || namesPlaceInXmp(first.xmp),
+    hasLocation: first.exif.hasLocation || xmpHasLocation(first.xmp),
     segments: kept.segments,
   }
 }

@@ -1,4 +1,4 @@
-/** Finds the markers of a JPEG (ITU-T T.81, B.1.1), between segments and inside coded data. */
+/** Finds markers in a JPEG (ITU-T T.81, B.1.1), between segments and inside entropy-coded data. */
 import type { Cursor } from '../bytes/cursor.ts'
 import { cutOff, damaged } from '../damaged.ts'
 import { EOI, SOI, TEM } from './segments.ts'
@@ -12,22 +12,22 @@ function isRestart(marker: number): boolean {
 }
 
 /**
- * The marker at `at`, behind any number of fill bytes. Where `passing`, also behind bytes that are no marker: decoders pass
- * over them with a warning, and nothing of them is kept. `markerAt`: where the marker with its fill bytes starts.
+ * The marker at `at`, after any number of fill bytes. With `skipStray`, stray bytes before the marker are skipped too:
+ * decoders ignore them with a warning, and they are not kept. `markerAt`: offset of the marker with its fill bytes.
  */
 export async function nextMarker(
   cursor: Cursor,
   at: number,
-  passing: boolean,
+  skipStray: boolean,
 ): Promise<{ marker: number; markerAt: number; bodyAt: number }> {
   let markerAt = at
   for (let from = at; ; ) {
     const bytes = cursor.peek(from, 2) ?? (await cursor.load(from, 2))
     if (bytes.length < 2) throw cutOff('JPEG')
-    if (bytes[0] !== 0xff && !passing) {
+    if (bytes[0] !== 0xff && !skipStray) {
       throw damaged('The JPEG file is damaged: it does not start with a marker.')
     }
-    const stray = passing ? strayLength(bytes) : 0
+    const stray = skipStray ? strayLength(bytes) : 0
     if (stray > 0) {
       from += stray
       markerAt = from
@@ -42,8 +42,8 @@ export async function nextMarker(
 }
 
 /**
- * How many bytes come before the first marker with its fill bytes, or before fill bytes at the end. In one go: a file of
- * nothing but stuffed zeros has millions.
+ * Number of bytes before the first marker with its fill bytes, or before trailing fill bytes. A single pass, because a file
+ * of nothing but stuffed zeros has millions of candidates.
  */
 function strayLength(bytes: Uint8Array): number {
   let fill = 0
@@ -57,16 +57,16 @@ function strayLength(bytes: Uint8Array): number {
 }
 
 /**
- * Passes over a scan's coded data, to the next marker other than a restart. `due`: how many restarts the scan has (B.1.1.3,
- * E.1.4). Checks that those count 0 to 7.
+ * Skips the entropy-coded data of a scan, up to the next marker other than a restart. `expectedRestarts`: the number of
+ * restart markers the scan should have (B.1.1.3, E.1.4). Checks that they cycle through 0 to 7.
  */
-export async function passScan(
+export async function skipScan(
   cursor: Cursor,
   start: number,
-  due: number,
+  expectedRestarts: number,
 ): Promise<{
   end: number
-  /** Where the data ends that a decoder reads: before a restart that is one too many. */
+  /** End of the data that a decoder reads: before the first excess restart marker. */
   decodedEnd: number
   restarts: number
 }> {
@@ -83,7 +83,7 @@ export async function passScan(
       } else if (next === 0) {
         index += 2
       } else if (isRestart(next)) {
-        if (restarts >= due) decodedEnd ??= at + index
+        if (restarts >= expectedRestarts) decodedEnd ??= at + index
         else if (next !== 0xd0 + (restarts & 7)) {
           throw damaged(
             'The JPEG file is damaged: a restart marker is missing, and with it a part of the picture.',

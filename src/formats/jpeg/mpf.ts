@@ -1,13 +1,13 @@
-/** Multi-Picture Format (CIPA DC-007): the list of the images that stand one after the other in a JPEG file. */
+/** Multi-Picture Format (CIPA DC-007): the index of the images in a JPEG file. */
 import { joined } from '../../bytes.ts'
 import { ascii } from '../bytes/text.ts'
 import { ifdOf, LONG, openTiff, readIfd, TIFF_HEADER, UNDEFINED } from '../metadata/tiff.ts'
 
 export interface MpImage {
-  /** Start of the image in the file. 0 for the first. Unit: bytes. */
+  /** Offset of the image in the file; 0 for the first. Unit: bytes. */
   start: number
   length: number
-  /** A smaller copy of the first image (table 4: type codes 0x01xxxx). */
+  /** A smaller version of the first image (table 4: type codes 0x01xxxx). */
   isPreview?: boolean
 }
 
@@ -17,12 +17,12 @@ const ENTRIES_TAG = 0xb002
 const ENTRY_BYTES = 16
 const PRIMARY_TYPE = 0x030000
 
-/** Nobody writes more; each costs a read of the file. */
+/** No known encoder writes more; each image costs a read of the file. */
 const MAX_IMAGES = 64
 
 /**
- * The images that `index` lists. `headerAt`: where in the file its TIFF header stands; offsets count from there.
- * Empty if it can't be read.
+ * The images listed in `index`. `headerAt`: file offset of its TIFF header, to which offsets are relative. Empty when the
+ * index is unreadable.
  */
 export function readMpf(index: Uint8Array, headerAt: number): MpImage[] {
   const tiff = openTiff(index)
@@ -42,7 +42,7 @@ export function readMpf(index: Uint8Array, headerAt: number): MpImage[] {
   return images
 }
 
-/** An index of two images. `headerAt`: where its first byte will stand in the file. Unit: bytes. */
+/** Encodes an index of two images. `headerAt`: file offset of its first byte. Unit: bytes. */
 export function writeMpf(
   headerAt: number,
   firstLength: number,

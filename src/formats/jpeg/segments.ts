@@ -1,4 +1,4 @@
-/** What the marker segments of a JPEG are for, as far as keeping and removing needs to know. */
+/** Classifies the marker segments of a JPEG into those to keep, to rewrite and to remove. */
 
 import { joined } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
@@ -23,25 +23,24 @@ export const APP14 = 0xee
 export const COM = 0xfe
 
 /**
- * `picture`: what decoders need, and the profile of its colours. `other`: comments, thumbnails, IPTC, C2PA, maker's
- * own segments, and every segment nobody knows.
+ * `picture`: needed for decoding. `other`: comments, thumbnails, IPTC, C2PA, vendor segments, and all unknown segments.
  */
 export type JpegKind = 'picture' | 'icc' | 'jfif' | 'adobe' | 'exif' | 'xmp' | 'mpf' | 'gain-map' | 'other'
 
 export interface JpegSegment {
   marker: number
   kind: JpegKind
-  /** Offset of the first byte, fill bytes (B.1.1.2) included. A scan's coded data belongs to its SOS. Unit: bytes. */
+  /** Offset, including fill bytes (B.1.1.2). An SOS segment includes the entropy-coded data of its scan. Unit: bytes. */
   offset: number
   length: number
-  /** Offset of the first byte behind the length field. Unit: bytes. */
+  /** Offset of the first byte after the length field. Unit: bytes. */
   bodyAt: number
   /**
-   * A copy of what follows the length field. Of `jfif`, `adobe`, `exif`, `xmp`, `mpf`, `gain-map` and `icc` only, and
-   * what has to be read: a repeated `exif`, `xmp`, `mpf` or `gain-map` is `other`.
+   * A copy of the bytes after the length field, as many as are needed. Set for `jfif`, `adobe`, `exif`, `xmp`, `mpf`,
+   * `gain-map` and `icc`. A repeated `exif`, `xmp`, `mpf` or `gain-map` is classified as `other`.
    */
   body?: Uint8Array
-  /** What DQT and DHT define. */
+  /** The tables defined by DQT and DHT. */
   tables?: JpegTable[]
 }
 
@@ -63,24 +62,24 @@ const NAMES: { marker: number; name: Uint8Array; kind: JpegKind; bodyBytes: numb
   { marker: APP14, name: ascii('Adobe'), kind: 'adobe', bodyBytes: ADOBE_BYTES },
 ]
 
-/** The name that starts such a segment's body, its zero byte included. Empty for `picture` and `other`. */
+/** The identifier at the start of the segment's body, including its zero byte. Empty for `picture` and `other`. */
 export function nameOfKind(kind: JpegKind): Uint8Array {
   return NAMES.find((known) => known.kind === kind)?.name ?? new Uint8Array(0)
 }
 
-/** Which kind an application or comment segment is, and how much of its body decoders read. Unit: bytes. */
+/** The kind of an application or comment segment, and how much of its body decoders read. Unit: bytes. */
 export function classify(marker: number, body: Uint8Array): { kind: JpegKind; bodyBytes: number } {
   for (const known of NAMES) {
     if (known.marker !== marker || !sameBytes(known.name, body.subarray(0, known.name.length))) continue
-    // Decoders pass over a JFIF or Adobe segment that is too short to be one.
+    // Decoders ignore a JFIF or Adobe segment that is too short.
     if (body.length < known.bodyBytes && known.bodyBytes < 64) break
     return known
   }
   return { kind: 'other', bodyBytes: 0 }
 }
 
-/** A segment, whole unless `more` bytes follow. Its body is at most 65,533 bytes. */
-export function segmentOf(marker: number, body: Uint8Array, more = 0): Uint8Array {
-  const length = 2 + body.length + more
+/** Encodes a segment. `moreBytes`: bytes of its body that follow separately. The body takes at most 65,533 bytes in total. */
+export function segmentOf(marker: number, body: Uint8Array, moreBytes = 0): Uint8Array {
+  const length = 2 + body.length + moreBytes
   return joined(Uint8Array.of(0xff, marker, length >> 8, length & 0xff), body)
 }

@@ -1,22 +1,22 @@
-/** The tables of a JPEG (ITU-T T.81, B.2.4), and which of them a scan is decoded with. */
-import { type JpegFrame, type JpegScan, wrongLength } from './header.ts'
+/** The tables of a JPEG (ITU-T T.81, B.2.4), and which of them a scan uses. */
+import { type JpegFrame, type JpegScan, segmentLengthError } from './header.ts'
 
 /** One definition in a DQT or DHT segment. */
 export interface JpegTable {
   /** Offset of the definition in its segment's body. Unit: bytes. */
   at: number
   length: number
-  /** Where a scan finds it. A later definition with the same slot takes its place. */
+  /** The slot by which scans refer to it. A later definition of the same slot replaces it. */
   slot: string
-  /** A scan was decoded with it. */
+  /** A scan uses it. */
   used: boolean
-  /** A decoder can make codes of it. */
-  isSound: boolean
+  /** It defines a decodable Huffman code. */
+  isValid: boolean
 }
 
-/** Names of slots: 0 to 3 of each. */
+/** Slot names, 0 to 3 of each kind. */
 export const quantisationSlot = (index: number) => `Q${index}`
-/** The restart interval is replaced by a later one, too. */
+/** The restart interval is treated as a table: a later one replaces it. */
 export const RESTART_SLOT = 'R'
 const dcSlot = (index: number) => `D${index}`
 const acSlot = (index: number) => `A${index}`
@@ -28,37 +28,37 @@ export function readQuantisation(body: Uint8Array): (JpegTable & { index: number
   for (let at = 0; at < body.length; ) {
     const [wide, index] = [view.getUint8(at) >> 4, view.getUint8(at) & 15]
     const length = 1 + (wide ? 128 : 64)
-    if (wide > 1 || index > 3 || at + length > body.length) throw wrongLength('DQT')
+    if (wide > 1 || index > 3 || at + length > body.length) throw segmentLengthError('DQT')
     const first = at + 1
     const values = new Uint16Array(64)
     for (let value = 0; value < 64; value++) {
       values[value] = wide ? view.getUint16(first + 2 * value) : view.getUint8(first + value)
     }
-    tables.push({ at, length, slot: quantisationSlot(index), used: false, isSound: true, index, values })
+    tables.push({ at, length, slot: quantisationSlot(index), used: false, isValid: true, index, values })
     at += length
   }
   return tables
 }
 
-/** The definitions of a DHT segment (B.2.4.2), which must be whole. */
+/** The definitions of a DHT segment (B.2.4.2). Throws when one is truncated. */
 export function readHuffman(body: Uint8Array): JpegTable[] {
   const tables: JpegTable[] = []
   for (let at = 0; at < body.length; ) {
     const selector = body[at] ?? 0
-    if ((selector & 0xef) > 3 || at + 17 > body.length) throw wrongLength('DHT')
+    if ((selector & 0xef) > 3 || at + 17 > body.length) throw segmentLengthError('DHT')
     const codes = body.subarray(at + 1, at + 17).reduce((sum, count) => sum + count, 0)
     const length = 17 + codes
-    if (codes > 256 || at + length > body.length) throw wrongLength('DHT')
+    if (codes > 256 || at + length > body.length) throw segmentLengthError('DHT')
     const slot = selector & 0x10 ? acSlot(selector & 15) : dcSlot(selector & 15)
-    const isSound = hasCodes(body.subarray(at + 1, at + length), selector)
-    tables.push({ at, length, slot, used: false, isSound })
+    const isValid = isDecodable(body.subarray(at + 1, at + length), selector)
+    tables.push({ at, length, slot, used: false, isValid })
     at += length
   }
   return tables
 }
 
-/** No more codes of a length than there are (C.2), and no difference of more bits than a sample has (F.1.2.1, H.1.2.2). */
-function hasCodes(definition: Uint8Array, selector: number): boolean {
+/** True if the code lengths form a prefix code (C.2), and no DC difference has more than 16 bits (F.1.2.1, H.1.2.2). */
+function isDecodable(definition: Uint8Array, selector: number): boolean {
   let free = 1
   for (const count of definition.subarray(0, 16)) {
     free = 2 * free - count
@@ -67,7 +67,7 @@ function hasCodes(definition: Uint8Array, selector: number): boolean {
   return (selector & 0x10) !== 0 || definition.subarray(16).every((bits) => bits <= 16)
 }
 
-/** The tables that a scan is decoded with. Refinements of DC coefficients need none (G.1.2.1). */
+/** The slots of the Huffman tables a scan uses. Refinement of DC coefficients uses none (G.1.2.1). */
 export function huffmanSlots(
   frame: JpegFrame,
   { tables, spectralStart, approximationHigh }: JpegScan,

@@ -1,4 +1,4 @@
-/** Walks a JPEG from SOI to EOI (ITU-T T.81, annex B) and checks what can be checked without decoding. */
+/** Walks a JPEG from SOI to EOI (ITU-T T.81, annex B) and validates it as far as possible without decoding. */
 import { cursorOver } from '../bytes/cursor.ts'
 import { latin1 } from '../bytes/text.ts'
 import { cutOff, damaged } from '../damaged.ts'
@@ -13,9 +13,9 @@ import {
   readFrame,
   readScan,
   scanCounter,
-  wrongLength,
+  segmentLengthError,
 } from './header.ts'
-import { isStandalone, nextMarker, passScan } from './markers.ts'
+import { isStandalone, nextMarker, skipScan } from './markers.ts'
 import {
   APP0,
   COM,
@@ -47,22 +47,22 @@ export interface Jpeg {
   /** Just after EOI. Unit: bytes. */
   end: number
   frame: JpegFrame
-  /** As the first scan found them: 64 values in zigzag order, by table. */
+  /** The quantisation tables as of the first scan, by index: 64 values each, in zigzag order. */
   quantisation: (Uint16Array | undefined)[]
   exif: ExifFacts
-  /** The main XMP packet, or nothing. */
+  /** The main XMP packet; empty when there is none. */
   xmp: string
 }
 
-/** A photo has some dozens; large depth maps and manifests come in segments of 64 KiB. */
+/** Photos have a few dozen; large depth maps and manifests take many segments of 64 KiB. */
 const MAX_JPEG_SEGMENTS = 4096
 
-/** Files with a table for every scan have some dozens. */
+/** Files with new tables for every scan have a few dozen. */
 const MAX_TABLES = 4096
 
-const NOTHING = new Uint8Array(0)
+const EMPTY = new Uint8Array(0)
 
-/** Kinds whose first segment counts; a scrubbed file has one at most. */
+/** Kinds of which only the first segment counts; a scrubbed file has at most one of each. */
 const SINGLE: ReadonlySet<JpegKind> = new Set(['exif', 'xmp', 'mpf', 'gain-map'])
 
 /** Reads the JPEG that starts at `start`. Throws `Refusal('damaged-image')`. */
@@ -96,7 +96,7 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
       }
       const scan = walk.read(segment, bytesOfSegment.subarray(2, length))
       if (scan) {
-        const coded = await passScan(cursor, after, walk.restartsDue(scan))
+        const coded = await skipScan(cursor, after, walk.expectedRestarts(scan))
         walk.checkScan(scan, coded.decodedEnd - after, coded.restarts)
         segment.length = coded.decodedEnd - markerAt
         after = coded.end
@@ -107,13 +107,13 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
   }
 }
 
-/** What a walk has learnt so far. */
+/** The state of a walk. */
 function newWalk() {
   const segments: JpegSegment[] = []
   const quantisation: (Uint16Array | undefined)[] = []
   const seen = new Set<JpegKind>()
-  const drawn = new Set<number>()
-  /** The tables in force, by slot. */
+  const startedComponents = new Set<number>()
+  /** The current tables, by slot. */
   const tables = new Map<string, JpegTable>()
   let tableCount = 0
   let frame: JpegFrame | undefined
@@ -130,7 +130,7 @@ function newWalk() {
 
   function addApplication(segment: JpegSegment, body: Uint8Array): void {
     const { kind, bodyBytes } = classify(segment.marker, body)
-    // Decoders ask no more once the picture has begun.
+    // Decoders ignore metadata after the first scan header.
     if (scans > 0 || (SINGLE.has(kind) && seen.has(kind))) {
       add({ ...segment, kind: 'other' })
       return
@@ -139,14 +139,14 @@ function newWalk() {
     add({ ...segment, kind, body: bodyBytes > 0 ? body.slice(0, bodyBytes) : undefined })
   }
 
-  function addTables(segment: JpegSegment, defined: JpegTable[]): void {
-    tableCount += defined.length
+  function addTables(segment: JpegSegment, definitions: JpegTable[]): void {
+    tableCount += definitions.length
     if (tableCount > MAX_TABLES) throw damaged(`The JPEG file has more than ${MAX_TABLES} tables.`)
-    for (const table of defined) tables.set(table.slot, table)
-    add({ ...segment, tables: defined })
+    for (const table of definitions) tables.set(table.slot, table)
+    add({ ...segment, tables: definitions })
   }
 
-  /** Takes in one segment. A scan header is returned, for its coded data follows. */
+  /** Processes one segment. Returns the scan for a scan header: its entropy-coded data follows. */
   function read(segment: JpegSegment, body: Uint8Array): JpegScan | undefined {
     const { marker } = segment
     if ((marker >= APP0 && marker <= 0xef) || marker === COM) {
@@ -161,36 +161,34 @@ function newWalk() {
       add(segment)
       return readScan(frame, body)
     } else if (marker === DQT) {
-      const defined = readQuantisation(body)
-      for (const { index, values } of defined) {
-        // Later scans may bring tables of their own; clients ask how fine the first is.
+      const definitions = readQuantisation(body)
+      for (const { index, values } of definitions) {
+        // Later scans may redefine tables; clients estimate the quality from those of the first.
         if (scans === 0 || !quantisation[index]) quantisation[index] = values
       }
-      addTables(segment, defined)
+      addTables(segment, definitions)
     } else if (marker === DHT) {
       addTables(segment, readHuffman(body))
     } else if (marker === DRI) {
-      if (body.length !== 2) throw wrongLength('DRI')
+      if (body.length !== 2) throw segmentLengthError('DRI')
       restartInterval = ((body[0] ?? 0) << 8) | (body[1] ?? 0)
-      addTables(segment, [{ at: 0, length: 2, slot: RESTART_SLOT, used: false, isSound: true }])
+      addTables(segment, [{ at: 0, length: 2, slot: RESTART_SLOT, used: false, isValid: true }])
     } else if (marker === DAC) {
-      if (!isConditioning(body)) throw wrongLength('DAC')
+      if (!isValidConditioning(body)) throw segmentLengthError('DAC')
       add(segment)
     } else if (marker === DNL) {
-      // Decoders take the number of lines from the frame header.
+      // Decoders read the number of lines from the frame header instead.
       add({ ...segment, kind: 'other' })
     } else {
-      throw damaged(
-        `The JPEG file is damaged: it has a marker that does not belong there, FF ${marker.toString(16)}.`,
-      )
+      throw damaged(`The JPEG file is damaged: it has an unexpected marker, FF ${marker.toString(16)}.`)
     }
     return undefined
   }
 
-  function restartsDue(scan: JpegScan): number {
+  function expectedRestarts(scan: JpegScan): number {
     if (!frame || restartInterval === 0) return 0
     const { units } = countBlocks(frame, scan)
-    // A lossless scan counts in samples, so that its restarts can only be counted.
+    // Lossless scans have MCUs of samples, not blocks, so the expected number of restarts is unknown.
     if (frame.coding === 'lossless') return Number.POSITIVE_INFINITY
     return Math.ceil(units / restartInterval) - 1
   }
@@ -200,8 +198,8 @@ function newWalk() {
     const { coding } = frame
     const { blocks } = countBlocks(frame, scan)
     countScan(frame, blocks)
-    const restartsMissing = coding !== 'lossless' && restarts < restartsDue(scan)
-    if (restartsMissing || codedBytes < minScanBytes(frame, scan, blocks)) throw pictureMissing()
+    const restartsMissing = coding !== 'lossless' && restarts < expectedRestarts(scan)
+    if (restartsMissing || codedBytes < minScanBytes(frame, scan, blocks)) throw incompletePicture()
     for (const component of scan.components) {
       const table = tables.get(quantisationSlot(component.quantisation))
       if (coding !== 'lossless' && !table) {
@@ -209,39 +207,39 @@ function newWalk() {
           'The JPEG file is damaged: a component refers to a quantisation table that is not defined.',
         )
       }
-      // A component keeps the table that its first scan found.
-      if (table && !drawn.has(component.id)) table.used = true
-      if (drawsComponents(frame, scan)) drawn.add(component.id)
+      // A component keeps the quantisation table that was current at its first scan.
+      if (table && !startedComponents.has(component.id)) table.used = true
+      if (startsComponents(frame, scan)) startedComponents.add(component.id)
     }
     for (const slot of [RESTART_SLOT, ...huffmanSlots(frame, scan)]) {
       const table = tables.get(slot)
       if (!table) continue
-      if (!table.isSound) throw wrongLength('DHT')
+      if (!table.isValid) throw segmentLengthError('DHT')
       table.used = true
     }
   }
 
   function finish(end: number): Jpeg {
-    if (!frame || frame.components.some(({ id }) => !drawn.has(id))) throw pictureMissing()
-    const body = (wanted: JpegKind) => segments.find(({ kind }) => kind === wanted)?.body ?? NOTHING
+    if (!frame || frame.components.some(({ id }) => !startedComponents.has(id))) throw incompletePicture()
+    const body = (wanted: JpegKind) => segments.find(({ kind }) => kind === wanted)?.body ?? EMPTY
     const xmp = latin1(body('xmp').subarray(nameOfKind('xmp').length))
     return { segments, end, frame, quantisation, exif: readExif(body('exif')), xmp }
   }
 
-  return { add, read, restartsDue, checkScan, finish }
+  return { add, read, expectedRestarts, checkScan, finish }
 }
 
-function pictureMissing(): Error {
+function incompletePicture(): Error {
   return damaged('The JPEG file is damaged: a part of the picture is missing.')
 }
 
-/** Pairs of a table and its value, each table once (B.2.4.3). */
-function isConditioning(body: Uint8Array): boolean {
+/** True if the body consists of pairs of a destination and a value, each destination once (B.2.4.3). */
+function isValidConditioning(body: Uint8Array): boolean {
   const destinations = body.filter((_, index) => index % 2 === 0)
   return body.length % 2 === 0 && new Set(destinations).size === destinations.length
 }
 
-/** True if the scan brings the rough picture that later scans may refine. */
-function drawsComponents({ coding }: JpegFrame, { spectralStart, approximationHigh }: JpegScan): boolean {
+/** True if the scan is the first pass over the DC coefficients of its components. */
+function startsComponents({ coding }: JpegFrame, { spectralStart, approximationHigh }: JpegScan): boolean {
   return coding === 'lossless' || (spectralStart === 0 && approximationHigh === 0)
 }

@@ -1,6 +1,6 @@
 /**
- * Apple's gain maps in JPEG: an image in the multi-picture index whose XMP names it as auxiliary image, and the headroom
- * of the scene in two fields of the first picture's maker note (Apple, "Applying Apple HDR effect to your photos").
+ * Apple's gain maps in JPEG: an image in the multi-picture index whose XMP declares it an auxiliary image, plus the headroom
+ * in two maker note fields of the primary image (Apple, "Applying Apple HDR effect to your photos").
  */
 import { joined } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
@@ -10,16 +10,16 @@ import { packetOf, propertyIn } from './xmp.ts'
 
 const AUXILIARY_TYPE = 'urn:com:apple:photo:2020:aux:hdrgainmap'
 
-/** Starts the maker note; its directory follows, with offsets that count from here. */
+/** Start of the maker note. Its directory follows; offsets are relative to the start of this header. */
 const MAKER_NOTE_HEADER = ascii('Apple iOS\0\0\x01MM')
 
 /** Tags 33 and 48 of the maker note. Decoders compute the headroom from both. */
 const HEADROOM_TAGS = [0x21, 0x30]
 
 export interface AppleGainMap {
-  /** Names and values of properties: versions, pixel formats, the headroom. All are numbers. */
+  /** Properties by name: versions, pixel formats, the headroom. All values are numeric. */
   properties: Map<string, string>
-  /** By tag. They are signed, and written as they were read. */
+  /** Headroom fields by tag. The values are signed; they are only copied. */
   headroom: Map<number, Rational>
 }
 
@@ -31,7 +31,7 @@ const PROPERTIES = [
 ]
 
 /**
- * `packet`: the XMP of an image that the index lists. `makerNote`: of the first picture. `undefined` if the image is no
+ * `packet`: XMP of an image listed in the index. `makerNote`: that of the primary image. `undefined` when the image is not a
  * gain map.
  */
 export function readAppleGainMap(packet: string, makerNote?: Uint8Array): AppleGainMap | undefined {
@@ -60,12 +60,12 @@ function readHeadroom(makerNote: Uint8Array | undefined): Map<number, Rational> 
   return headroom
 }
 
-/** For the gain map's own JPEG. */
+/** XMP for the gain map's own JPEG. */
 export function writeAppleGainMap(gainMap: AppleGainMap): Uint8Array {
   return packetOf(`<rdf:Description ${appleAttributes(gainMap)}/>`)
 }
 
-/** The properties as attributes of a description, with their namespaces. */
+/** The properties as attributes of an `rdf:Description`, with their namespaces. */
 export function appleAttributes({ properties }: AppleGainMap): string {
   return [
     'xmlns:apdi="http://ns.apple.com/pixeldatainfo/1.0/"',
@@ -75,7 +75,7 @@ export function appleAttributes({ properties }: AppleGainMap): string {
   ].join(' ')
 }
 
-/** The two fields and nothing else. `undefined` if there is none of them. */
+/** A maker note of only the headroom fields. `undefined` when there are none. */
 export function writeAppleMakerNote({ headroom }: AppleGainMap): Uint8Array | undefined {
   if (headroom.size === 0) return undefined
   const fields = Array.from(headroom, ([tag, value]) => ({

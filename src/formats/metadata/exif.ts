@@ -1,4 +1,4 @@
-/** Exif: what a viewer needs of it, whether it names a place, and the little that is written back. */
+/** Exif: reads the fields viewers need, detects a location, and writes back a minimal block. */
 import { joined } from '../../bytes.ts'
 import {
   type IfdEntry,
@@ -26,7 +26,7 @@ export interface ExifFacts {
   resolutionUnit?: number
   /** The GPS directory holds a position. */
   hasLocation: boolean
-  /** The camera's own notes, as they came. They are never written back. */
+  /** The camera's maker note, verbatim. Never written back as is. */
   makerNote?: Uint8Array
 }
 
@@ -38,23 +38,23 @@ const EXIF_DIRECTORY = 0x8769
 const GPS_DIRECTORY = 0x8825
 const MAKER_NOTE = 0x927c
 
-/** Latitude, longitude, those of the destination, and the name of the area (Exif 2.32, 4.6.6). */
-const GPS_PLACES = [0x0002, 0x0004, 0x0014, 0x0016, 0x001c]
+/** GPS tags that reveal a location: latitude and longitude, also of the destination, and area (Exif 2.32, 4.6.6). */
+const GPS_LOCATION_TAGS = [0x0002, 0x0004, 0x0014, 0x0016, 0x001c]
 
-/** Starts Exif in a JPEG segment (Exif 2.32, 4.7.2); some writers put it into PNG and WebP chunks too. */
+/** Prefix of Exif in a JPEG segment (Exif 2.32, 4.7.2); some encoders write it to PNG and WebP chunks too. */
 export const EXIF_PREFIX = new Uint8Array([0x45, 0x78, 0x69, 0x66, 0, 0])
 
-/** Reads Exif with or without its prefix. What can't be read counts as absent: it is removed anyway. */
+/** Reads Exif with or without its prefix. Unreadable fields count as absent: they are removed anyway. */
 export function readExif(bytes: Uint8Array): ExifFacts {
   const tiff = openTiff(EXIF_PREFIX.every((byte, index) => bytes[index] === byte) ? bytes.subarray(6) : bytes)
   if (!tiff) return { hasLocation: false }
   const ifd = readIfd(tiff, tiff.firstIfd)
 
-  const short = (tag: number, most: number): number | undefined => {
+  const short = (tag: number, max: number): number | undefined => {
     const entry = ifd.get(tag)
     if (entry?.type !== SHORT || entry.count !== 1) return undefined
     const value = tiff.u16(entry.at)
-    return value >= 1 && value <= most ? value : undefined
+    return value >= 1 && value <= max ? value : undefined
   }
   const rational = (tag: number): Rational | undefined => {
     const entry = ifd.get(tag)
@@ -69,13 +69,13 @@ export function readExif(bytes: Uint8Array): ExifFacts {
     xResolution: rational(X_RESOLUTION),
     yResolution: rational(Y_RESOLUTION),
     resolutionUnit: short(RESOLUTION_UNIT, 3),
-    hasLocation: gps?.type === LONG && gps.count === 1 && namesPlace(tiff, tiff.u32(gps.at)),
+    hasLocation: gps?.type === LONG && gps.count === 1 && hasPosition(tiff, tiff.u32(gps.at)),
     makerNote: makerNoteOf(tiff, ifd.get(EXIF_DIRECTORY)),
   }
 }
 
-/** Whether Exif as HEIF and JPEG XL hold it, behind the distance to its TIFF header (23008-12, A.2.1), names a place. */
-export function placeInExifItem(bytes: Uint8Array): boolean {
+/** True if an Exif item of HEIF or JPEG XL has a location. It starts with the offset of its TIFF header (23008-12, A.2.1). */
+export function exifItemHasLocation(bytes: Uint8Array): boolean {
   if (bytes.length < 4) return false
   const tiffAt = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
   return readExif(bytes.subarray(tiffAt)).hasLocation
@@ -87,19 +87,18 @@ function makerNoteOf(tiff: Tiff, directory: IfdEntry | undefined): Uint8Array | 
   return note?.type === UNDEFINED ? tiff.bytes.subarray(note.at, note.at + note.size) : undefined
 }
 
-/** Cameras without a fix write the directory too, with its version alone or with zeros. */
-function namesPlace(tiff: Tiff, at: number): boolean {
+/** Looks at the values: cameras without a GPS fix write the directory too, with only its version or with zeros. */
+function hasPosition(tiff: Tiff, at: number): boolean {
   const ifd = readIfd(tiff, at)
-  return GPS_PLACES.some((tag) => {
+  return GPS_LOCATION_TAGS.some((tag) => {
     const entry = ifd.get(tag)
     return entry && tiff.bytes.subarray(entry.at, entry.at + entry.size).some((byte) => byte !== 0)
   })
 }
 
 /**
- * The least Exif that shows the picture the same way, as a TIFF structure without prefix: orientation, and the
- * resolution, which may stand nowhere else. `makerNote`: of a gain map, where one is kept. `null` if there is nothing to
- * say. The same facts give the same bytes.
+ * The minimal Exif with which the image looks the same: orientation and resolution, as a TIFF structure without prefix.
+ * `makerNote`: the one a kept gain map needs. `null` when there is nothing to write. Deterministic.
  */
 export function minimalExif(facts: ExifFacts, makerNote?: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const { orientation, xResolution, yResolution, resolutionUnit } = facts
@@ -119,7 +118,7 @@ export function minimalExif(facts: ExifFacts, makerNote?: Uint8Array): Uint8Arra
   return joined(TIFF_HEADER, withDirectoryAt(directoryAt), directory)
 }
 
-/** True if the orientation turns width into height. */
-export function turnsSideways(orientation: number | undefined): boolean {
+/** True if the orientation swaps width and height. */
+export function swapsSides(orientation: number | undefined): boolean {
   return orientation !== undefined && orientation >= 5
 }

@@ -1,10 +1,10 @@
-/** The XMP of an Ultra HDR picture (Adobe "Gain map" 1.0, Android "Ultra HDR image format" 1.1), and no other property. */
+/** The gain map XMP of an Ultra HDR image (Adobe "Gain map" 1.0, Android "Ultra HDR image format" 1.1); nothing else. */
 import { type AppleGainMap, appleAttributes } from './apple-gain-map.ts'
 import { packetOf, propertyIn } from './xmp.ts'
 
 const NUMBER = /^[+-]?\d{1,12}(\.\d{1,24})?([eE][+-]?\d{1,3})?$/
 
-/** One number, or one for each of three channels. */
+/** Each holds one number, or three: one per channel. */
 const FIELDS = [
   'GainMapMin',
   'GainMapMax',
@@ -15,15 +15,15 @@ const FIELDS = [
   'HDRCapacityMax',
 ] as const
 
-/** Text of each property, as it will be written. */
+/** Property values by name, verbatim. */
 export type GainMapFields = Map<string, string[]>
 
-/** True if the packet says that the file has a gain map. */
+/** True if the packet declares a gain map. */
 export function announcesGainMap(packet: string): boolean {
   return propertyIn(packet, 'hdrgm:Version')?.[0] === '1.0'
 }
 
-/** The properties of a gain map. `null` if one of them is not understood, or the greatest gain is missing. */
+/** The properties of a gain map. `null` when one of them is invalid, or `GainMapMax` is missing. */
 export function readGainMapFields(packet: string): GainMapFields | null {
   if (!announcesGainMap(packet)) return null
   const fields: GainMapFields = new Map()
@@ -39,8 +39,8 @@ export function readGainMapFields(packet: string): GainMapFields | null {
   return fields.has('GainMapMax') ? fields : null
 }
 
-/** The length that the first picture's packet states for its gain map. Unit: bytes. */
-export function statedGainMapLength(packet: string): number | undefined {
+/** The length of the gain map as declared in the primary image's packet. Unit: bytes. */
+export function declaredGainMapLength(packet: string): number | undefined {
   const at = packet.search(/Item:Semantic\s*=\s*["']GainMap["']/)
   if (at < 0) return undefined
   const item = packet.slice(Math.max(0, packet.lastIndexOf('<', at)), packet.indexOf('>', at))
@@ -50,7 +50,7 @@ export function statedGainMapLength(packet: string): number | undefined {
 
 const NAMESPACE = 'xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"'
 
-/** For the gain map's own JPEG. `apple`: what it says beside, if it is Apple's too. */
+/** XMP for the gain map's own JPEG. `apple`: its Apple properties, if it has them too. */
 export function writeGainMapFields(fields: GainMapFields, apple?: AppleGainMap): Uint8Array {
   let attributes = apple ? ` ${appleAttributes(apple)}` : ''
   let elements = ''
@@ -65,7 +65,7 @@ export function writeGainMapFields(fields: GainMapFields, apple?: AppleGainMap):
   return packetOf(`<rdf:Description ${NAMESPACE}${attributes}>${elements}</rdf:Description>`)
 }
 
-/** For the first picture. `gainMapLength`: of the JPEG that follows it. Unit: bytes. */
+/** XMP for the primary image. `gainMapLength`: length of the gain map's JPEG. Unit: bytes. */
 export function writeAnnouncement(gainMapLength: number): Uint8Array {
   const item = (attributes: string) =>
     `<rdf:li rdf:parseType="Resource"><Container:Item ${attributes}/></rdf:li>`

@@ -1,18 +1,18 @@
-/** ICC profiles (ICC.1:2022): whether something is one, and where it ends. */
+/** ICC profiles (ICC.1:2022): recognizes a profile and finds its end. */
 import { latin1 } from '../bytes/text.ts'
 
-/** Length of the header and the number of tags behind it. Unit: bytes. */
+/** Length of the header and the tag count that follows it. Unit: bytes. */
 export const ICC_HEADER_BYTES = 132
 
 const TAG_BYTES = 12
 const SIGNATURE_AT = 36
 
-/** A profile of a display or camera has a few kilobytes; one with tables for printing a few megabytes. Unit: bytes. */
+/** Display and camera profiles take a few kilobytes; print profiles with tables, a few megabytes. Unit: bytes. */
 export const MAX_PROFILE_BYTES = 4 * 1024 * 1024
 
 /**
- * Length of the profile that starts so, as it says itself (7.2.2). `available`: how much there is. `null` if it is no
- * profile that a decoder takes. Unit: bytes.
+ * The length that a profile declares in its header (7.2.2). `start`: its first bytes; `available`: how many bytes there
+ * are in total. `null` when decoders would reject the profile. Unit: bytes.
  */
 export function profileLength(start: Uint8Array, available: number): number | null {
   if (start.length < ICC_HEADER_BYTES) return null

@@ -1,4 +1,4 @@
-/** TIFF structures (TIFF 6.0, section 2), read within bounds and written: Exif, maker notes and MPF are made of them. */
+/** Bounds-checked reading and writing of TIFF structures (TIFF 6.0, section 2), as used in Exif, maker notes and MPF. */
 import { joined } from '../../bytes.ts'
 
 export interface Tiff {
@@ -12,7 +12,7 @@ export interface IfdEntry {
   readonly tag: number
   readonly type: number
   readonly count: number
-  /** Where the value starts; all of it lies inside the bytes. */
+  /** Offset of the value, which lies entirely inside the bytes. */
   readonly at: number
   /** Unit: bytes. */
   readonly size: number
@@ -24,13 +24,13 @@ export const RATIONAL = 5
 export const UNDEFINED = 7
 export const SRATIONAL = 10
 
-/** Bytes per value, by type. 0: no such type. */
+/** Bytes per value, by type. 0: unknown type. */
 const TYPE_SIZES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8]
 
 const HEADER_BYTES = 8
 const ENTRY_BYTES = 12
 
-/** `null` if it is no TIFF structure. */
+/** `null` when `bytes` is not a TIFF structure. */
 export function openTiff(bytes: Uint8Array): Tiff | null {
   if (bytes.length < HEADER_BYTES) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -41,7 +41,7 @@ export function openTiff(bytes: Uint8Array): Tiff | null {
   return tiffOf(bytes, little, view.getUint32(4, little))
 }
 
-/** A structure whose header is known. */
+/** A structure without a TIFF header of its own. */
 export function tiffOf(bytes: Uint8Array, little: boolean, firstIfd: number): Tiff {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   return {
@@ -52,7 +52,7 @@ export function tiffOf(bytes: Uint8Array, little: boolean, firstIfd: number): Ti
   }
 }
 
-/** The entries at `at` whose values lie inside the bytes, by tag. The first of a repeated tag counts. */
+/** The directory at `at`, by tag. Ignores entries whose value lies outside the bytes, and repetitions of a tag. */
 export function readIfd(tiff: Tiff, at: number): Map<number, IfdEntry> {
   const entries = new Map<number, IfdEntry>()
   const { length } = tiff.bytes
@@ -90,17 +90,17 @@ export function rationalBytes({ numerator, denominator }: Rational): Uint8Array 
   return bytes
 }
 
-/** Big-endian, with its first directory right behind. */
+/** Big-endian; the first directory follows immediately. */
 export const TIFF_HEADER = Uint8Array.of(0x4d, 0x4d, 0, 42, 0, 0, 0, HEADER_BYTES)
 
 export interface IfdField {
   tag: number
   type: number
-  /** One number, or the bytes of any other value: more than four stand behind the directory. */
+  /** One number, or the bytes of any other value. More than four bytes are stored after the directory. */
   value: number | Uint8Array
 }
 
-/** A directory that stands at `at`, and the values behind it. */
+/** Encodes a directory for offset `at`, followed by its values. */
 export function ifdOf(at: number, fields: IfdField[]): Uint8Array<ArrayBuffer> {
   const directory = new Uint8Array(2 + ENTRY_BYTES * fields.length + 4)
   const view = new DataView(directory.buffer)

@@ -1,19 +1,20 @@
-/** XMP packets (ISO 16684-1): properties of one, whether it names a place, and packets of our own. */
+/** XMP packets (ISO 16684-1): reads properties, detects a location, and writes packets. */
 
-/**
- * Exif's GPS properties, and the places of Photoshop, IPTC Core and IPTC Extension, whatever prefix a writer chose.
- */
-const PLACE =
+/** Location properties of Exif and IPTC Extension, under any prefix, and of Photoshop and IPTC Core. */
+const LOCATION =
   /[:<\s"'](GPS(Dest)?(Latitude|Longitude|Position|Coordinates|AreaInformation)|LocationCreated|LocationShown|photoshop:City|photoshop:State|photoshop:Country|Iptc4xmpCore:Location)\b/
 
-/** Most of an Exif or XMP block that is read; JPEG can hold no more of either. Unit: bytes. */
+/** Read limit for an Exif or XMP block; also the most that JPEG can hold. Unit: bytes. */
 export const MAX_METADATA_BYTES = 64 * 1024
 
-export function namesPlaceInXmp(packet: string): boolean {
-  return PLACE.test(packet)
+export function xmpHasLocation(packet: string): boolean {
+  return LOCATION.test(packet)
 }
 
-/** `name`: with its prefix. A property written as attribute, as element, or as element with a list. Each look is one pass over the packet. */
+/**
+ * The values of a property written as an attribute, an element, or an element with a list. `name`: with its prefix. Takes
+ * linear time.
+ */
 export function propertyIn(packet: string, name: string): string[] | undefined {
   const attribute = new RegExp(`\\s${name}\\s*=\\s*["']([^"'<>]{0,64})["']`).exec(packet)
   if (attribute) return [(attribute[1] ?? '').trim()]
@@ -26,7 +27,7 @@ export function propertyIn(packet: string, name: string): string[] | undefined {
   return items.map((item) => item.slice(0, Math.max(0, item.indexOf('</rdf:li>'))).trim())
 }
 
-/** `description`: an `rdf:Description`, whole. */
+/** `description`: a complete `rdf:Description` element. */
 export function packetOf(description: string): Uint8Array {
   return new TextEncoder().encode(
     '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">' +

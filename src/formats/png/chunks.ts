@@ -1,4 +1,4 @@
-/** Chunks of a PNG (W3C PNG 3, 5.3), and which of them it is shown by (5.6 and 11.3). */
+/** Chunks of a PNG (W3C PNG 3, 5.3), and which of them affect rendering (5.6 and 11.3). */
 import { be32, joined } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
 import { ascii } from '../bytes/text.ts'
@@ -33,15 +33,15 @@ const byColourType =
   (length, { colourType }) =>
     length === bytes[colourType]
 
-/** Each counts once, before the picture. The rest are texts, times, histograms, and chunks that nobody knows. */
-const SHOWN_BY: Record<string, LengthRule> = {
+/** Chunks that are kept, once each, before the image data. The rest are texts, times, histograms and unknown chunks. */
+const RENDERING_CHUNKS: Record<string, LengthRule> = {
   gAMA: exactly(4),
   cHRM: exactly(32),
   sRGB: exactly(1),
   cICP: exactly(4),
   mDCV: exactly(24),
   cLLI: exactly(8),
-  pHYs: (length, _header, _entries, body) => length === 9 && isDensity(body),
+  pHYs: (length, _header, _entries, body) => length === 9 && isResolution(body),
   sBIT: byColourType({ [GREY]: 1, [TRUECOLOUR]: 3, [PALETTE]: 3, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 4 }),
   bKGD: byColourType({ [GREY]: 2, [TRUECOLOUR]: 6, [PALETTE]: 1, [GREY_ALPHA]: 2, [TRUECOLOUR_ALPHA]: 6 }),
   tRNS: (length, { colourType }, entries) =>
@@ -50,18 +50,21 @@ const SHOWN_BY: Record<string, LengthRule> = {
       : length === { [GREY]: 2, [TRUECOLOUR]: 6 }[colourType],
 }
 
-/** In metres, or the shape of pixels: two small numbers then. */
-function isDensity(body: Uint8Array): boolean {
+/** True for a resolution per metre, or a plausible pixel aspect ratio: two small numbers. */
+function isResolution(body: Uint8Array): boolean {
   const [first, second, , , fifth, sixth, , , unit] = body
   return unit === 1 || (unit === 0 && [first, second, fifth, sixth].every((byte) => byte === 0))
 }
 
-/** True if decoders go by such a chunk. `body`: its start. */
-export function isShownBy(
+/** True if the chunk affects rendering and is valid. `body`: its start. */
+export function affectsRendering(
   { type, length }: PngChunk,
   body: Uint8Array,
   header: PngHeader,
   paletteEntries: number,
 ): boolean {
-  return Object.hasOwn(SHOWN_BY, type) && (SHOWN_BY[type]?.(length, header, paletteEntries, body) ?? false)
+  return (
+    Object.hasOwn(RENDERING_CHUNKS, type) &&
+    (RENDERING_CHUNKS[type]?.(length, header, paletteEntries, body) ?? false)
+  )
 }

@@ -1,4 +1,4 @@
-/** IHDR and what follows from it (W3C PNG 3, 11.2.1). */
+/** IHDR, and the data sizes it implies (W3C PNG 3, 11.2.1). */
 import { checkDimensions, damaged } from '../damaged.ts'
 
 /** Colour types (table 10). */
@@ -12,14 +12,14 @@ export interface PngHeader {
   /** As stored, before orientation. Unit: pixels. */
   width: number
   height: number
-  /** Unit: bits a sample. */
+  /** Unit: bits per sample. */
   bitDepth: number
   /** One of the five above. */
   colourType: number
   interlaced: boolean
 }
 
-/** Bit depths that each colour type may have (table 12), and its samples a pixel. */
+/** Allowed bit depths (table 12) and samples per pixel, by colour type. */
 const COLOUR_TYPES = new Map([
   [GREY, { depths: [1, 2, 4, 8, 16], samples: 1 }],
   [TRUECOLOUR, { depths: [8, 16], samples: 3 }],
@@ -54,27 +54,37 @@ export function readPngHeader(body: Uint8Array): PngHeader {
   return header
 }
 
-/** Deflate never makes more than 1032 bytes of one (a match of 258 bytes takes two bits at least). */
+/** Maximum expansion of deflate: a match of 258 bytes takes at least two bits. */
 const MAX_INFLATION = 1032
 
 /**
- * Nobody writes more: deflate at its worst adds five bytes to 16 KiB, and a flush after every row five bytes to a row.
+ * No encoder writes more: in the worst case, deflate adds five bytes per 16 KiB, and a flush per row five bytes per row.
  * Unit: bytes.
  */
 const MAX_OVERHEAD = 64 * 1024
 
-/** What a picture of this size is before it is deflated, without its filter bytes. Unit: bytes. */
+/** Length of the uncompressed image data without filter bytes. Unit: bytes. */
 function rawBytes(header: PngHeader, width: number, height: number): number {
   const bitsPerPixel = (COLOUR_TYPES.get(header.colourType)?.samples ?? 0) * header.bitDepth
   return Math.floor((width * height * bitsPerPixel) / 8)
 }
 
-/** True if `deflatedBytes` can hold a picture of this size. Interlacing takes no fewer bytes than its pixels. */
-export function canHold(deflatedBytes: number, header: PngHeader, width: number, height: number): boolean {
+/** True if `deflatedBytes` can hold an image of this size. Also valid for interlaced images, which only take more. */
+export function canHoldImage(
+  deflatedBytes: number,
+  header: PngHeader,
+  width: number,
+  height: number,
+): boolean {
   return deflatedBytes * MAX_INFLATION >= rawBytes(header, width, height)
 }
 
-/** True if so many bytes can't all belong to a picture of this size. */
-export function holdsMore(deflatedBytes: number, header: PngHeader, width: number, height: number): boolean {
+/** True if `deflatedBytes` is more than an image of this size can take. */
+export function exceedsImage(
+  deflatedBytes: number,
+  header: PngHeader,
+  width: number,
+  height: number,
+): boolean {
   return deflatedBytes > 2 * rawBytes(header, width, height) + 16 * height + MAX_OVERHEAD
 }

@@ -1,4 +1,4 @@
-/** iCCP (W3C PNG 3, 11.3.2.3): a name for people, and a profile that is deflated. */
+/** iCCP (W3C PNG 3, 11.3.2.3): a human-readable name and a deflated ICC profile. */
 import { be32, joined } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
 import type { Cursor } from '../bytes/cursor.ts'
@@ -8,8 +8,8 @@ import { PIECE_BYTES, type Segment } from '../image.ts'
 import { ICC_HEADER_BYTES, MAX_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
 import { chunkOf, type PngChunk } from './chunks.ts'
 
-/** Names that encoders give every profile. Others may say whose screen it was. */
-const ENCODERS_NAMES: ReadonlySet<string> = new Set([
+/** Default names written by encoders. Any other name may identify the user's display. */
+const DEFAULT_NAMES: ReadonlySet<string> = new Set([
   'icc',
   'ICC',
   'ICC profile',
@@ -17,23 +17,23 @@ const ENCODERS_NAMES: ReadonlySet<string> = new Set([
   'Embedded Profile',
 ])
 
-/** Profiles deflate to a half or a tenth; what deflates to less is made to fill memory. */
+/** Profiles compress to between a half and a tenth. A higher ratio indicates a decompression bomb. */
 const MAX_INFLATION = 64
 
-/** Most of a profile that is deflated again, for which it is held in memory. Those of displays and cameras are smaller. Unit: bytes. */
-const MAX_MENDED_BYTES = PIECE_BYTES
+/** Limit for recompressing a profile, which holds it in memory. Display and camera profiles are smaller. Unit: bytes. */
+const MAX_RECOMPRESSED_BYTES = PIECE_BYTES
 
-/** Deflated bytes that are inflated at once: where a stream buffers all that comes of them, a megabyte at most. */
-const FED_BYTES = 1024
+/** Input bytes per inflate step. Some streams buffer all output of one step: with this input, a megabyte at most. */
+const INFLATE_STEP_BYTES = 1024
 
 const MAX_NAME_BYTES = 79
 
-/** Before the deflated bytes: type, a name, and the only method there is. */
-const NEW_START = ascii('iCCPicc\0\0')
+/** The bytes before the deflated data: chunk type, a neutral name, and the only compression method. */
+const CHUNK_START = ascii('iCCPicc\0\0')
 
 /**
- * What replaces the chunk: itself; one with the same profile, a neutral name and nothing behind the profile; or nothing if it
- * holds no valid profile, for decoders ignore it then.
+ * The replacement for an iCCP chunk: the chunk itself; or a chunk with the same profile, a neutral name and no trailing data;
+ * or nothing when the profile is invalid, since decoders ignore it.
  */
 export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segment[]> {
   const at = chunk.at + 8
@@ -45,46 +45,46 @@ export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segm
   const name = latin1(start.subarray(0, nameEnd))
   const zlibAt = at + nameEnd + 2
   const { header, length, isExact, pieces, crc } = await inflated(cursor, zlibAt, end)
-  const stated = profileLength(header, length)
-  if (stated === null) return []
-  if (isExact && stated === length) {
-    if (ENCODERS_NAMES.has(name)) return [{ offset: chunk.at, length: 12 + chunk.length }]
+  const declared = profileLength(header, length)
+  if (declared === null) return []
+  if (isExact && declared === length) {
+    if (DEFAULT_NAMES.has(name)) return [{ offset: chunk.at, length: 12 + chunk.length }]
     const zlib = { offset: zlibAt, length: end - zlibAt }
-    return [joined(be32(NEW_START.length - 4 + zlib.length), NEW_START), zlib, be32(crc)]
+    return [joined(be32(CHUNK_START.length - 4 + zlib.length), CHUNK_START), zlib, be32(crc)]
   }
-  if (stated > MAX_MENDED_BYTES) return []
+  if (declared > MAX_RECOMPRESSED_BYTES) return []
   return [
-    chunkOf('iCCP', joined(NEW_START.subarray(4), await deflated(joined(...pieces).subarray(0, stated)))),
+    chunkOf('iCCP', joined(CHUNK_START.subarray(4), await deflated(joined(...pieces).subarray(0, declared)))),
   ]
 }
 
 interface Inflated {
   header: Uint8Array
-  /** No more than a profile takes. Unit: bytes. */
+  /** Inflated length; inflating stops soon after the limit. Unit: bytes. */
   length: number
-  /** The stream ended where it should. */
+  /** The stream ended exactly at the end of the chunk. */
   isExact: boolean
-  /** The first `MAX_MENDED_BYTES`, or all. */
+  /** The inflated data, up to about `MAX_RECOMPRESSED_BYTES`. */
   pieces: Uint8Array<ArrayBuffer>[]
-  /** CRC of the chunk that is `NEW_START` and these deflated bytes. */
+  /** CRC of a chunk of `CHUNK_START` and the same deflated bytes. */
   crc: number
 }
 
-/** Keeps little of what passes: a small file holds megabytes, and many are read at once. */
+/** Inflates the profile, keeping little in memory: a small file can inflate to megabytes, and many are read concurrently. */
 async function inflated(cursor: Cursor, from: number, to: number): Promise<Inflated> {
-  const most = Math.min(MAX_PROFILE_BYTES, MAX_INFLATION * (to - from))
+  const maxLength = Math.min(MAX_PROFILE_BYTES, MAX_INFLATION * (to - from))
   const result: Inflated = {
     header: new Uint8Array(0),
     length: 0,
     isExact: false,
     pieces: [],
-    crc: crc32(NEW_START),
+    crc: crc32(CHUNK_START),
   }
-  let fault: { error: unknown } | undefined
+  let readError: { error: unknown } | undefined
   let at = from
   const zlib = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      const wanted = Math.min(FED_BYTES, to - at)
+      const wanted = Math.min(INFLATE_STEP_BYTES, to - at)
       if (wanted === 0) return controller.close()
       try {
         const bytes = (cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))).slice(0, wanted)
@@ -92,12 +92,12 @@ async function inflated(cursor: Cursor, from: number, to: number): Promise<Infla
         at += wanted
         controller.enqueue(bytes)
       } catch (error) {
-        fault = { error }
+        readError = { error }
         throw error
       }
     },
   })
-  // Not every browser can iterate over a stream.
+  // Not every browser supports async iteration over streams.
   const reader = zlib.pipeThrough(new DecompressionStream('deflate')).getReader()
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
@@ -105,17 +105,17 @@ async function inflated(cursor: Cursor, from: number, to: number): Promise<Infla
       if (header.length < ICC_HEADER_BYTES) {
         result.header = joined(header, read.value.subarray(0, ICC_HEADER_BYTES - header.length))
       }
-      if (length < MAX_MENDED_BYTES) pieces.push(read.value)
+      if (length < MAX_RECOMPRESSED_BYTES) pieces.push(read.value)
       result.length += read.value.length
-      if (result.length <= most) continue
+      if (result.length <= maxLength) continue
       await reader.cancel()
       return result
     }
     result.isExact = true
   } catch {
-    // The source's own fault is no news about the file.
-    if (fault) throw fault.error
-    // Cut off, no zlib, or bytes behind its end. Decoders take a profile that came out whole.
+    // Read errors of the source say nothing about the file: rethrow them.
+    if (readError) throw readError.error
+    // Truncated, invalid, or trailing data. Decoders still accept the profile if all of it was inflated.
   }
   return result
 }

@@ -1,4 +1,4 @@
-/** The chunks of a WebP (RFC 9649, 2.3), and those that code a picture. */
+/** The chunks of a WebP (RFC 9649, 2.3), and the chunks that encode an image. */
 import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { damaged } from '../damaged.ts'
@@ -6,28 +6,28 @@ import type { Segment } from '../image.ts'
 
 export interface WebpChunk {
   type: string
-  /** Offset of its name. Unit: bytes. */
+  /** Offset of its FourCC. Unit: bytes. */
   at: number
-  /** Length of its body, without the byte that pads it to an even length. */
+  /** Length of its body without the padding byte. */
   length: number
   /** After the padding. */
   end: number
-  /** Its padding holds something. */
-  isPadded?: boolean
-  /** The start of its body: enough for the header of any chunk. */
+  /** Its padding byte is not zero. */
+  hasNonZeroPadding?: boolean
+  /** The start of its body: enough for any chunk-specific header. */
   head: Uint8Array
 }
 
-/** Name, length, and the longest header that a body starts with: ANMF's. Unit: bytes. */
+/** FourCC, length, and the longest chunk-specific header, that of ANMF. Unit: bytes. */
 export const CHUNK_START_BYTES = 8 + 16
 
-export function damagedWebp(what: string): Error {
-  return damaged(`The WebP file is damaged: ${what}.`)
+export function damagedWebp(problem: string): Error {
+  return damaged(`The WebP file is damaged: ${problem}.`)
 }
 
 /**
- * The chunk at `at`, whose first bytes are `start`: at least `CHUNK_START_BYTES`, or all there are. It must lie before
- * `end`; the last one may lack its padding.
+ * The chunk at `at`. `start`: its first `CHUNK_START_BYTES` or more, or all there are. Throws when the chunk exceeds `end`;
+ * only its padding may be missing.
  */
 export function readChunk(start: Uint8Array, at: number, end: number): WebpChunk {
   if (at + 8 > end) throw damagedWebp('a chunk header is cut off')
@@ -49,19 +49,19 @@ export interface PictureSize {
 }
 
 export interface WebpPicture {
-  /** Unset until the coded picture came. */
+  /** `undefined` until the coded image was added. */
   size(): PictureSize | undefined
-  /** Takes in a chunk, and returns what is kept of it. `null` if it is not part of the picture. */
+  /** Adds a chunk and returns the parts to keep. `null` when the chunk is not part of the image. */
   add(chunk: WebpChunk): Segment[] | null
 }
 
-/** Compression of ALPH (RFC 9649, 2.7.1.2): a byte a pixel, behind the header byte. */
+/** Compression methods of ALPH (RFC 9649, 2.7.1.2). Raw alpha is one byte per pixel after the header byte. */
 const RAW_ALPHA = 0
 const LOSSLESS_ALPHA = 1
 
 /**
- * The chunks that code one picture: at the top of a still file, or inside a frame of an animation. `declared`: the size
- * that the file says it has, if it does.
+ * Collects the chunks that encode one image: the top level of a still file, or one frame of an animation. `declared`: the
+ * size declared by the file, if any.
  */
 export function webpPicture(declared?: PictureSize): WebpPicture {
   let size: PictureSize | undefined
@@ -82,14 +82,14 @@ export function webpPicture(declared?: PictureSize): WebpPicture {
     size: () => size,
     add(chunk) {
       const { type, length, head } = chunk
-      // What comes after the picture, decoders pass over.
+      // Decoders ignore everything after the coded image.
       if (size) return null
       if (type === 'ALPH') return readAlpha(chunk)
       if (type === 'VP8 ') {
         size = readLossyHeader(head.subarray(0, BITSTREAM_HEADER_BYTES), length)
       } else if (type === 'VP8L') {
         if (hasAlpha)
-          throw damagedWebp('it has an ALPH chunk beside a VP8L chunk, which brings its own alpha')
+          throw damagedWebp('it has an ALPH chunk in addition to a VP8L chunk, which contains its own alpha')
         size = readLosslessHeader(head)
       } else {
         return null
@@ -99,51 +99,52 @@ export function webpPicture(declared?: PictureSize): WebpPicture {
   }
 }
 
-/** Bytes of a bitstream that are enough for its header. */
+/** Enough for the header of a VP8 bitstream. Unit: bytes. */
 const BITSTREAM_HEADER_BYTES = 10
 
-function badHeader(type: string): Error {
+function bitstreamHeaderError(type: string): Error {
   return damaged(`The WebP file is damaged: the bitstream header in a ${type} chunk is not valid.`)
 }
 
 /** VP8 (RFC 6386, 9.1). `head`: the start of the chunk's body; `length`: of the whole body. Unit: bytes. */
 function readLossyHeader(head: Uint8Array, length: number): PictureSize {
-  if (head.length < BITSTREAM_HEADER_BYTES) throw badHeader('VP8')
+  if (head.length < BITSTREAM_HEADER_BYTES) throw bitstreamHeaderError('VP8')
   const view = new DataView(head.buffer, head.byteOffset, head.length)
   const tag = view.getUint16(0, true) | (view.getUint8(2) << 16)
   const isKeyFrame = (tag & 1) === 0
   const isShown = ((tag >> 4) & 1) === 1
   const firstPartition = tag >> 5
   const startCode = head[3] === 0x9d && head[4] === 0x01 && head[5] === 0x2a
-  if (!isKeyFrame || !isShown || ((tag >> 1) & 7) > 3 || !startCode) throw badHeader('VP8')
-  if (firstPartition === 0 || BITSTREAM_HEADER_BYTES + firstPartition > length) throw badHeader('VP8')
+  if (!isKeyFrame || !isShown || ((tag >> 1) & 7) > 3 || !startCode) throw bitstreamHeaderError('VP8')
+  if (firstPartition === 0 || BITSTREAM_HEADER_BYTES + firstPartition > length)
+    throw bitstreamHeaderError('VP8')
   return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff }
 }
 
-/** VP8L (RFC 9649, 3.4). `head` as above. */
+/** VP8L (RFC 9649, 3.4). `head`: the start of the chunk's body. */
 function readLosslessHeader(head: Uint8Array): PictureSize {
-  if (head.length < 6 || head[0] !== 0x2f) throw badHeader('VP8L')
+  if (head.length < 6 || head[0] !== 0x2f) throw bitstreamHeaderError('VP8L')
   const bits = new DataView(head.buffer, head.byteOffset, head.length).getUint32(1, true)
-  if (bits >>> 29 !== 0) throw badHeader('VP8L')
+  if (bits >>> 29 !== 0) throw bitstreamHeaderError('VP8L')
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-/** The byte that pads it comes out as zero, whatever it was. */
-export function wholeChunk({ at, length, end, isPadded }: WebpChunk): Segment[] {
-  return isPadded
+/** The whole chunk, with its padding byte zeroed. */
+export function wholeChunk({ at, length, end, hasNonZeroPadding }: WebpChunk): Segment[] {
+  return hasNonZeroPadding
     ? [{ offset: at, length: 8 + length }, new Uint8Array(1)]
     : [{ offset: at, length: end - at }]
 }
 
-/** The chunk, with what its padding holds (RFC 9649, 2.3: zero). `cursor` moves to its end. */
-export async function withPadding(cursor: Cursor, chunk: WebpChunk): Promise<WebpChunk> {
+/** Reads the padding byte, which should be zero (RFC 9649, 2.3), and sets `hasNonZeroPadding`. Moves `cursor` there. */
+export async function checkPadding(cursor: Cursor, chunk: WebpChunk): Promise<WebpChunk> {
   const at = chunk.at + 8 + chunk.length
   if (chunk.end === at) return chunk
   const [padding] = cursor.peek(at, 1) ?? (await cursor.load(at, 1))
-  return padding ? { ...chunk, isPadded: true } : chunk
+  return padding ? { ...chunk, hasNonZeroPadding: true } : chunk
 }
 
-/** A chunk with the first `length` bytes of another's body. */
+/** The chunk, truncated to the first `length` bytes of its body. */
 export function firstBytes(chunk: WebpChunk, length: number): Segment[] {
   if (length === chunk.length) return wholeChunk(chunk)
   const header = chunkOf(chunk.type, new Uint8Array(0))
@@ -156,13 +157,13 @@ export function u24le(bytes: Uint8Array, at: number): number {
   return u32le(bytes, at) & 0xff_ffff
 }
 
-/** Beyond the end of `bytes` there are zeros. */
+/** Reads zeros beyond the end of `bytes`. */
 export function u32le(bytes: Uint8Array, at: number): number {
   const [first = 0, second = 0, third = 0, fourth = 0] = bytes.subarray(at, at + 4)
   return (first | (second << 8) | (third << 16) | (fourth << 24)) >>> 0
 }
 
-/** A chunk, padded to an even length. */
+/** Encodes a chunk, padded to an even length. */
 export function chunkOf(type: string, body: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(8 + body.length + (body.length & 1))
   bytes.set(ascii(type))

@@ -1,4 +1,4 @@
-/** WebP (RFC 9649), still and animated: walked through every chunk of the RIFF, and what is private left out. */
+/** WebP (RFC 9649), still and animated: walks every chunk of the RIFF and strips private metadata. */
 import { joined } from '../../bytes.ts'
 import { type Cursor, cursorOver } from '../bytes/cursor.ts'
 import { type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
@@ -7,9 +7,10 @@ import { checkAnimation, checkDimensions, cutOff } from '../damaged.ts'
 import { type Inspector, lengthOf, type Segment } from '../image.ts'
 import { minimalExif, readExif } from '../metadata/exif.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import { MAX_METADATA_BYTES, namesPlaceInXmp } from '../metadata/xmp.ts'
+import { MAX_METADATA_BYTES, xmpHasLocation } from '../metadata/xmp.ts'
 import {
   CHUNK_START_BYTES,
+  checkPadding,
   chunkOf,
   damagedWebp,
   firstBytes,
@@ -21,10 +22,9 @@ import {
   type WebpChunk,
   webpPicture,
   wholeChunk,
-  withPadding,
 } from './chunks.ts'
 
-/** "RIFF", a length, "WEBP". Unit: bytes. */
+/** "RIFF", length, "WEBP". Unit: bytes. */
 const RIFF_BYTES = 12
 
 /** The result of reading all chunks. */
@@ -39,14 +39,14 @@ export const inspectWebp: Inspector = async (source) => {
   if (riff.length < RIFF_BYTES) throw cutOff('WebP')
   const size = u32le(riff, 4)
   if (8 + size > source.size) throw cutOff('WebP')
-  // A length that leaves out the padding of the last chunk is forgiven.
+  // Tolerate a length that excludes the padding of the last chunk.
   const end = Math.min(8 + size + (size & 1), source.size)
 
   const cursor = cursorOver(source, { end })
   const start = await cursor.load(RIFF_BYTES, CHUNK_START_BYTES)
   const first = readChunk(start, RIFF_BYTES, end)
   const webp =
-    first.type === 'VP8X' ? await walkExtended(cursor, first) : walkSimple(await withPadding(cursor, first))
+    first.type === 'VP8X' ? await walkExtended(cursor, first) : walkSimple(await checkPadding(cursor, first))
   checkDimensions(webp.width, webp.height)
   checkAnimation(webp.width, webp.height, webp.frames)
 
@@ -57,7 +57,7 @@ export const inspectWebp: Inspector = async (source) => {
   kept.append(webp.segments)
   return {
     type: 'image/webp',
-    // No browser turns a WebP as its Exif says (Chromium 153 does not either), so it is displayed as it is stored.
+    // Stored and displayed size are equal: no browser applies the Exif orientation of a WebP (as of Chromium 153).
     width: webp.width,
     height: webp.height,
     animated: webp.frames > 1,
@@ -66,7 +66,7 @@ export const inspectWebp: Inspector = async (source) => {
   }
 }
 
-/** A file of one picture and nothing else; what comes after it, decoders pass over. */
+/** The simple file format: a single image chunk. Decoders ignore everything after it. */
 function walkSimple(chunk: WebpChunk): Webp {
   const picture = webpPicture()
   picture.add(chunk)
@@ -81,10 +81,10 @@ const ANMF_HEADER_BYTES = 16
 
 const ANMF = Uint8Array.of(0x41, 0x4e, 0x4d, 0x46)
 
-/** Most chunks of a file, including those in frames. A frame has two or three; an attacker sends millions of empty ones. */
+/** Limit per file, including chunks in frames. A frame has two or three; an attacker could send millions of empty ones. */
 const MAX_CHUNKS = 2 ** 18
 
-/** Blending and disposal. The other bits of their byte are reserved. */
+/** Blending and disposal. The other bits of the byte are reserved. */
 const KNOWN_FRAME_FLAGS = 0x03
 
 /** Flags of VP8X. The other bits of its first word are reserved. */
@@ -95,7 +95,7 @@ const HAS_XMP = 0x04
 const IS_ANIMATED = 0x02
 const KNOWN_FLAGS = HAS_PROFILE | HAS_ALPHA | HAS_EXIF | HAS_XMP | IS_ANIMATED
 
-/** The extended file format (2.7): profile, animation, transparency, metadata. Reads all chunks from VP8X on. */
+/** Walks the extended file format (2.7), starting at VP8X: profile, animation, transparency, metadata. */
 async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
   if (vp8x.length !== VP8X_BYTES) throw damagedWebp(`VP8X has ${vp8x.length} bytes instead of ${VP8X_BYTES}`)
   const header = vp8x.head.slice()
@@ -106,8 +106,8 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
   const kept = keptRuns()
   const picture = webpPicture(canvas)
   const seen = new Set<string>()
-  /** Flags whose chunks go. */
-  let gone = 0
+  /** Flags to clear because their chunks are removed. */
+  let clearedFlags = 0
   let hasLocation = false
   let frames = 0
   const countChunk = chunkCounter()
@@ -120,15 +120,16 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
     at = chunk.end
     if (type === 'ANMF') {
       if (!seen.has('ANIM')) throw damagedWebp('a frame comes before the ANIM chunk')
-      // Viewers of a still picture pass over frames.
+      // Viewers ignore frames when the animation flag is not set.
       if (isAnimated) await walkFrame(cursor, chunk, canvas, kept, countChunk)
       frames++
     } else if (type === 'ICCP' || type === 'EXIF' || type === 'XMP ' || type === 'ANIM') {
       if (seen.has(type)) continue
       seen.add(type)
       if (type === 'ICCP') {
-        const profile = flags & HAS_PROFILE ? await keptProfile(cursor, await withPadding(cursor, chunk)) : []
-        if (profile.length === 0) gone |= HAS_PROFILE
+        const profile =
+          flags & HAS_PROFILE ? await keptProfile(cursor, await checkPadding(cursor, chunk)) : []
+        if (profile.length === 0) clearedFlags |= HAS_PROFILE
         kept.append(profile)
       } else if (type === 'ANIM' && isAnimated) {
         if (chunk.length < ANIM_BYTES) throw damagedWebp('its ANIM chunk is too short')
@@ -138,28 +139,28 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
         const exif = readExif(body)
         hasLocation ||= exif.hasLocation
         const minimal = minimalExif(exif)
-        if (!minimal) gone |= HAS_EXIF
+        if (!minimal) clearedFlags |= HAS_EXIF
         else if (chunk.length === minimal.length && sameBytes(minimal, body)) kept.append(wholeChunk(chunk))
         else kept.put(chunkOf('EXIF', minimal))
       } else if (type === 'XMP ') {
-        gone |= HAS_XMP
+        clearedFlags |= HAS_XMP
         const packet = latin1(await metadata(cursor, chunk))
-        hasLocation ||= namesPlaceInXmp(packet)
+        hasLocation ||= xmpHasLocation(packet)
       }
     } else {
-      const parts = picture.add(await withPadding(cursor, chunk))
+      const parts = picture.add(await checkPadding(cursor, chunk))
       if (!parts) continue
       if (isAnimated) throw damagedWebp(`a ${type.trim()} chunk lies outside the frames of the animation`)
-      // Alpha that the file does not announce is not shown.
+      // Alpha that VP8X does not declare is not displayed.
       if (type !== 'ALPH' || flags & HAS_ALPHA) kept.append(parts)
     }
   }
   if (isAnimated && frames === 0) throw damagedWebp('its frames are missing')
   if (!isAnimated && !sameSize(picture.size(), canvas))
-    throw damagedWebp('its picture is not as large as VP8X says')
+    throw damagedWebp('the size of its picture does not match VP8X')
 
-  // A flag goes with its chunk; one that never had a chunk stays as it came.
-  const newHeader = header.fill(0, 1, 4).with(0, flags & KNOWN_FLAGS & ~gone)
+  // Clear the flags of removed chunks only: a flag that never had a chunk stays.
+  const newHeader = header.fill(0, 1, 4).with(0, flags & KNOWN_FLAGS & ~clearedFlags)
   const all = keptRuns()
   if (sameBytes(newHeader, vp8x.head)) all.append(wholeChunk(vp8x))
   else all.put(chunkOf('VP8X', newHeader))
@@ -167,7 +168,7 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
   return { ...canvas, frames: isAnimated ? frames : 1, hasLocation, segments: all.segments }
 }
 
-/** Counts the chunks of the whole file: each of many frames could hold as many as one may. */
+/** Counts chunks across the whole file: a limit per frame would not bound their number. */
 function chunkCounter(): () => void {
   let chunks = 0
   return () => {
@@ -175,7 +176,7 @@ function chunkCounter(): () => void {
   }
 }
 
-/** Nothing of what is no profile: decoders pass over it. */
+/** Empty when the profile is invalid: decoders ignore it. */
 async function keptProfile(cursor: Cursor, chunk: WebpChunk): Promise<Segment[]> {
   const at = chunk.at + 8
   const start = cursor.peek(at, ICC_HEADER_BYTES) ?? (await cursor.load(at, ICC_HEADER_BYTES))
@@ -192,7 +193,7 @@ async function metadata(cursor: Cursor, { at, length }: WebpChunk): Promise<Uint
   return (cursor.peek(at, wanted) ?? (await cursor.load(at, wanted))).subarray(8, wanted)
 }
 
-/** One frame of an animation (RFC 9649, 2.7.1.1): its place, and the chunks of its picture. */
+/** Walks one frame of an animation (RFC 9649, 2.7.1.1): its header, and the chunks of its image. */
 async function walkFrame(
   cursor: Cursor,
   frame: WebpChunk,
@@ -206,8 +207,8 @@ async function walkFrame(
   if (u24le(head, 0) * 2 + size.width > canvas.width || u24le(head, 3) * 2 + size.height > canvas.height) {
     throw damagedWebp('a frame lies outside the canvas')
   }
-  const place = head.slice(0, ANMF_HEADER_BYTES)
-  place[15] = (place[15] ?? 0) & KNOWN_FRAME_FLAGS
+  const frameHeader = head.slice(0, ANMF_HEADER_BYTES)
+  frameHeader[15] = (frameHeader[15] ?? 0) & KNOWN_FRAME_FLAGS
   const chunksAt = frame.at + 8 + ANMF_HEADER_BYTES
   const end = frame.at + 8 + frame.length
   const picture = webpPicture(size)
@@ -218,20 +219,20 @@ async function walkFrame(
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, end)
     at = chunk.end
-    const parts = picture.add(await withPadding(cursor, chunk))
+    const parts = picture.add(await checkPadding(cursor, chunk))
     if (!parts) continue
     runs.append(parts)
     bytes += lengthOf(parts)
   }
-  if (!sameSize(picture.size(), size)) throw damagedWebp('a frame is not as large as its ANMF chunk says')
-  if (chunksAt + bytes === end && sameBytes(place, head.subarray(0, ANMF_HEADER_BYTES))) {
+  if (!sameSize(picture.size(), size)) throw damagedWebp('the size of a frame does not match its ANMF chunk')
+  if (chunksAt + bytes === end && sameBytes(frameHeader, head.subarray(0, ANMF_HEADER_BYTES))) {
     kept.keep(frame.at, chunksAt - frame.at)
   } else {
-    kept.put(joined(ANMF, le32(ANMF_HEADER_BYTES + bytes), place))
+    kept.put(joined(ANMF, le32(ANMF_HEADER_BYTES + bytes), frameHeader))
   }
   kept.append(runs.segments)
-  // Its last chunk may be odd and lack its padding: then the frame has one.
+  // If the last chunk has an odd length and no padding, the frame itself is padded.
   if (frame.end === end || (bytes & 1) === 0) return
-  if ((await withPadding(cursor, frame)).isPadded) kept.put(new Uint8Array(1))
+  if ((await checkPadding(cursor, frame)).hasNonZeroPadding) kept.put(new Uint8Array(1))
   else kept.keep(end, 1)
 }

@@ -1,4 +1,4 @@
-/** What an AVIF file costs grows with its size, not with how often one part of it is named. */
+/** The cost of an AVIF file grows with its size, not with the number of references to the same part. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import {
@@ -17,24 +17,24 @@ import { assertOutcome, inspect } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 
-/** Images that share the data and the properties of `model`, one for each number of pieces that it lies in. */
-function copies(model: Part, pieces: number[]): Part[] {
-  return pieces.map((count, index) => {
+/** Images that share the data and properties of `model`, one per entry of `extentCounts`. */
+function copies(model: Part, extentCounts: number[]): Part[] {
+  return extentCounts.map((pieces, index) => {
     const { data: _, ...rest } = model
-    return { ...rest, id: model.id + 1 + index, sharing: model.id, pieces: count }
+    return { ...rest, id: model.id + 1 + index, sharing: model.id, pieces }
   })
 }
 
-describe('what is named many times', () => {
+describe('parts with many references', () => {
   const units = (count: number) =>
     still(configured(picture, picture.av1C.subarray(12), Buffer.alloc(2 * count, '7a00', 'hex')))
-  test('codec settings have few units', async () => {
+  test('limits the number of units in av1C', async () => {
     await assertOutcome(units(8), 'accepted')
     await assertOutcome(units(17), 'damaged-image')
     await assertOutcome(units(100_000), 'damaged-image')
   })
 
-  test('of the type of an auxiliary image no more is read than a known one has', async (t) => {
+  test('reads no more of an auxiliary type than the longest known type has', async (t) => {
     const kind = { box: fullBox('auxC', 0, 0, new Uint8Array(20_000).fill(65), [0]) }
     const file = still(picture, {
       items: [image(2, picture, kind)],
@@ -45,7 +45,7 @@ describe('what is named many times', () => {
     assert.ok(read() < 5000, `${read()} characters`)
   })
 
-  test('a tile that fills a whole grid is looked at once', async (t) => {
+  test('checks a tile that fills a whole grid only once', async (t) => {
     const file = assemble({
       primary: 1,
       items: [grid(1, [64, 64], [64 * 64, 64 * 48]), { ...image(2, picture), hidden: true }],
@@ -56,21 +56,22 @@ describe('what is named many times', () => {
     assert.ok(read() < 1000, `${read()} numbers`)
   })
 
-  test('data that items share is walked once, and not for ever where their pieces differ', async () => {
+  test('walks shared data once, and limits the walks if the extents differ', async () => {
     const padding = bytes([0x78], new Uint8Array(50_000), [0x80])
     const model = { ...image(1, picture), data: bytes(picture.data, padding) }
-    const sharing = (pieces: number[]) => assemble({ primary: 1, items: [model, ...copies(model, pieces)] })
+    const sharing = (extentCounts: number[]) =>
+      assemble({ primary: 1, items: [model, ...copies(model, extentCounts)] })
     await assertOutcome(sharing(new Array(20).fill(1)), 'accepted')
     await assertOutcome(sharing(Array.from({ length: 20 }, (_, i) => i + 2)), 'damaged-image')
   })
 
-  test('items that are not there, in lists of properties and in groups', async () => {
+  test('limits nonexistent items in property lists and groups', async () => {
     const entries = (from: number) => Array.from({ length: 8000 }, (_, i) => bytes(u32(from + i), [0]))
     const lists = Array.from({ length: 20 }, (_, i) =>
       fullBox('ipma', 1, 0, u32(8000), ...entries(100 + 8000 * i)),
     )
     const file = assemble({ primary: 1, items: [image(1, picture)], dataFirst: true })
-    // `iprp` is the last box in `meta`, and that the last in the file.
+    // `iprp` is the last box in `meta`, which is the last box in the file.
     const longer = Buffer.from(bytes(file, ...lists))
     for (const type of ['meta', 'iprp']) {
       const at = longer.indexOf(type) - 4
@@ -82,7 +83,7 @@ describe('what is named many times', () => {
   })
 })
 
-describe('what has to go a hundred thousand times is refused', () => {
+describe('files that need a hundred thousand edits are refused', () => {
   test('in the frames of a sequence', async () => {
     const samples = 130_000
     const frame = bytes([0x2a, 1, 0x41, 0x32, 1, 0])
@@ -96,24 +97,24 @@ describe('what has to go a hundred thousand times is refused', () => {
   })
 
   test('in the references of a track', async () => {
-    const strangers = u32s([1, ...new Array(200_000).fill(77)])
-    const file = film(picture, { extras: [box('tref', box('auxl', strangers))] })
+    const unknownIds = u32s([1, ...new Array(200_000).fill(77)])
+    const file = film(picture, { extras: [box('tref', box('auxl', unknownIds))] })
     await assertOutcome(file, 'damaged-image')
   })
 })
 
-/** Counts what calls of a method amount to. */
+/** Sums a weight over all calls of a method. */
 function counted<K extends string>(
   t: TestContext,
-  object: Record<K, (...given: never[]) => unknown>,
+  object: Record<K, (...args: never[]) => unknown>,
   method: K,
-  weight: (...given: unknown[]) => number,
+  weight: (...args: unknown[]) => number,
 ): () => number {
-  const original = object[method] as (...given: unknown[]) => unknown
+  const original = object[method] as (...args: unknown[]) => unknown
   let sum = 0
-  const replacement = function (this: unknown, ...given: unknown[]) {
-    sum += weight(...given)
-    return original.apply(this, given)
+  const replacement = function (this: unknown, ...args: unknown[]) {
+    sum += weight(...args)
+    return original.apply(this, args)
   }
   t.mock.method(object, method, replacement as never)
   return () => sum

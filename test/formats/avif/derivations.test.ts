@@ -1,4 +1,4 @@
-/** Images made of images: chains as long as MIAF says and no longer, and tiles that fit together. */
+/** Derived images: derivation chains must conform to MIAF, and the tiles of a grid must match. */
 import { describe, test } from 'node:test'
 import {
   alphaKind,
@@ -25,7 +25,7 @@ const size = { width: 64, height: 48 }
 
 type Kind = 'av01' | 'iden' | 'grid' | 'iovl' | 'sato' | 'tmap'
 
-/** A derived image as large as one coded one. */
+/** A derived image of the same size as the coded images. */
 function derived(id: number, type: Kind, inputs = 1): Part {
   const data: Partial<Record<Kind, Uint8Array>> = {
     grid: grid(id, [inputs, 1], [64, 48]).data,
@@ -36,7 +36,7 @@ function derived(id: number, type: Kind, inputs = 1): Part {
   return { id, type, data: data[type], properties: [ispe(64, 48)] }
 }
 
-/** The first kind is the primary image, each one made of the next, and the last of a coded image. */
+/** A chain of derivations: the first kind is the primary image, each is derived from the next, the last from a coded image. */
 function chain(...kinds: Kind[]): Uint8Array {
   const coded = kinds.length + 1
   return assemble({
@@ -53,14 +53,14 @@ function chain(...kinds: Kind[]): Uint8Array {
 }
 
 describe('chains', () => {
-  const sound: Kind[][] = [
+  const allowed: Kind[][] = [
     ['iden'],
     ['grid'],
     ['iovl'],
     ['grid', 'iden'],
     ['iden', 'grid', 'iden'],
     ['iovl', 'grid'],
-    // The longest that MIAF allows (7.3.11.1), and with a tone map on it.
+    // The longest chain that MIAF allows (7.3.11.1), without and with a tone map.
     ['iden', 'iovl', 'iden', 'grid', 'iden'],
     ['tmap', 'iden', 'iovl', 'iden', 'grid', 'iden'],
     ['tmap', 'sato', 'grid'],
@@ -80,11 +80,11 @@ describe('chains', () => {
     new Array(500).fill('iden'),
     new Array(8000).fill('grid'),
   ]
-  test('that MIAF allows', async () => {
-    for (const kinds of sound) await assertOutcome(chain(...kinds), 'accepted', kinds.join(' of '))
+  test('that MIAF allows are accepted', async () => {
+    for (const kinds of allowed) await assertOutcome(chain(...kinds), 'accepted', kinds.join(' of '))
   })
 
-  test('that MIAF forbids', async () => {
+  test('that MIAF forbids are refused', async () => {
     for (const kinds of refused) {
       await assertOutcome(
         chain(...kinds),
@@ -94,8 +94,8 @@ describe('chains', () => {
     }
   })
 
-  test('that never end', async () => {
-    const circle = (...kinds: Kind[]) =>
+  test('with a cycle are refused', async () => {
+    const cycle = (...kinds: Kind[]) =>
       assemble({
         primary: 1,
         items: [...kinds.map((kind, index) => derived(index + 1, kind)), image(99, picture)],
@@ -112,12 +112,12 @@ describe('chains', () => {
       ['iden', 'grid'],
       ['iden', 'iovl', 'grid'],
     ] as Kind[][]) {
-      await assertOutcome(circle(...kinds), 'damaged-image', kinds.join(' of '))
+      await assertOutcome(cycle(...kinds), 'damaged-image', kinds.join(' of '))
     }
   })
 
-  test('that unfold to more images than a file may have', async () => {
-    // An overlay of one grid a hundred times, whose tiles are one image a hundred times: ten thousand to decode.
+  test('that expand to too many images are refused', async () => {
+    // An overlay of the same grid 100 times, whose 100 tiles are the same image: 10,000 images to decode.
     const fan = (count: number) =>
       assemble({
         primary: 1,
@@ -131,7 +131,7 @@ describe('chains', () => {
     await assertOutcome(fan(100), 'damaged-image')
   })
 
-  test('with too many or too few inputs', async () => {
+  test('with too many or too few inputs are refused', async () => {
     const made = (type: Kind, ...from: number[]) =>
       assemble({
         primary: 1,
@@ -150,7 +150,7 @@ describe('chains', () => {
     await assertOutcome(still(picture, { references: [['dimg', 1, 1]] }), 'damaged-image', 'a coded image')
   })
 
-  test('of auxiliary images', async () => {
+  test('of auxiliary images are refused', async () => {
     const alphas = (...references: [string, number, number][]) =>
       assemble({
         primary: 1,
@@ -159,11 +159,7 @@ describe('chains', () => {
       })
     await assertOutcome(alphas(['auxl', 2, 1]), 'accepted')
     await assertOutcome(alphas(['auxl', 2, 1], ['auxl', 3, 2]), 'damaged-image', 'alpha of alpha')
-    await assertOutcome(
-      alphas(['auxl', 2, 1], ['auxl', 3, 2], ['auxl', 2, 3]),
-      'damaged-image',
-      'in a circle',
-    )
+    await assertOutcome(alphas(['auxl', 2, 1], ['auxl', 3, 2], ['auxl', 2, 3]), 'damaged-image', 'in a cycle')
   })
 })
 
@@ -176,12 +172,14 @@ describe('tiles', () => {
     })
   const tile = (id: number, made: Coded) => image(id, { ...made, ...(made === small ? {} : size) })
 
-  test('of one kind', () => assertOutcome(ofTwo(tile(2, picture), tile(3, other)), 'accepted'))
-  test('of two sizes', () => assertOutcome(ofTwo(tile(2, picture), tile(3, small), 96), 'damaged-image'))
-  test('of two chroma samplings', () =>
+  test('of one size and coding are accepted', () =>
+    assertOutcome(ofTwo(tile(2, picture), tile(3, other)), 'accepted'))
+  test('of two sizes are refused', () =>
+    assertOutcome(ofTwo(tile(2, picture), tile(3, small), 96), 'damaged-image'))
+  test('of two chroma samplings are refused', () =>
     assertOutcome(ofTwo(tile(2, picture), tile(3, subsampled)), 'damaged-image'))
-  test('one of them outside the image', () =>
+  test('outside the image are refused', () =>
     assertOutcome(ofTwo(tile(2, picture), tile(3, other), 64), 'damaged-image'))
-  test('one of them turned', () =>
+  test('with a rotation are refused', () =>
     assertOutcome(ofTwo(tile(2, picture), image(3, other, irot(2))), 'damaged-image'))
 })

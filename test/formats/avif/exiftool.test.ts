@@ -1,4 +1,4 @@
-/** exiftool, which looks further than any viewer, finds nothing private after scrubbing, and nothing to warn of. */
+/** exiftool, which searches deeper than any viewer, finds no private tags after scrubbing, and reports no new warnings. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { moov, track } from '../../support/images/avif/tracks-assembly.ts'
 import { scrub } from '../subject.ts'
 import { corpus } from './subject.ts'
 
-/** What exiftool calls the container's own facts. Exif, GPS, XMP, JUMBF and user data have other groups. */
+/** Groups of technical tags in exiftool. Exif, GPS, XMP, JUMBF and user data have other groups. */
 const OWN_GROUPS =
   /^(SourceFile|(ExifTool|System|File|QuickTime|Meta|Track\d|ICC_Profile|ICC-\w+|Composite):)/
 
@@ -24,7 +24,7 @@ async function samples(): Promise<Record<string, Uint8Array>> {
     { id: 8, type: 'Exif', data: exif(true) },
     { id: 9, type: 'mime', contentType: XMP_TYPE, data: xmp('exif:GPSLatitude') },
   ]
-  const described: [string, number, ...number[]][] = [
+  const references: [string, number, ...number[]][] = [
     ['cdsc', 8, 1],
     ['cdsc', 9, 1],
   ]
@@ -35,7 +35,7 @@ async function samples(): Promise<Record<string, Uint8Array>> {
       .withXmp(new TextDecoder().decode(xmp('exif:UserComment')))
       .avif({ effort: 0 })
       .toBuffer(),
-    still: still(picture, { items: metadata, references: described }),
+    still: still(picture, { items: metadata, references }),
     boxes: still(picture, {
       beforeData: [uuid(XMP_UUID, xmp('exif:UserComment'))],
       afterData: [uuid(C2PA_UUID, SECRET), box('junk', SECRET), bytes(SECRET)],
@@ -49,22 +49,22 @@ async function samples(): Promise<Record<string, Uint8Array>> {
         image(3, picture),
         ...metadata,
       ],
-      references: [['dimg', 1, 2, 3], ...described],
+      references: [['dimg', 1, 2, 3], ...references],
     }),
     sequence: still(picture, {
       major: 'avis',
       brands: ['avis', 'avif'],
       items: metadata,
-      references: described,
+      references,
       blobs: [picture.data, picture.data],
       moov: (offsets) => {
-        const places = offsets.map((at) => ({ at, length: picture.data.length }))
+        const samples = offsets.map((at) => ({ at, length: picture.data.length }))
         const userData = box(
           'udta',
           box('\u00a9xyz', u16(10, 0), '+51.5-0.1/'),
           box('\u00a9nam', u16(35, 0), SECRET),
         )
-        return moov([track({ picture, samples: places, time: 0x70000000, extras: [userData] })], [userData])
+        return moov([track({ picture, samples, time: 0x70000000, extras: [userData] })], [userData])
       },
     }),
   }
@@ -84,7 +84,7 @@ const missing =
   !process.env.PINHOLE_CI &&
   'exiftool is not on this machine'
 
-test('exiftool finds nothing private, and no new reason to warn', { skip: missing }, async (t) => {
+test('exiftool finds no private tags and reports no new warnings', { skip: missing }, async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'avif-exiftool-'))
   t.after(() => rmSync(root, { recursive: true }))
   const [before, after] = [mkdtempSync(join(root, 'before-')), mkdtempSync(join(root, 'after-'))]
@@ -93,7 +93,7 @@ test('exiftool finds nothing private, and no new reason to warn', { skip: missin
     writeFileSync(join(after, `${name}.avif`), (await scrub(file)).file)
   }
   const [seenBefore, seenAfter] = [tagsOf(before), tagsOf(after)]
-  // exiftool sees what was put in, or the rest would prove nothing.
+  // Check that exiftool sees the private tags before scrubbing: otherwise the rest would prove nothing.
   for (const name of ['sharp', 'still', 'boxes', 'grid', 'sequence']) {
     assert.match(JSON.stringify(seenBefore.get(`${name}.avif`)), /SECRET/, name)
   }

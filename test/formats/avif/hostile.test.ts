@@ -1,4 +1,4 @@
-/** Any input gives a result that holds or a Refusal, and the walk reads little of the file. */
+/** Fuzzing: any AVIF input gives a consistent result, or a `Refusal`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ const RUNS = extent(1500, 100)
 const picture = await coded(noise(64, 48))
 const alpha = await coded(noise(64, 48).greyscale())
 
-/** Small files that together have every box that is read. */
+/** Small files that together contain every box type that is parsed. */
 const seeds: Uint8Array[] = [
   await noise(30, 20)
     .withExif({ IFD0: { Make: 'maker' }, IFD3: { GPSLatitude: '51/1 30/1 0/1' } })
@@ -60,7 +60,7 @@ const seeds: Uint8Array[] = [
   }),
 ]
 
-/** A refusal, or a result that is true of the file and leaves nothing to scrub. */
+/** Asserts that the file is refused (`null`), or gives a consistent result that needs no more scrubbing. */
 async function assertHandled(file: Uint8Array): Promise<Scrubbed | null> {
   isAvif(file.subarray(0, 512))
   let result: Scrubbed
@@ -75,7 +75,7 @@ async function assertHandled(file: Uint8Array): Promise<Scrubbed | null> {
   assert.equal(result.file.length, lengthOf(result.segments))
   const again = await scrub(result.file)
   assert.deepEqual(
-    [again.whole, again.width, again.height, again.animated],
+    [again.unchanged, again.width, again.height, again.animated],
     [true, result.width, result.height, result.animated],
   )
   return result
@@ -89,7 +89,7 @@ function at(file: Uint8Array, place: number): number {
   return Math.floor(place * file.length)
 }
 
-/** Bytes of the first `end` set to other values. */
+/** A copy with some of the first `end` bytes changed. */
 function changed(file: Uint8Array, changes: [place: number, value: number][], end: number): Uint8Array {
   const copy = Uint8Array.from(file)
   for (const [place, value] of changes) copy[Math.floor(place * end)] = value
@@ -101,7 +101,7 @@ const mutations: Record<string, fc.Arbitrary<Uint8Array>> = {
     .tuple(seed, fc.array(fc.tuple(place, byte), { minLength: 1, maxLength: 8 }))
     .map(([file, changes]) => changed(file, changes, file.length)),
 
-  'bytes changed in the description': fc
+  'bytes changed before the data': fc
     .tuple(
       seed,
       fc.array(fc.tuple(place, fc.oneof(fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), byte)), {
@@ -111,26 +111,26 @@ const mutations: Record<string, fc.Arbitrary<Uint8Array>> = {
     )
     .map(([file, changes]) => changed(file, changes, Buffer.from(file).indexOf('mdat'))),
 
-  'cut, and continued with something else': fc
+  'truncated, and continued with a part of another file': fc
     .tuple(seed, seed, place, place)
     .map(([head, tail, end, start]) =>
       bytes(head.subarray(0, at(head, end)), tail.subarray(at(tail, start))),
     ),
 
-  'a stretch taken out, doubled or filled': fc
+  'a range removed, duplicated or overwritten': fc
     .tuple(seed, place, fc.integer({ min: 1, max: 40 }), fc.constantFrom('out', 'twice', 'filled'))
     .map(([file, place, length, kind]) => {
       const from = at(file, place)
-      const stretch = file.subarray(from, from + length)
+      const range = file.subarray(from, from + length)
       const middle = {
         out: [],
-        twice: bytes(stretch, stretch),
+        twice: bytes(range, range),
         filled: new Uint8Array(length).fill(0xff),
       }[kind]
       return bytes(file.subarray(0, from), middle, file.subarray(from + length))
     }),
 
-  'lengths and numbers blown up, in 32 and 64 bits': fc
+  'inflated box sizes, in 32 and 64 bits': fc
     .tuple(
       seed,
       place,
@@ -150,7 +150,7 @@ const mutations: Record<string, fc.Arbitrary<Uint8Array>> = {
     }),
 }
 
-describe('a hostile file is handled', () => {
+describe('hostile files are handled', () => {
   for (const [name, mutation] of Object.entries(mutations)) {
     test(name, () =>
       fc.assert(
@@ -162,7 +162,7 @@ describe('a hostile file is handled', () => {
     )
   }
 
-  test('anything behind a file type', async () => {
+  test('arbitrary bytes after the file type box', async () => {
     const start = box('ftyp', 'avif', u32(0), 'mif1')
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300, size: 'max' }), async (rest) => {
@@ -173,7 +173,7 @@ describe('a hostile file is handled', () => {
   })
 })
 
-describe('places of images', () => {
+describe('image locations', () => {
   const unit = bytes([0x2a, 8], 'metadata')
   const shown = { ...picture, data: bytes(picture.data, unit) }
   const items = [
@@ -183,7 +183,7 @@ describe('places of images', () => {
   ]
   const file = Buffer.from(assemble({ primary: 1, items }))
   const data = ['mdat', 'idat'].map((type) => file.indexOf(type) + 4)
-  /** Where something begins or ends, and the bytes around. */
+  /** Offsets of boundaries, and of the bytes next to them. */
   const cuts = [0, picture.data.length, shown.data.length, shown.data.length + unit.length].flatMap((at) => [
     Math.max(0, at - 1),
     at,
@@ -196,7 +196,7 @@ describe('places of images', () => {
     extents: fc.tuple(fc.tuple(fc.nat(2), cut, cut), fc.tuple(fc.nat(2), cut, cut)),
   })
 
-  test('any are handled', () =>
+  test('arbitrary locations are handled', () =>
     fc.assert(
       fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 3 }), async (places) => {
         const changed = Buffer.from(file)
@@ -215,8 +215,8 @@ describe('places of images', () => {
     ))
 })
 
-describe('a box that is known is handled wherever it may be, however short', () => {
-  const films = assemble({
+describe('known boxes of any length are handled at any position', () => {
+  const file = assemble({
     brands: ['avis', 'avif', 'mif1'],
     dataFirst: true,
     primary: 1,
@@ -230,7 +230,7 @@ describe('a box that is known is handled wherever it may be, however short', () 
     },
   })
 
-  /** The file with `made` at each place in each box of this type. */
+  /** Inserts `made` at each position in each box of a type. */
   function* inserted(trees: Tree[], type: string, made: Tree): Generator<Tree[]> {
     for (const [index, tree] of trees.entries()) {
       const { children } = tree
@@ -247,7 +247,7 @@ describe('a box that is known is handled wherever it may be, however short', () 
       for (const type of types) {
         for (let length = 0; length <= 12; length += 4) {
           const made = { type, head: new Uint8Array(length).fill(7, 4), children: [] }
-          for (const trees of inserted(treesIn(films), around, made))
+          for (const trees of inserted(treesIn(file), around, made))
             await assertHandled(bytes(...trees.map(written)))
         }
       }
@@ -255,7 +255,7 @@ describe('a box that is known is handled wherever it may be, however short', () 
   }
 })
 
-describe('a small file that claims much is handled', async () => {
+describe('files that are expensive to walk are handled', async () => {
   for (const [name, make] of Object.entries(await hostileAvifs(extent(2_100_000, 210_000)))) {
     test(name, async () => {
       await assertHandled(make())
@@ -263,7 +263,7 @@ describe('a small file that claims much is handled', async () => {
   }
 })
 
-/** Where anything that looks like a box starts. */
+/** Offsets of everything that looks like a box. */
 function headersOf(file: Uint8Array): number[] {
   const types =
     'ftyp meta hdlr pitm iloc iinf infe iref iprp ipco ispe av1C ipma grpl idat mdat uuid moov trak tkhd stbl stsd stsz stsc stco av01 dimg auxl cdsc altr tref udta'

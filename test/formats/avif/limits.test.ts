@@ -8,7 +8,7 @@ import { assertOutcome } from './subject.ts'
 const picture = await coded(noise(64, 48))
 
 describe('limits', () => {
-  /** AV1 data whose sequence header says a size (AV1 5.5), with a frame of a few bytes. */
+  /** AV1 data with the given size in its sequence header (AV1 5.5), and a frame of a few bytes. */
   const sized = (width: number, height: number): Coded => {
     const number = (value: number, bits: number) => value.toString(2).padStart(bits, '0')
     const bits = [
@@ -31,26 +31,26 @@ describe('limits', () => {
     }
   }
 
-  test('the largest side and the largest frame pass', async () => {
+  test('accepts the maximum side and the maximum frame', async () => {
     await assertOutcome(still(sized(MAX_SIDE_PIXELS, 4096)), 'accepted')
     await assertOutcome(still(sized(16_384, 16_384)), 'accepted')
   })
 
-  test('one pixel more does not', async () => {
+  test('refuses one pixel more', async () => {
     await assertOutcome(still(sized(MAX_SIDE_PIXELS + 1, 1)), 'damaged-image')
     await assertOutcome(still(sized(16_384, 16_385)), 'damaged-image')
   })
 
-  test('no pixels', async () => {
+  test('refuses an image without pixels', async () => {
     await assertOutcome(still({ ...picture, width: 0 }), 'damaged-image')
   })
 
-  test('a small size hides no large frame', async () => {
+  test('refuses a large frame behind a small declared size', async () => {
     const bomb = sized(65_536, 65_536)
     await assertOutcome(still({ ...bomb, width: 10, height: 10 }), 'damaged-image')
   })
 
-  test('more items, boxes or descriptions than any picture needs', async () => {
+  test('refuses too many items or boxes, and too large metadata', async () => {
     const many = Array.from({ length: 8193 }, (_, index) => ({ id: index + 2, type: 'Exif' }))
     await assertOutcome(still(picture, { items: many }), 'damaged-image')
     const boxes = bytes(...Array.from({ length: 16_385 }, () => box('free')))
@@ -60,14 +60,14 @@ describe('limits', () => {
     await assertOutcome(still(picture, { metaExtras: [long] }), 'damaged-image')
   })
 
-  test('an animation of more pixels than a viewer paints', async () => {
+  test('refuses an animation with too many pixels in total', async () => {
     const large = sized(16_384, 16_384)
     const frames = (count: number, width: number) =>
       assemble({
         brands: ['avis', 'avif'],
         blobs: [large.data],
         moov: ([at = 0]) => {
-          // Equal frames are written once.
+          // All samples share the data of one frame.
           const samples = new Array(count).fill({ at, length: large.data.length })
           return moov([track({ picture: { ...large, width }, samples })])
         },

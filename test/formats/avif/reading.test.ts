@@ -1,4 +1,4 @@
-/** What a walk over an AVIF file reads of it. */
+/** The amount of data that a walk over an AVIF file reads. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../../src/errors.ts'
@@ -19,8 +19,8 @@ import { corpus, inspect } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 
-describe('what is read', () => {
-  test('of a large picture, its description and a few headers', async () => {
+describe('reads', () => {
+  test('only metadata and a few headers of a large image', async () => {
     const large = await coded(noise(1024, 1024), { quality: 100, chromaSubsampling: '4:4:4' })
     const file = still(large)
     assert.ok(file.length > 1_000_000)
@@ -29,7 +29,7 @@ describe('what is read', () => {
     assert.ok(counts.read < 8192, `${counts.read} bytes were read`)
   })
 
-  test('of real files, too', async () => {
+  test('little of real files', async () => {
     for (const { name, file } of corpus()) {
       const { source, counts } = counted(sourceOf(file))
       await inspectAvif(source)
@@ -37,11 +37,11 @@ describe('what is read', () => {
     }
   })
 
-  test('of any file, at most twice its size and a little, in windows', async () => {
-    const litter = box('free', new Uint8Array(3_000_000))
+  test('at most about twice the size of any file, in windows', async () => {
+    const junk = box('free', new Uint8Array(3_000_000))
     const padding = Uint8Array.from({ length: 600_000 }, (_, i) => (i % 2 === 0 ? 0x7a : 0))
     const files = [
-      still(picture, { beforeData: [litter], afterData: [litter], blobs: [new Uint8Array(2_000_000)] }),
+      still(picture, { beforeData: [junk], afterData: [junk], blobs: [new Uint8Array(2_000_000)] }),
       // Nothing but padding units of two bytes (AV1, 5.3).
       still({ ...picture, data: bytes(picture.data, padding) }),
       still(picture, {
@@ -59,19 +59,19 @@ describe('what is read', () => {
     }
   })
 
-  test('a source that ends before its size is refused', async () => {
+  test('a source that ends before its declared size is refused', async () => {
     const file = still(picture)
     const short = { size: file.length, read: sourceOf(file.subarray(0, 100)).read }
     await assert.rejects(inspectAvif(short), Refusal)
   })
 
-  test('padding alone is no picture', async () => {
+  test('data of only padding is refused', async () => {
     await assert.rejects(inspect(still({ ...picture, data: bytes([0x7a, 0, 0x7a, 0]) })), Refusal)
   })
 })
 
-test('an item whose pieces lie apart is read piece by piece', async () => {
-  /** `data` with a gap behind its first five bytes. */
+test('an item with non-adjacent extents is read extent by extent', async () => {
+  /** A file with a gap after the first five bytes of the data. */
   const apart = (made: Coded, gap: Uint8Array) => {
     const [start, rest] = [made.data.subarray(0, 5), made.data.subarray(5)]
     const item = { ...image(1, { ...made, data: bytes(start, gap, rest) }), pieces: 2 }
@@ -84,7 +84,7 @@ test('an item whose pieces lie apart is read piece by piece', async () => {
   const { width, height } = await inspect(apart(picture, new Uint8Array(64)))
   assert.deepEqual([width, height], [64, 48])
 
-  // In the gap a unit that says nothing of the size, in the settings a small one.
+  // The gap contains a unit that would hide the sequence header, and av1C declares a small size.
   const gap = bytes(new Uint8Array(61), [0x3a, 0x0a, 0x39])
   const { av1C } = configured(picture, picture.data.subarray(2, 4 + picture.data[3]!))
   const large = await coded(noise(1024, 1024))

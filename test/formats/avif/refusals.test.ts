@@ -1,4 +1,4 @@
-/** An AVIF that is cut off, contradicts itself or is beyond the limits is refused. */
+/** Truncated or inconsistent AVIF files are refused. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -19,23 +19,23 @@ import { assertOutcome, corpus, outcome } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
 
-/** Places to cut at: always the same ones. */
-function* places(count: number, size: number): Generator<number> {
+/** Pseudorandom offsets, the same on every run. */
+function* offsets(count: number, size: number): Generator<number> {
   for (let i = 0, state = 1; i < count; i++) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
     yield Math.floor((state / 2 ** 32) * size)
   }
 }
 
-describe('a file that is cut off', async () => {
+describe('refuses a truncated file', async () => {
   const made: Record<string, Uint8Array> = {
     plain: still(picture),
     'data first': still(picture, { dataFirst: true }),
-    'data up to the end': still(picture, { dataSize: 'to-end' }),
+    'data box with an open size': still(picture, { dataSize: 'to-end' }),
     'data in idat': assemble({ primary: 1, items: [{ ...image(1, picture), inIdat: true }] }),
     'data with a 64-bit size': still(picture, { dataSize: 'large' }),
-    'data in pieces': assemble({ primary: 1, items: [{ ...image(1, picture), pieces: 9 }] }),
-    'one that sharp makes, with Exif': await noise(40, 30)
+    'data in several extents': assemble({ primary: 1, items: [{ ...image(1, picture), pieces: 9 }] }),
+    'encoded with sharp, with Exif': await noise(40, 30)
       .withExif({ IFD0: { Make: 'maker' } })
       .avif({ effort: 0 })
       .toBuffer(),
@@ -50,11 +50,11 @@ describe('a file that is cut off', async () => {
     test(`${name}, at every byte`, () => isDamaged(file, file.keys()))
   }
   for (const { name, file } of corpus()) {
-    test(`${name}, at 200 places`, () => isDamaged(file, places(200, file.length)))
+    test(`${name}, at 200 offsets`, () => isDamaged(file, offsets(200, file.length)))
   }
 })
 
-describe('a picture that is not AV1', () => {
+describe('an image that is not AV1', () => {
   const other = (type: string, plan: Plan = {}) =>
     assemble({
       major: 'mif1',
@@ -73,13 +73,13 @@ describe('a picture that is not AV1', () => {
     await assertOutcome(other('', { items, references: [['dimg', 1, 2]] }), 'unsupported-type')
   })
 
-  test('is an unsupported type without a brand of ours', async () => {
+  test('is an unsupported type without an AVIF brand', async () => {
     await assertOutcome(still(picture, { major: 'heic', brands: ['heic'] }), 'unsupported-type')
   })
 })
 
-describe('a file that contradicts itself', () => {
-  const only = (...properties: Part['properties'] & object) =>
+describe('an inconsistent file', () => {
+  const withProperties = (...properties: Part['properties'] & object) =>
     assemble({ primary: 1, items: [{ ...image(1, picture), properties }] })
   const av1C = { box: picture.av1C, essential: true }
   const data = (change: (data: Buffer) => Uint8Array) =>
@@ -116,29 +116,29 @@ describe('a file that contradicts itself', () => {
   const meta = (...boxes: Uint8Array[]) => still(picture, { metaExtras: boxes })
   const inner = assemble({ primary: 1, items: [{ ...image(1, picture), inIdat: true }] })
   const cases: Record<string, () => Uint8Array> = {
-    'no size': () => only(av1C),
-    'no codec settings': () => only(ispe(64, 48)),
-    'codec settings of another version': () => patched('av1C', 4, bytes([0x7f])),
-    'a size larger than the frame': () => only(ispe(65, 48), av1C),
-    'a size smaller than the frame': () => only(ispe(63, 48), av1C),
-    'two sizes': () => only(ispe(64, 48), ispe(65_535, 1), av1C),
-    'two codec settings': () => only(ispe(64, 48), av1C, { ...av1C }),
+    'no size': () => withProperties(av1C),
+    'no av1C': () => withProperties(ispe(64, 48)),
+    'an av1C of another version': () => patched('av1C', 4, bytes([0x7f])),
+    'a size larger than the frame': () => withProperties(ispe(65, 48), av1C),
+    'a size smaller than the frame': () => withProperties(ispe(63, 48), av1C),
+    'two sizes': () => withProperties(ispe(64, 48), ispe(65_535, 1), av1C),
+    'two av1C properties': () => withProperties(ispe(64, 48), av1C, { ...av1C }),
     'no primary image': () => assemble({ items: [image(1, picture)] }),
-    'a primary image that is not there': () => assemble({ primary: 2, items: [image(1, picture)] }),
+    'a nonexistent primary image': () => assemble({ primary: 2, items: [image(1, picture)] }),
     'no data': () => assemble({ primary: 1, items: [{ ...image(1, picture), data: undefined as never }] }),
-    'data that is not in this file': () => patched('iloc', 14, u16(2)),
+    'a location inside another item': () => patched('iloc', 14, u16(2)),
     'data without a frame': () => data((data) => data.subarray(0, 13)),
-    'data one byte short': () => data((data) => data.subarray(0, -1)),
-    'data one byte long': () => data((data) => bytes(data, [0x92])),
+    'data one byte too short': () => data((data) => data.subarray(0, -1)),
+    'data one byte too long': () => data((data) => bytes(data, [0x92])),
     'data with the forbidden bit': () => data((data) => bytes([data[0]! | 0x80], data.subarray(1))),
     'data without a sequence header': () => data((data) => bytes(data.subarray(0, 2), data.subarray(13))),
     'data outside the file': () => patched('iloc', 20, u32(1_000_000)),
     'data outside the data box': () => patched('iloc', 20, u32(20)),
-    'data in the description itself': () => patched('iloc', 20, u32(100)),
+    'data inside meta': () => patched('iloc', 20, u32(100)),
     'data outside idat': () => patched('iloc', 20, u32(5), inner),
-    'data in idat, named by its place in the file': () =>
+    'data in idat, addressed by file offset': () =>
       patched('iloc', 14, bytes(u16(0, 0, 1), u32(Buffer.from(inner).indexOf('idat') + 4)), inner),
-    'data that two images read in two ways': () => {
+    'overlapping data of two images': () => {
       const shared = { ...picture, data: bytes(picture.data, [0x28], 'metadata') }
       const items = [image(1, shared), { ...image(2, shared), data: undefined as never, sharing: 1 }]
       return patched('iloc', 24, u32(picture.data.length + 3), assemble({ primary: 1, items }))
@@ -153,25 +153,25 @@ describe('a file that contradicts itself', () => {
         ],
         references: [['dimg', 3, 1, 2]],
       }),
-    'an image that has the same data three times': () => {
+    'an image with the same extent three times': () => {
       const file = assemble({
         primary: 1,
         items: [{ ...image(1, picture), pieces: 3 }],
         blobs: [new Uint8Array(99_999)],
       })
-      const place = [Buffer.from(file).indexOf('mdat') + 4, picture.data.length]
-      return patched('iloc', 20, u32(...place, ...place, ...place), file)
+      const extent = [Buffer.from(file).indexOf('mdat') + 4, picture.data.length]
+      return patched('iloc', 20, u32(...extent, ...extent, ...extent), file)
     },
-    'data in an idat that is not there': () => patched('iloc', 14, u16(1)),
-    'an unknown form of locations': () => patched('iloc', 4, [9] as never),
+    'data in a nonexistent idat': () => patched('iloc', 14, u16(1)),
+    'an unknown version of iloc': () => patched('iloc', 4, [9] as never),
     'fields of an odd width': () => patched('iloc', 8, bytes([0x43])),
-    'more items than listed': () => patched('iinf', 8, u16(2)),
+    'a wrong number of items': () => patched('iinf', 8, u16(2)),
     'the same item twice': () => assemble({ primary: 1, items: [image(1, picture), image(1, picture)] }),
-    'two descriptions': () =>
+    'two meta boxes': () =>
       still(picture, { beforeData: [still(picture).subarray(0, 0), fullBox('meta', 0, 0)] }),
-    'two lists of places': () => meta(fullBox('iloc', 0, 0, u32(0))),
-    'two boxes of inner data': () => meta(box('idat'), box('idat')),
-    'a property that is not there': () => patched('ipma', 15, bytes([9])),
+    'two iloc boxes': () => meta(fullBox('iloc', 0, 0, u32(0))),
+    'two idat boxes': () => meta(box('idat'), box('idat')),
+    'a nonexistent property': () => patched('ipma', 15, bytes([9])),
     'a list of references longer than its box': () => meta(fullBox('iref', 0, 0, box('cdsc', u16(1, 9_000)))),
     'a box larger than the one around it': () => meta(bytes(u32(100), 'free')),
     'a box smaller than its header': () => meta(bytes(u32(7), 'free')),
@@ -179,29 +179,29 @@ describe('a file that contradicts itself', () => {
     'a grid with too few tiles': () => ofTiles(2, 2, 128, 48),
     'a grid of another size': () => ofTiles(2, 1, 127, 48),
     'a grid larger than its tiles': () => ofTiles(1, 2, 128, 48),
-    'a grid of nothing': () => ofTiles(2, 1, 128, 48, []),
-    'a grid with a tile that is not there': () => ofTiles(2, 1, 128, 48, [2, 7]),
-    'an overlay without places': () => overlay(),
-    'an overlay with too many places': () => overlay(0, 0, 1, 1),
-    'an identity of nothing': () =>
+    'a grid without tiles': () => ofTiles(2, 1, 128, 48, []),
+    'a grid with a nonexistent tile': () => ofTiles(2, 1, 128, 48, [2, 7]),
+    'an overlay without offsets': () => overlay(),
+    'an overlay with too many offsets': () => overlay(0, 0, 1, 1),
+    'an identity derivation without input': () =>
       assemble({ primary: 1, items: [{ id: 1, type: 'iden', properties: [ispe(64, 48)] }] }),
-    'a crop outside the picture': () => {
+    'a crop outside the image': () => {
       const crop = { box: box('clap', u32(10, 1, 10, 1, 500, 1, 0, 1)), essential: true }
       return assemble({ primary: 1, items: [image(1, picture, crop)] })
     },
-    'a crop of nothing': () => assemble({ primary: 1, items: [image(1, picture, clap(0, 10))] }),
-    'a crop over zero': () =>
+    'an empty crop': () => assemble({ primary: 1, items: [image(1, picture, clap(0, 10))] }),
+    'a crop with a zero denominator': () =>
       patched('clap', 8, u32(0), assemble({ primary: 1, items: [image(1, picture, clap(8, 8))] })),
-    'a turn that is cut off': () =>
+    'a truncated irot': () =>
       assemble({ primary: 1, items: [image(1, picture, { box: box('irot') }, irot(1))] }),
-    'no type at the start': () => still(picture).subarray(28),
-    nothing: () => new Uint8Array(0),
+    'no ftyp': () => still(picture).subarray(28),
+    'an empty file': () => new Uint8Array(0),
   }
   for (const [name, make] of Object.entries(cases)) {
-    test(name, () => assertOutcome(make(), 'damaged-image'))
+    test(`is refused: ${name}`, () => assertOutcome(make(), 'damaged-image'))
   }
 
-  test('an image beside the primary one that is damaged', async () => {
+  test('is refused: a damaged image that is not the primary one', async () => {
     const broken = { ...picture, data: picture.data.subarray(0, -3) }
     await assertOutcome(still(picture, { items: [image(2, broken)] }), 'damaged-image')
   })

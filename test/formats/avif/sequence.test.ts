@@ -1,4 +1,4 @@
-/** Image sequences: tracks of AV1 pictures, with or without a still picture beside them. */
+/** Image sequences: AV1 tracks, with or without a still image. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../../src/errors.ts'
@@ -12,7 +12,7 @@ const SECRET = 'SECRET: who made it'
 const frames = await Promise.all([80, 120, 160].map((mean) => coded(noise(64, 48, mean))))
 const [first, second, third] = frames as [(typeof frames)[0], (typeof frames)[0], (typeof frames)[0]]
 
-/** A sequence whose samples are the frames; `change` turns the track into another one. */
+/** A sequence with the frames as samples. `change`: builds the contents of `moov` from the default track. */
 function sequence(
   change: (track: TrackPlan) => Uint8Array[] = (plan) => [track(plan)],
   plan: Plan = {},
@@ -35,7 +35,7 @@ function refusedAs(code: string) {
   return (error: unknown) => error instanceof Refusal && error.code === code
 }
 
-/** The boxes around each, from the outermost. */
+/** The enclosing boxes of each type, outermost first. */
 const AROUND = {
   mvhd: 'moov',
   tkhd: 'moov trak',
@@ -51,7 +51,7 @@ const AROUND = {
   av1C: 'moov trak mdia minf stbl stsd av01',
 }
 
-/** The first box of this type ends early. `size`: of the whole box, in bytes. */
+/** Shortens the first box of a type. `size`: new size of the whole box. Unit: bytes. */
 function shorten(boxes: Uint8Array, type: keyof typeof AROUND, size: number): Uint8Array {
   const made = Buffer.from(boxes)
   const sizeAt = (name: string) => made.indexOf(name) - 4
@@ -64,25 +64,25 @@ function shorten(boxes: Uint8Array, type: keyof typeof AROUND, size: number): Ui
 }
 
 describe('a sequence', () => {
-  test('alone', async () => {
-    const seen = await scrub(sequence())
-    assert.deepEqual([seen.width, seen.height, seen.animated, seen.whole], [64, 48, true, true])
+  test('without a still image', async () => {
+    const result = await scrub(sequence())
+    assert.deepEqual([result.width, result.height, result.animated, result.unchanged], [64, 48, true, true])
   })
 
   test('with 64-bit offsets', async () => {
-    const seen = await scrub(sequence((plan) => [track({ ...plan, wideOffsets: true })]))
-    assert.deepEqual([seen.animated, seen.whole], [true, true])
+    const result = await scrub(sequence((plan) => [track({ ...plan, wideOffsets: true })]))
+    assert.deepEqual([result.animated, result.unchanged], [true, true])
   })
 
-  test('beside a still picture that viewers without animation show', async () => {
+  test('with a still image as fallback', async () => {
     const file = sequence(undefined, {
       major: 'avif',
       brands: ['avif', 'avis'],
       primary: 1,
       items: [image(1, third)],
     })
-    const seen = await scrub(file)
-    assert.deepEqual([seen.width, seen.height, seen.animated, seen.whole], [64, 48, true, true])
+    const result = await scrub(file)
+    assert.deepEqual([result.width, result.height, result.animated, result.unchanged], [64, 48, true, true])
     assert.deepEqual((await decoded(file)).data, (await decoded(still(third))).data)
   })
 
@@ -91,9 +91,9 @@ describe('a sequence', () => {
     assert.equal((await inspect(file)).animated, false)
   })
 
-  test('a still picture under the brand avis is not animated', async () => {
-    const seen = await scrub(still(first, { major: 'avis', brands: ['avis', 'avif', 'mif1'] }))
-    assert.deepEqual([seen.animated, seen.whole], [false, true])
+  test('a still image with the brand avis is not animated', async () => {
+    const result = await scrub(still(first, { major: 'avis', brands: ['avis', 'avif', 'mif1'] }))
+    assert.deepEqual([result.animated, result.unchanged], [false, true])
   })
 
   test('with alpha', async () => {
@@ -101,12 +101,12 @@ describe('a sequence', () => {
       const reference = box('tref', box('auxl', u32(1)))
       return [track(plan), track({ ...plan, id: 2, handler: 'auxv', extras: [reference] })]
     })
-    const seen = await scrub(file)
-    assert.deepEqual([seen.animated, seen.whole], [true, true])
+    const result = await scrub(file)
+    assert.deepEqual([result.animated, result.unchanged], [true, true])
   })
 })
 
-describe('what is private in a sequence', () => {
+describe('private data is removed from a sequence', () => {
   const meta = fullBox(
     'meta',
     0,
@@ -121,18 +121,18 @@ describe('what is private in a sequence', () => {
         extras: [box('udta', box('name', SECRET)), meta, box('uuid', new Uint8Array(16), SECRET)],
       }),
     ],
-    'user data and metadata of the film': (plan) => [
+    'user data and metadata of the movie': (plan) => [
       track(plan),
       box('udta', SECRET),
       meta,
       box('free', SECRET),
     ],
-    'its times': (plan) => [track({ ...plan, time: 0x53454352 })],
-    'a track of metadata': (plan) => [
+    timestamps: (plan) => [track({ ...plan, time: 0x53454352 })],
+    'a metadata track': (plan) => [
       track({ ...plan, extras: [box('tref', box('cdsc', u32(7)))] }),
       track({ ...plan, id: 7, handler: 'meta', entry: 'mett', samples: [], extras: [box('udta', SECRET)] }),
     ],
-    'a track of sound': (plan) => [
+    'an audio track': (plan) => [
       track({ ...plan, id: 7, handler: 'soun', entry: 'SECR', samples: [] }),
       track(plan),
     ],
@@ -140,7 +140,7 @@ describe('what is private in a sequence', () => {
       track(plan),
       track({ ...plan, id: 2, samples: [], extras: [box('tref', box('thmb', u32(1))), box('udta', SECRET)] }),
     ],
-    'a film in another codec': (plan) => [
+    'a video track in another codec': (plan) => [
       track(plan),
       track({ ...plan, id: 3, handler: 'vide', entry: 'hvc1', extras: [box('udta', SECRET)] }),
     ],
@@ -149,24 +149,24 @@ describe('what is private in a sequence', () => {
     test(name, async () => {
       const file = sequence(change)
       const result = await scrub(file)
-      assert.equal(result.whole, false)
+      assert.equal(result.unchanged, false)
       assert.equal(result.file.length, file.length)
       assert.equal(Buffer.from(result.file).includes('SECR'), false)
       for (const { data } of frames) {
         assert.equal(Buffer.from(result.file).indexOf(data), Buffer.from(file).indexOf(data))
       }
       const again = await scrub(result.file)
-      assert.deepEqual([again.whole, again.animated], [true, true])
+      assert.deepEqual([again.unchanged, again.animated], [true, true])
     })
   }
 
-  test('the samples of a track that goes, between those of one that stays', async () => {
+  test('samples of a removed track between those of a kept track', async () => {
     const blobs = [bytes(SECRET), new Uint8Array(50).fill(0x53)]
     const file = sequence(
       (plan) => {
         const at = plan.samples[0]!.at - 50 - SECRET.length
-        const spoken = [{ at, length: SECRET.length }]
-        return [track(plan), track({ ...plan, id: 2, handler: 'soun', entry: 'mp4a', samples: spoken })]
+        const audioSamples = [{ at, length: SECRET.length }]
+        return [track(plan), track({ ...plan, id: 2, handler: 'soun', entry: 'mp4a', samples: audioSamples })]
       },
       { blobs },
     )
@@ -176,7 +176,7 @@ describe('what is private in a sequence', () => {
     for (const { data } of frames) assert.equal(Buffer.from(result.file).includes(Buffer.from(data)), true)
   })
 
-  test('a film that no viewer of AVIF shows goes whole, and the still picture stays', async () => {
+  test('a movie without AV1 tracks as a whole, but not the still image', async () => {
     const file = sequence((plan) => [track({ ...plan, handler: 'vide', entry: 'hvc1' })], {
       major: 'avif',
       brands: ['avif'],
@@ -185,34 +185,37 @@ describe('what is private in a sequence', () => {
     })
     const result = await scrub(file)
     assert.equal(result.animated, false)
-    for (const gone of ['moov', 'hvc1']) assert.equal(Buffer.from(result.file).includes(gone), false)
+    for (const type of ['moov', 'hvc1']) assert.equal(Buffer.from(result.file).includes(type), false)
     assert.equal(Buffer.from(result.file).includes(Buffer.from(first.data)), false)
     assert.deepEqual((await decoded(result.file)).data, (await decoded(still(third))).data)
   })
 
-  test('a place in the user data of a track', async () => {
-    const place = box('udta', box('\u00a9xyz', '+51.5-0.1/'))
-    assert.equal((await inspect(sequence((plan) => [track({ ...plan, extras: [place] })]))).hasLocation, true)
+  test('a location in the user data of a track', async () => {
+    const userData = box('udta', box('\u00a9xyz', '+51.5-0.1/'))
+    assert.equal(
+      (await inspect(sequence((plan) => [track({ ...plan, extras: [userData] })]))).hasLocation,
+      true,
+    )
     assert.equal((await inspect(sequence())).hasLocation, false)
   })
 })
 
-describe('a damaged sequence', () => {
+describe('a damaged sequence is refused', () => {
   const cases: Record<string, (plan: TrackPlan) => Uint8Array[]> = {
     'a sample outside the file': (plan) => [track({ ...plan, samples: [{ at: 1_000_000, length: 10 }] })],
     'a sample outside the data': (plan) => [track({ ...plan, samples: [{ at: 30, length: 10 }] })],
     'a sample too long': (plan) => [
       track({ ...plan, samples: plan.samples.map((one) => ({ ...one, length: 1e6 })) }),
     ],
-    'a sample cut short': (plan) => [
+    'a truncated sample': (plan) => [
       track({ ...plan, samples: plan.samples.map((one) => ({ ...one, length: one.length - 1 })) }),
     ],
-    'a sample of nothing': (plan) => [
+    'an empty sample': (plan) => [
       track({ ...plan, samples: plan.samples.map((one) => ({ ...one, length: 0 })) }),
     ],
     'no samples': (plan) => [track({ ...plan, samples: [] })],
     'no pixels': (plan) => [track({ ...plan, picture: { ...first, width: 0 } })],
-    'no codec settings': (plan) => [track({ ...plan, picture: { ...first, av1C: box('free', [0]) } })],
+    'no av1C': (plan) => [track({ ...plan, picture: { ...first, av1C: box('free', [0]) } })],
     'no track': () => [],
   }
   for (const [name, change] of Object.entries(cases)) {
@@ -225,7 +228,7 @@ describe('a damaged sequence', () => {
     await assert.rejects(inspect(file), refusedAs('damaged-image'))
   })
 
-  test('a number of samples beyond all reason', async () => {
+  test('an absurd number of samples', async () => {
     const file = Buffer.from(sequence())
     const at = file.indexOf('stsz')
     file.writeUInt32BE(1, at + 8)
@@ -233,67 +236,67 @@ describe('a damaged sequence', () => {
     await assert.rejects(inspect(file), refusedAs('damaged-image'))
   })
 
-  test('the second sample is whole, but not AV1', async () => {
+  test('a second sample that is not AV1', async () => {
     const file = Buffer.from(sequence())
     file[file.indexOf(second.data)] = 0xff
     await assert.rejects(inspect(file), refusedAs('damaged-image'))
   })
 })
 
-/** `boxes` with one more behind the first box of its type, or behind another. */
-function doubled(boxes: Uint8Array, more: Uint8Array, behind: keyof typeof AROUND): Uint8Array {
+/** `boxes` with an extra box after the first box of type `after`. */
+function withExtraBox(boxes: Uint8Array, extra: Uint8Array, after: keyof typeof AROUND): Uint8Array {
   const made = Buffer.from(boxes)
   const sizeAt = (name: string) => made.indexOf(name) - 4
-  const end = sizeAt(behind) + made.readUInt32BE(sizeAt(behind))
-  for (const around of AROUND[behind].split(' '))
-    made.writeUInt32BE(made.readUInt32BE(sizeAt(around)) + more.length, sizeAt(around))
-  return Buffer.concat([made.subarray(0, end), more, made.subarray(end)])
+  const end = sizeAt(after) + made.readUInt32BE(sizeAt(after))
+  for (const around of AROUND[after].split(' '))
+    made.writeUInt32BE(made.readUInt32BE(sizeAt(around)) + extra.length, sizeAt(around))
+  return Buffer.concat([made.subarray(0, end), extra, made.subarray(end)])
 }
 
-describe('a box of a track of which decoders read one', () => {
-  const cases: Record<string, [more: Uint8Array, behind: keyof typeof AROUND]> = {
+describe('duplicate boxes in a track are refused', () => {
+  const cases: Record<string, [extra: Uint8Array, after: keyof typeof AROUND]> = {
     'a second handler, without fields': [box('hdlr'), 'hdlr'],
     'a second handler of four bytes': [box('hdlr', u32(0)), 'hdlr'],
     'a second header': [fullBox('mvhd', 0, 0, new Uint8Array(96)), 'mvhd'],
-    'second media': [box('mdia'), 'mdia'],
-    'second offsets': [fullBox('stco', 0, 0, u32(1, 0)), 'stco'],
-    'offsets of both widths': [fullBox('co64', 0, 0, u32(0)), 'stts'],
-    'second sizes': [fullBox('stsz', 0, 0, u32(0, 1, 1)), 'stsz'],
-    'sizes of both widths': [fullBox('stz2', 0, 0, u32(8, 0)), 'stts'],
-    'second settings': [box('av1C', first.av1C.subarray(8)), 'av1C'],
+    'a second mdia': [box('mdia'), 'mdia'],
+    'a second stco': [fullBox('stco', 0, 0, u32(1, 0)), 'stco'],
+    'stco and co64': [fullBox('co64', 0, 0, u32(0)), 'stts'],
+    'a second stsz': [fullBox('stsz', 0, 0, u32(0, 1, 1)), 'stsz'],
+    'stsz and stz2': [fullBox('stz2', 0, 0, u32(8, 0)), 'stts'],
+    'a second av1C': [box('av1C', first.av1C.subarray(8)), 'av1C'],
   }
-  for (const [name, [more, behind]] of Object.entries(cases)) {
+  for (const [name, [extra, after]] of Object.entries(cases)) {
     test(name, async () => {
       const file = sequence((plan) => [track(plan)])
-      assert.ok((await scrub(file)).whole)
+      assert.ok((await scrub(file)).unchanged)
       const twice = assemble({
         major: 'avis',
         brands: ['avis', 'msf1', 'miaf'],
         blobs: [first.data],
         moov: ([at = 0]) =>
-          doubled(
+          withExtraBox(
             moov([track({ picture: first, samples: [{ at, length: first.data.length }] })]),
-            more,
-            behind,
+            extra,
+            after,
           ),
       })
       await assert.rejects(inspect(twice), refusedAs('damaged-image'))
     })
   }
 
-  test('colours may be said twice, as code points and as a profile', async () => {
+  test('except for colr, which may occur twice', async () => {
     const colours = [
       box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80]),
       box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80]),
     ]
     const picture = { ...first, av1C: bytes(first.av1C, ...colours) }
-    assert.ok((await scrub(sequence((plan) => [track({ ...plan, picture })]))).whole)
+    assert.ok((await scrub(sequence((plan) => [track({ ...plan, picture })]))).unchanged)
   })
 })
 
-describe('a box of a track that ends before its fields do', () => {
+describe('a box that ends before its last field', () => {
   for (const type of Object.keys(AROUND) as (keyof typeof AROUND)[]) {
-    test(`${type}: nothing is written into the box behind it`, async () => {
+    test(`${type}: scrubbing does not write into the next box`, async () => {
       const moovOf = (at = 0) =>
         moov([track({ picture: first, samples: [{ at, length: first.data.length }], time: 77 })], [], 77)
       const made = Buffer.from(moovOf())
@@ -305,10 +308,10 @@ describe('a box of a track that ends before its fields do', () => {
           blobs: [first.data],
           moov: ([at]) => shorten(moovOf(at), type, size),
         })
-        const seen = await scrub(file).catch((error) => {
+        const result = await scrub(file).catch((error) => {
           if (size === whole || !refusedAs('damaged-image')(error)) throw error
         })
-        if (seen !== undefined) assert.ok((await scrub(seen.file)).whole, `${size} of ${whole} bytes`)
+        if (result !== undefined) assert.ok((await scrub(result.file)).unchanged, `${size} of ${whole} bytes`)
       }
     })
   }

@@ -1,4 +1,4 @@
-/** What the AVIF tests ask of the module, and of sharp beside it. */
+/** Helpers for the AVIF tests: inspects files with the code under test, and decodes them with sharp for comparison. */
 import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { Refusal } from '../../../src/errors.ts'
@@ -11,7 +11,7 @@ export function inspect(file: Uint8Array): Promise<Inspection> {
   return inspectAvif(sourceOf(file))
 }
 
-/** `accepted`, or the code of the refusal. */
+/** `accepted`, or the error code of the refusal. */
 export async function outcome(file: Uint8Array): Promise<string> {
   try {
     await inspect(file)
@@ -22,11 +22,11 @@ export async function outcome(file: Uint8Array): Promise<string> {
   }
 }
 
-export async function assertOutcome(file: Uint8Array, expected: string, what?: string): Promise<void> {
-  assert.equal(await outcome(file), expected, what)
+export async function assertOutcome(file: Uint8Array, expected: string, message?: string): Promise<void> {
+  assert.equal(await outcome(file), expected, message)
 }
 
-/** Pixels of the primary image, and what else a viewer goes by. Throws at sharp's slightest doubt. */
+/** Pixels of the primary image, and all metadata that affects display. Throws even on a warning of sharp. */
 export async function decoded(file: Uint8Array) {
   const options = { failOn: 'warning', limitInputPixels: false } as const
   const { data, info } = await sharp(file, options)
@@ -37,25 +37,25 @@ export async function decoded(file: Uint8Array) {
   return { data, info, width, height, pages, orientation, density, icc, hasAlpha, exif, xmp }
 }
 
-/** Files of the corpus. */
+/** The AVIF files of the corpus. */
 export function corpus(): { name: string; file: Uint8Array }[] {
   return images(/\.avif$/).map(({ name, bytes: file }) => ({ name, file }))
 }
 
 /**
- * Scrubs, and checks what holds for every file: same pixels, no secret, and nothing left to do. `clean`: the same
- * picture, for a file that sharp refuses because of what goes.
+ * Scrubs a file and checks the invariants: the pixels are unchanged, no secret is left, and scrubbing is idempotent.
+ * `clean`: the same image without private data, for a file that sharp cannot decode.
  */
 export async function assertScrubbed(file: Uint8Array, clean = file): Promise<Scrubbed> {
   const before = await decoded(clean)
   const result = await scrub(file)
-  assert.equal(result.whole, false)
+  assert.equal(result.unchanged, false)
   const { exif: _, xmp: __, ...after } = await decoded(result.file)
   const { exif: ___, xmp: ____, ...wanted } = before
   assert.deepEqual(after, wanted)
   assert.equal(Buffer.from(result.file).includes('SECRET'), false)
   const again = await scrub(result.file)
-  assert.deepEqual([again.whole, again.hasLocation], [true, false])
+  assert.deepEqual([again.unchanged, again.hasLocation], [true, false])
   assert.deepEqual(
     [again.width, again.height, again.animated],
     [result.width, result.height, result.animated],

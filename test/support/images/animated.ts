@@ -35,18 +35,18 @@ export async function gifs(): Promise<MadeImage[]> {
       },
     ),
     gif('with a comment', withGifBlock(still, Buffer.from('!\xfe\x06SECRET\0', 'latin1'))),
-    gif('with a place', withGifBlock(still, xmpBlock(editorXmp(true))), { located: true }),
+    gif('with a location', withGifBlock(still, xmpBlock(editorXmp(true))), { located: true }),
     gif('with bytes after the end', Buffer.concat([still, Buffer.from('SECRET')])),
     gif('a block that ends twice', Buffer.concat([still.subarray(0, -1), Buffer.from([0, 0x3b])])),
   ]
 }
 
-/** Before the trailer. */
+/** Inserts a block before the trailer. */
 function withGifBlock(file: Buffer, block: Buffer): Buffer {
   return Buffer.concat([file.subarray(0, -1), block, file.subarray(-1)])
 }
 
-/** XMP stands bare; 256 bytes that count down bring every reader of sub-blocks to its end (XMP part 3, 1.1.2). */
+/** XMP is stored without sub-blocks. 256 bytes that count down lead every sub-block reader to its end (XMP part 3, 1.1.2). */
 function xmpBlock(packet: Buffer): Buffer {
   const trailer = Buffer.from([1, ...Array.from({ length: 256 }, (_, index) => 255 - index), 0])
   return Buffer.concat([Buffer.from('!\xff\x0bXMP DataXMP', 'latin1'), packet, trailer])
@@ -104,7 +104,7 @@ export async function webps(): Promise<MadeImage[]> {
     ]),
   }
   const located: Record<string, Buffer> = {
-    'XMP with a place': extended(WITH_XMP, chunk('XMP ', editorXmp(true))),
+    'XMP with a location': extended(WITH_XMP, chunk('XMP ', editorXmp(true))),
     'Exif as JPEG has it': extended(
       WITH_EXIF,
       chunk('EXIF', Buffer.concat([Buffer.from('Exif\0\0'), cameraExif({ orientation: 2 })])),
@@ -145,7 +145,7 @@ export async function webps(): Promise<MadeImage[]> {
   ]
 }
 
-/** Turns on flags of VP8X, the first chunk. */
+/** Sets flags of VP8X, the first chunk. */
 function withFlags(file: Buffer, flags: number): Buffer {
   const changed = Buffer.from(file)
   changed[20]! |= flags

@@ -1,4 +1,4 @@
-/** Photographs with a gain map as iPhones write them into JPEG, put together by hand. */
+/** Handcrafted JPEGs with a gain map in the format of iPhones. */
 import { exifSegment, xmpSegment } from './jpeg.ts'
 import { withSegments } from './jpeg-coder.ts'
 import { GAIN_MAP_FIELDS, mpf, packet, VERSION } from './ultra-hdr.ts'
@@ -8,11 +8,11 @@ export interface AppleHdr {
   second: Uint8Array
   orientation?: number
   auxiliaryType?: string
-  /** With Android's properties beside, as converters write them. */
+  /** Adds Android's properties, as converters do. */
   android?: boolean
 }
 
-/** Numerators of tags 33 and 48; the denominator is a thousand. */
+/** Numerators of tags 33 and 48, with a denominator of 1000. */
 export const HEADROOM = [1500, -250]
 
 export function appleHdr({
@@ -44,7 +44,7 @@ export function appleHdr({
   ])
 }
 
-/** Orientation, and a maker note with both headroom fields among others. */
+/** Exif with an orientation, and a maker note with both headroom fields and a private one. */
 function exifOf(orientation: number): Buffer {
   const header = Buffer.from('Apple iOS\0\0\x01MM', 'latin1')
   const secret = Buffer.from('SECRET unique id of the picture')
@@ -82,7 +82,7 @@ function ifd(...entries: [tag: number, type: number, count: number, value: numbe
   return out
 }
 
-/** Reads the maker note as Skia does: a header, then a directory whose offsets count from the header. */
+/** Reads the maker note like Skia: a header, then a directory with offsets relative to the header. */
 export function headroomOf(file: Uint8Array): number[] {
   const bytes = Buffer.from(file)
   const note = bytes.subarray(bytes.indexOf('Apple iOS'))

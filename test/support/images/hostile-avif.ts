@@ -1,4 +1,4 @@
-/** AVIF files that cost a walk as much as they can for their size. */
+/** AVIF files that maximize the cost of a walk for their size. */
 import { alphaKind, coded, image, irot, noise, type Part, type Plan, still } from './avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
 import { crowded, moov, track } from './avif/tracks-assembly.ts'
@@ -6,16 +6,16 @@ import { crowded, moov, track } from './avif/tracks-assembly.ts'
 export async function hostileAvifs(size: number): Promise<Record<string, () => Uint8Array>> {
   const picture = await coded(noise(64, 48))
   const alpha = await coded(noise(64, 48).greyscale())
-  /** Small frames: units of two bytes. */
+  /** Tiny frames. */
   const filler = new Uint8Array(Buffer.alloc(size - (size % 4), '\x32\x02\0\0', 'latin1'))
   const fill = [new Uint8Array(size)]
   const many = (count: number, piece: Uint8Array) => new Uint8Array(Buffer.alloc(count * piece.length, piece))
   /** Fills `size` with copies of the piece. */
   const full = (piece: Uint8Array) => many(Math.floor(size / piece.length), piece)
 
-  /** A track whose samples are `sampleBytes` long and start at `places`. `first`: where the picture is, before them. */
-  const placed = (places: Uint32Array, sampleBytes: number, first?: number) => {
-    const others = Array.from(places, (at) => ({ at, length: sampleBytes }))
+  /** A track of samples of `sampleBytes` bytes at `offsets`. `first`: offset of a valid first sample. */
+  const trackAt = (offsets: Uint32Array, sampleBytes: number, first?: number) => {
+    const others = Array.from(offsets, (at) => ({ at, length: sampleBytes }))
     const opening = first === undefined ? [] : [{ at: first, length: picture.data.length }]
     return track({ picture, samples: [...opening, ...others] })
   }
@@ -34,23 +34,23 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
   return {
     'AVIF, overlapping samples': () =>
       sequence({}, ([at = 0]) =>
-        placed(
+        trackAt(
           Uint32Array.from({ length: samples }, (_, i) => at + i),
           picture.data.length,
         ),
       ),
     'AVIF, overlapping samples in descending order': () =>
       sequence({}, ([at = 0]) =>
-        placed(
+        trackAt(
           Uint32Array.from({ length: samples }, (_, i) => at + samples - i),
           4096,
         ),
       ),
     'AVIF, the same sample a hundred thousand times': () =>
-      sequence({}, ([at = 0]) => placed(new Uint32Array(samples).fill(at), picture.data.length)),
+      sequence({}, ([at = 0]) => trackAt(new Uint32Array(samples).fill(at), picture.data.length)),
     'AVIF, small samples': () =>
       sequence({}, ([first = 0, at = 0]) =>
-        placed(
+        trackAt(
           Uint32Array.from({ length: samples }, (_, i) => at + step * i),
           4,
           first,
@@ -58,7 +58,7 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
       ),
     'AVIF, small samples out of order': () =>
       sequence({}, ([first = 0, at = 0]) =>
-        placed(
+        trackAt(
           Uint32Array.from({ length: samples }, (_, i) => at + step * ((i * 48_271) % samples)),
           4,
           first,

@@ -1,4 +1,4 @@
-/** Files that cost a walk as much as they can for their size. Some are sound, most are refused. */
+/** Files that maximize the cost of a walk for their size. Some are valid, most are refused. */
 import { pngChunk, pngChunks, pngOf, webpChunks, webpOf } from '../chunks.ts'
 import { hostileAvifs } from './hostile-avif.ts'
 import { exifSegment, xmpSegment } from './jpeg.ts'
@@ -6,7 +6,7 @@ import { codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
 import { frames, picture } from './pictures.ts'
 import { cameraExif, editorXmp } from './private-metadata.ts'
 
-/** Makes each file when it is asked for. `size`: about how large they are. Unit: bytes. */
+/** Functions that make the files. `size`: approximate file size. Unit: bytes. */
 export async function hostileImages(size: number): Promise<Record<string, () => Uint8Array>> {
   return {
     ...(await hostileJpegs(size)),
@@ -26,7 +26,7 @@ function filled(pattern: Uint8Array | string, size: number): Buffer {
 
 async function hostileJpegs(size: number): Promise<Makers> {
   const jpeg = await picture().jpeg().toBuffer()
-  /** Between the coded data and the end. */
+  /** Inserts bytes between the coded data and EOI. */
   const inScan = (more: Buffer) => Buffer.concat([jpeg.subarray(0, -2), more, EOI])
   const before = (piece: Uint8Array | string) => withSegments(jpeg, filled(piece, size))
   const long = (body: Uint8Array) => Buffer.concat([body, Buffer.alloc(60_000, ' GPS')])
@@ -50,7 +50,7 @@ async function hostileJpegs(size: number): Promise<Makers> {
   }
 }
 
-/** A list of images that all start at the same place: SOI, and lengths up to the end. */
+/** An index of images with nearly the same offset, each extending to the end of the file. */
 function manyListed(jpeg: Buffer, size: number): Buffer {
   const count = 500
   const index = Buffer.alloc(8 + 2 + 12 + 4 + count * 16)
@@ -75,7 +75,7 @@ async function hostilePngs(size: number): Promise<Makers> {
   const png = await picture().png().toBuffer()
   const [header, ...rest] = pngChunks(png)
   if (!header) throw new Error('sharp wrote no chunks')
-  /** Between the header of a PNG and the rest. */
+  /** Inserts chunks after IHDR. */
   const amid = (...chunks: { type: string; body: Buffer }[]) => {
     const piece = pngOf(chunks).subarray(8)
     return Buffer.concat([png.subarray(0, 33), filled(piece, size), png.subarray(33)])
@@ -148,7 +148,7 @@ async function hostileWebps(size: number): Promise<Makers> {
     await (await frames(2, { width: 1, height: 1 })).webp({ lossless: true }).toBuffer(),
   )
   const start = webpOf(animation)
-  /** After everything else. */
+  /** Appends chunks to the animation. */
   const behind = (piece: Uint8Array | string) => {
     const file = Buffer.concat([start, filled(piece, size)])
     file.writeUInt32LE(file.length - 8, 4)

@@ -1,4 +1,4 @@
-/** Sound images of every kind that is accepted, made here. AVIF has a place of its own. */
+/** Generated well-formed images of all accepted types, except for AVIF: see `avif/`. */
 import { gifs, webps } from './animated.ts'
 import { jpegs } from './jpeg.ts'
 import type { MadeImage } from './pictures.ts'

@@ -1,20 +1,20 @@
-/** A small JPEG coder for what sharp can't write: restarts, separate scans, odd sampling, lossless and arithmetic. */
+/** A small JPEG encoder for what sharp lacks: restarts, separate scans, odd sampling, lossless and arithmetic coding. */
 
 export interface CodedJpeg {
   width: number
   height: number
-  /** Sampling factors, horizontal and vertical, a pair for each component. */
+  /** Sampling factors, one pair per component. */
   sampling?: [horizontal: number, vertical: number][]
-  /** Coded units between restart markers. */
+  /** MCUs between restart markers. */
   restartInterval?: number
-  /** A scan for each component, instead of one for all. */
+  /** One scan per component, instead of one for all. */
   separateScans?: boolean
   lossless?: boolean
-  /** Markers come behind fill bytes (ITU-T T.81, B.1.1.2). */
+  /** Number of fill bytes before markers (ITU-T T.81, B.1.1.2). */
   fillBytes?: number
 }
 
-/** A marker segment, whole. */
+/** Encodes a marker segment. */
 export function segment(marker: number, ...body: (Uint8Array | number[])[]): Buffer {
   const bytes = Buffer.concat(body.map((part) => Uint8Array.from(part)))
   const length = bytes.length + 2
@@ -62,7 +62,7 @@ export function codeJpeg(options: CodedJpeg): Buffer {
   return Buffer.concat([...parts, fill, EOI])
 }
 
-/** Which component each block of each coded unit belongs to. */
+/** The MCUs of a scan: the component of each block. */
 function unitsOf({ width, height, sampling = [[1, 1]], lossless }: CodedJpeg, scan: number[]): number[][] {
   const side = lossless ? 1 : 8
   const widest = Math.max(...sampling.map(([h]) => h))
@@ -110,7 +110,7 @@ function codedData(units: number[][], restartInterval: number, lossless: boolean
   return Buffer.from(out)
 }
 
-/** Sixteen pixels square, coded arithmetically. Every byte is a valid code, so the data need not be computed. */
+/** 16 by 16 pixels, arithmetic coding. Any bytes are valid code, so the data need not be computed. */
 export function arithmeticJpeg(): Buffer {
   return Buffer.concat([
     SOI,
@@ -123,7 +123,7 @@ export function arithmeticJpeg(): Buffer {
   ])
 }
 
-/** `file` with segments put behind its SOI. */
+/** `file` with segments inserted after its SOI. */
 export function withSegments(file: Uint8Array, ...segments: Uint8Array[]): Buffer {
   return Buffer.concat([SOI, ...segments, file.subarray(2)])
 }

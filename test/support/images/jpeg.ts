@@ -1,4 +1,4 @@
-/** JPEG files of every kind that sharp and `jpeg-coder.ts` can make, with and without private metadata. */
+/** JPEG files of every kind that sharp and `jpeg-coder.ts` can write, with and without private metadata. */
 import sharp from 'sharp'
 import { arithmeticJpeg, codeJpeg, segment, withSegments } from './jpeg-coder.ts'
 import { type MadeImage, naming, picture } from './pictures.ts'
@@ -76,7 +76,7 @@ export async function jpegs(): Promise<MadeImage[]> {
     arithmetic: arithmeticJpeg(),
   }
   const dirty: Record<string, Buffer> = {
-    // Its tables of quantisation and of AC codes are for other codings.
+    // Contains quantisation and AC tables, which lossless coding does not use.
     lossless: codeJpeg({ width: 40, height: 30, lossless: true }),
     comment: withSegments(plain, segment(COMMENT, Buffer.from('SECRET comment'))),
     'comment between scans': beforeLastScan(progressive, segment(COMMENT, Buffer.from('SECRET comment'))),
@@ -135,7 +135,7 @@ export async function jpegs(): Promise<MadeImage[]> {
     ]),
   }
   const located: Record<string, Buffer> = {
-    'XMP with a place': withSegments(plain, xmpSegment(editorXmp(true))),
+    'XMP with a location': withSegments(plain, xmpSegment(editorXmp(true))),
   }
   for (let orientation = 1; orientation <= 8; orientation++) {
     located[`camera, orientation ${orientation}`] = withSegments(
@@ -160,7 +160,7 @@ function jfifSegment({ density = 1, thumbnail = false }): Buffer {
   )
 }
 
-/** Up to the first scan. */
+/** Removes the segments of a marker before the first scan. */
 function withoutSegments(file: Buffer, marker: number): Buffer {
   const parts = [file.subarray(0, 2)]
   let at = 2

@@ -1,4 +1,4 @@
-/** Pictures for sharp to encode: gradients with noise, the same every time. */
+/** Pictures for sharp to encode: deterministic gradients with noise. */
 import sharp, { type Sharp } from 'sharp'
 import type { ImageType } from '../../../src/protocol.ts'
 
@@ -6,12 +6,12 @@ export interface Picture {
   width?: number
   height?: number
   channels?: 1 | 2 | 3 | 4
-  /** 16 bits a sample instead of 8. */
+  /** 16 bits per sample instead of 8. */
   deep?: boolean
   seed?: number
 }
 
-/** Numbers from 0 to 1 that repeat with their seed (mulberry32). */
+/** A seeded pseudorandom generator of numbers from 0 to 1 (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
@@ -30,13 +30,13 @@ export function picture({
   seed = 1,
 }: Picture = {}): Sharp {
   const random = randomFrom(seed)
-  const most = deep ? 65_535 : 255
+  const max = deep ? 65_535 : 255
   const pixels = deep ? new Uint16Array(width * height * channels) : new Uint8Array(width * height * channels)
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       for (let channel = 0; channel < channels; channel++) {
         const slope = (x / width + (channel * y) / height) / 3
-        pixels[(y * width + x) * channels + channel] = most * Math.min(1, slope + random() * 0.3)
+        pixels[(y * width + x) * channels + channel] = max * Math.min(1, slope + random() * 0.3)
       }
     }
   }
@@ -45,7 +45,7 @@ export function picture({
   return image.toColourspace(deep ? 'grey16' : 'b-w')
 }
 
-/** Frames of one animation, for sharp to join. */
+/** An animation of `count` frames. */
 export async function frames(count: number, options: Picture = {}): Promise<Sharp> {
   const channels = options.channels ?? 4
   const pages = await Promise.all(
@@ -63,16 +63,16 @@ export interface MadeImage {
   name: string
   type: ImageType
   bytes: Uint8Array
-  /** Nothing in it is private: it is stored as it is. What is private in the others says SECRET. */
+  /** It contains no private metadata, so it is stored unchanged. Private metadata in other images contains the word SECRET. */
   clean: boolean
   animated?: boolean
-  /** It names a place. */
+  /** It contains a location. */
   located?: boolean
 }
 
 type Facts = Pick<MadeImage, 'clean' | 'located' | 'animated'>
 
-/** `files` of one type, by what is in them. `kind` begins their names. */
+/** Names the files of one type. `kind`: prefix of their names. */
 export const naming =
   (kind: string, type: ImageType) =>
   (files: Record<string, Buffer>, facts: Facts): MadeImage[] =>

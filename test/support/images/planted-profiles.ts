@@ -1,4 +1,4 @@
-/** ICC profiles with a text in them. */
+/** ICC profiles that contain the marker. */
 import { inflateSync } from 'node:zlib'
 import { pngChunks } from '../chunks.ts'
 import { picture } from './pictures.ts'
@@ -6,7 +6,7 @@ import { MARKER } from './planting.ts'
 
 const tiny = { width: 16, height: 16 }
 
-/** sharp's profile of P3 with the marker for its description and its copyright, or in a tag of its own. */
+/** sharp's P3 profile with the marker as its description, as its copyright, or in a private tag. */
 export async function profiles(): Promise<Record<'description' | 'copyright' | 'tag', Buffer>> {
   const profile = await cleanProfile()
   const tagAt = (name: string) => {
@@ -22,7 +22,7 @@ export async function profiles(): Promise<Record<'description' | 'copyright' | '
   return { description: overwritten('desc'), copyright: overwritten('cprt'), tag: grown(profile) }
 }
 
-/** One more tag, of a type that nobody knows. */
+/** Adds a tag of an unknown type. */
 function grown(profile: Buffer): Buffer {
   const tags = profile.readUInt32BE(128)
   const tableEnd = 132 + 12 * tags

@@ -1,8 +1,8 @@
-/** Puts a marker wherever an AVIF file can hold one. */
+/** Plants a marker wherever an AVIF file can contain one. */
 import { box, bytes, fullBox, u32 } from './avif/boxes.ts'
 import { MARKER, type Planted, type Planter } from './planting.ts'
 
-/** Boxes that hold boxes, and how much stands before those. */
+/** Container boxes, and the length of the fields before their children. Unit: bytes. */
 const CONTAINERS: Record<string, number> = {
   ...{
     meta: 4,
@@ -20,17 +20,17 @@ const CONTAINERS: Record<string, number> = {
   },
   ...{ stbl: 0, dinf: 0, dref: 8, stsd: 8, av01: 78 },
 }
-/** These say how many boxes are in them. */
+/** Containers with a count of their children. */
 const COUNTED = new Set(['iinf', 'dref', 'stsd'])
 
 export interface Tree {
   type: string
-  /** Before the children, or all there is. */
+  /** The bytes before the children, or the whole body of a leaf. */
   head: Uint8Array
   children: Tree[]
 }
 
-/** The boxes between two places of a file. */
+/** The boxes between two offsets of a file. */
 export function treesIn(file: Uint8Array, from = 0, end = file.length): Tree[] {
   const view = new DataView(file.buffer, file.byteOffset, file.length)
   const trees: Tree[] = []
@@ -50,27 +50,27 @@ export function written({ type, head, children }: Tree): Uint8Array {
   return box(type, head, ...children.map(written))
 }
 
-/** For files whose data stands before their description, so that no place in it changes. */
+/** For files with the data before the metadata, so that no offset changes. */
 export const avifPlanter: Planter = {
   inserted(file) {
     const planted: Planted[] = []
     const visit = (trees: Tree[], whole: (trees: Tree[]) => Uint8Array, path: string) => {
       for (const [index, tree] of trees.entries()) {
         const { type, head, children } = tree
-        const here = `${path}/${type}`
+        const ownPath = `${path}/${type}`
         if (type !== 'mdat') {
           const tail: Tree = { type: '', head: MARKER, children: [] }
           const longer = children.length > 0 ? tree : { type, head: bytes(head, tail.head), children }
           if (longer !== tree)
-            planted.push({ where: `at the end of ${here}`, bytes: whole(trees.with(index, longer)) })
+            planted.push({ where: `at the end of ${ownPath}`, bytes: whole(trees.with(index, longer)) })
         }
         if (children.length > 0 && !COUNTED.has(type)) {
           for (const [strange, extra] of Object.entries(STRANGE_BOXES)) {
             const more = { type, head, children: [...children, extra] }
-            planted.push({ where: `${strange} in ${here}`, bytes: whole(trees.with(index, more)) })
+            planted.push({ where: `${strange} in ${ownPath}`, bytes: whole(trees.with(index, more)) })
           }
         }
-        visit(children, (inner) => whole(trees.with(index, { type, head, children: inner })), here)
+        visit(children, (inner) => whole(trees.with(index, { type, head, children: inner })), ownPath)
       }
     }
     const top = treesIn(file)
@@ -79,13 +79,13 @@ export const avifPlanter: Planter = {
     for (const [strange, extra] of Object.entries(STRANGE_BOXES)) {
       planted.push({ where: `${strange} at the end`, bytes: whole([...top, extra]) })
     }
-    return [...planted, { where: 'behind the end', bytes: bytes(file, MARKER) }]
+    return [...planted, { where: 'after the end', bytes: bytes(file, MARKER) }]
   },
   coded(file) {
     const all = Buffer.from(file)
     const mdat = all.indexOf('mdat')
     const found = [{ start: mdat + 4, end: mdat - 4 + all.readUInt32BE(mdat - 4) }]
-    // Players go by how long a sequence is, and how fast: times, and the preferred rate behind them.
+    // Players use the duration and speed of a sequence: times, followed by the preferred rate.
     for (const header of ['mvhd', 'mdhd']) {
       const at = all.indexOf(header)
       if (at > 0) found.push({ start: at + 16, end: at + 28 })
@@ -105,8 +105,8 @@ function strange(made: Uint8Array): Tree {
 const STRANGE_BOXES: Record<string, Tree> = {
   uuid: strange(box('uuid', new Uint8Array(16), MARKER)),
   free: strange(box('free', MARKER)),
-  'a box nobody knows': strange(box('prvt', MARKER)),
+  'an unknown box': strange(box('prvt', MARKER)),
   udta: strange(box('udta', box('name', MARKER))),
-  'a property of nothing': strange(box('colr', 'nclx', [0, 1, 0, 1, 0, 1, 0x80], MARKER)),
+  'an unused property': strange(box('colr', 'nclx', [0, 1, 0, 1, 0, 1, 0x80], MARKER)),
   'a group': strange(fullBox('altr', 0, 0, u32(9, 2), MARKER)),
 }

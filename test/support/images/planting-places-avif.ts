@@ -1,4 +1,4 @@
-/** The same for AVIF. */
+/** AVIF files with the marker in known hiding places. */
 import { assemble, coded, image, ispe, noise, still } from './avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
 import { film } from './avif/tracks-assembly.ts'
@@ -28,7 +28,7 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
       primary: 1,
       items: [{ ...image(1, picture), name: MARKER.toString() }],
     }),
-    'an item that nobody knows': still(picture, { items: [{ id: 2, type: 'what', data: MARKER }] }),
+    'an item of an unknown type': still(picture, { items: [{ id: 2, type: 'what', data: MARKER }] }),
     'an item of XMP in idat': still(picture, {
       items: [{ id: 2, type: 'mime', contentType: 'application/rdf+xml', data: MARKER, inIdat: true }],
     }),
@@ -46,18 +46,18 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
     XML: still(picture, { metaExtras: [fullBox('xml ', 0, 0, MARKER)] }),
     'a gap between items': still(picture, { blobs: [MARKER], items: [image(2, small)] }),
     'a description and tags': withProperty(fullBox('udes', 0, 0, 'en\0', MARKER, '\0\0\0')),
-    'a property that nobody knows': withProperty(box('what', MARKER)),
-    'a property that nobody knows, essential': essential(box('what', MARKER)),
+    'an unknown property': withProperty(box('what', MARKER)),
+    'an unknown property, essential': essential(box('what', MARKER)),
     'a uuid property, essential': essential(box('uuid', new Uint8Array(16), MARKER)),
-    'behind the description of a grid': derived('grid', bytes([0, 0, 0, 0], u16(64, 48), MARKER), 2),
-    'behind the description of a tone map': derived('tmap', bytes(toneMap, MARKER), 2, 3),
+    'after the description of a grid': derived('grid', bytes([0, 0, 0, 0], u16(64, 48), MARKER), 2),
+    'after the description of a tone map': derived('tmap', bytes(toneMap, MARKER), 2, 3),
     'a tone map of an unknown version': derived('tmap', bytes([9], MARKER, toneMap), 2, 3),
-    'behind a sample transform': derived('sato', bytes([0, 1, 1], MARKER), 2),
-    'a hidden image that is part of no other': still(picture, {
+    'after a sample transform': derived('sato', bytes([0, 1, 1], MARKER), 2),
+    'a hidden image that no other image uses': still(picture, {
       items: [{ ...image(2, marked), hidden: true }],
     }),
-    'user data of a film': filmWith(box('udta', box('name', MARKER))),
-    'the handler of a film': filmWith(box('meta', u32(0), MARKER)),
+    'user data of a movie': filmWith(box('udta', box('name', MARKER))),
+    'the handler of a movie': filmWith(box('meta', u32(0), MARKER)),
     'the description of a profile': withProperty(box('colr', 'prof', description)),
     'the copyright of a profile': withProperty(box('colr', 'prof', copyright)),
     'a private tag of a profile': withProperty(box('colr', 'prof', tag)),
@@ -69,18 +69,18 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
       3,
     ),
     'the numbers of a sample transform': derived('sato', bytes([3, 2, 0], MARKER, [1]), 2),
-    'the colour behind an overlay': derived('iovl', bytes([0, 0], MARKER, u16(64, 48, 0, 0)), 2),
-    'behind the last tile': still({ ...picture, data: tailed(picture.data) }),
-    'another picture of the file': still(picture, { items: [image(2, marked)] }),
+    'the background colour of an overlay': derived('iovl', bytes([0, 0], MARKER, u16(64, 48, 0, 0)), 2),
+    'after the last tile': still({ ...picture, data: tailed(picture.data) }),
+    'another image in the file': still(picture, { items: [image(2, marked)] }),
     'edits of a track': filmWith(
       box('edts', fullBox('elst', 0, 0, u32(2, 0, 0, 0x10000), MARKER, u32(0x10000))),
     ),
   }
 }
 
-/** The last unit, its length made to fit, with the marker at its end. */
+/** Appends the marker to the last unit and adjusts its length. */
 function tailed(data: Uint8Array): Uint8Array {
-  // A temporal delimiter and the sequence header come first, then one frame: header, length in one or two bytes.
+  // The data consists of a temporal delimiter, the sequence header, and one frame with a length of one or two bytes.
   const at = 4 + (data[3] ?? 0)
   const [low = 0, high = 0] = data.subarray(at + 1)
   const wide = low >= 0x80

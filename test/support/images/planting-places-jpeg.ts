@@ -1,4 +1,4 @@
-/** The same for JPEG. */
+/** JPEG files with the marker in known hiding places. */
 import { exifSegment } from './jpeg.ts'
 import { codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
 import { picture } from './pictures.ts'
@@ -27,11 +27,13 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
     'Photoshop 3.0': before(app(0xed, 'Photoshop 3.0\x008BIM\x04\x04\0\0\0\0\0\x08', MARKER)),
     'the index of MPF': before(app(0xe2, 'MPF\0MM\0*\0\0\0\x08\0\0', MARKER)),
     'extended XMP': before(app(0xe1, 'http://ns.adobe.com/xmp/extension/\0', MARKER)),
-    'an ISO 21496-1 segment without its picture': before(app(0xe2, 'urn:iso:std:iso:ts:21496:-1\0', MARKER)),
+    'an ISO 21496-1 segment without its gain map': before(app(0xe2, 'urn:iso:std:iso:ts:21496:-1\0', MARKER)),
     C2PA: before(app(0xeb, 'JP\0\x01\0\0\0\x01', MARKER)),
-    'behind a second end': Buffer.concat([jpeg, MARKER, EOI]),
+    'after a second EOI': Buffer.concat([jpeg, MARKER, EOI]),
     'between scans': progressiveWith(progressive, segment(0xef, MARKER)),
-    'a Huffman table that is replaced': before(segment(0xc4, [0, 0, 0, 8, ...new Array(13).fill(0)], MARKER)),
+    'a Huffman table that is redefined later': before(
+      segment(0xc4, [0, 0, 0, 8, ...new Array(13).fill(0)], MARKER),
+    ),
     'the maker note of Exif': before(
       exifSegment(tiff([], [{ pointer: 0x8769, entries: [{ tag: 0x927c, type: 7, value: [...MARKER] }] }])),
     ),
@@ -41,19 +43,19 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
     'the description of a profile': withJpegProfile(jpeg, description),
     'the copyright of a profile': withJpegProfile(jpeg, copyright),
     'a private tag of a profile': withJpegProfile(jpeg, tag),
-    'behind the last block': Buffer.concat([jpeg.subarray(0, -2), MARKER, EOI]),
-    'behind the last block of a restart interval': Buffer.concat([
+    'after the last block': Buffer.concat([jpeg.subarray(0, -2), MARKER, EOI]),
+    'after the last block of a restart interval': Buffer.concat([
       restarts.subarray(0, restarts.indexOf(Buffer.from([0xff, 0xd0]))),
       MARKER,
       restarts.subarray(restarts.indexOf(Buffer.from([0xff, 0xd0]))),
     ]),
     'codes that no block uses': codeJpegWith('codes'),
-    'factors that no block uses': codeJpegWith('factors'),
+    'quantisation values that no block uses': codeJpegWith('quantisation'),
   }
   return places
 }
 
-/** Restart intervals that a last one replaces, two bytes each. */
+/** The marker in restart intervals, two bytes each, which a last one replaces. */
 export async function intervalsWith(marker: Buffer): Promise<{ intervals: Buffer; plainIntervals: Buffer }> {
   const jpeg = await picture(tiny).jpeg().toBuffer()
   const pairs = [0, 2, 4, 6].map((at) => segment(0xdd, marker.subarray(at, at + 2)))
@@ -61,7 +63,7 @@ export async function intervalsWith(marker: Buffer): Promise<{ intervals: Buffer
   return { intervals: withSegments(jpeg, ...pairs, none), plainIntervals: withSegments(jpeg, none) }
 }
 
-/** Version and flags of Adobe's segment. */
+/** The marker in the version and flags of an Adobe segment. */
 export async function adobeWith(marker: Buffer): Promise<{ adobe: Buffer; plainAdobe: Buffer }> {
   const plainAdobe = await picture(tiny).toColourspace('cmyk').jpeg().toBuffer()
   const adobe = Buffer.from(plainAdobe)
@@ -74,10 +76,10 @@ function progressiveWith(file: Buffer, more: Buffer): Buffer {
   return Buffer.concat([file.subarray(0, at), more, file.subarray(at)])
 }
 
-/** Flat blocks need no AC coefficients: of their tables nothing else is used. */
-function codeJpegWith(place: 'codes' | 'factors'): Buffer {
+/** Flat blocks have no AC coefficients, so most AC codes and quantisation values are unused. */
+function codeJpegWith(place: 'codes' | 'quantisation'): Buffer {
   const file = codeJpeg(tiny)
-  if (place === 'factors') {
+  if (place === 'quantisation') {
     MARKER.copy(file, file.indexOf(Buffer.from([0xff, 0xdb])) + 20)
     return file
   }

@@ -1,4 +1,7 @@
-/** Places for a text that no walk over parts finds by itself: fields in fields, compressed ones, other pictures. */
+/**
+ * PNG and WebP files with the marker in places that the generic planters do not cover: nested fields, compressed data, hidden
+ * images.
+ */
 import { deflateSync } from 'node:zlib'
 import {
   apngOf,
@@ -45,15 +48,18 @@ export async function pngPlaces(): Promise<Places> {
       'sPLT',
       Buffer.concat([MARKER, Buffer.from([0, 8, 1, 2, 3, 4, 0, 0])]),
     ),
-    'the scale of a subject': before('sCAL', Buffer.concat([Buffer.from([1]), MARKER, Buffer.from('\x002')])),
-    'the calibration of pixels': before('pCAL', Buffer.concat([MARKER, Buffer.alloc(12)])),
+    'the physical scale of the subject': before(
+      'sCAL',
+      Buffer.concat([Buffer.from([1]), MARKER, Buffer.from('\x002')]),
+    ),
+    'the pixel calibration': before('pCAL', Buffer.concat([MARKER, Buffer.alloc(12)])),
     'a histogram': withPngChunks(palette, 'IDAT', pngChunk('hIST', MARKER)),
     'the name of a profile': profile(await cleanProfile(), MARKER.toString()),
-    'behind the zlib stream of a profile': profile(await cleanProfile(), 'icc', MARKER),
-    'behind the end of a profile': profile(Buffer.concat([await cleanProfile(), MARKER])),
-    'a palette of a picture without one': before('PLTE', Buffer.concat([MARKER, Buffer.alloc(1)])),
-    'behind the end': Buffer.concat([png, pngOf([pngChunk('tEXt', MARKER)])]),
-    'the name of an animation that never starts': withPngChunks(png, 'IEND', pngChunk('fdAT', MARKER)),
+    'after the zlib stream of a profile': profile(await cleanProfile(), 'icc', MARKER),
+    'after the end of a profile': profile(Buffer.concat([await cleanProfile(), MARKER])),
+    'a palette in a truecolour image': before('PLTE', Buffer.concat([MARKER, Buffer.alloc(1)])),
+    'after IEND': Buffer.concat([png, pngOf([pngChunk('tEXt', MARKER)])]),
+    'frame data without an animation': withPngChunks(png, 'IEND', pngChunk('fdAT', MARKER)),
     'the resolution of Exif': before(
       'eXIf',
       tiff([{ tag: 0x011a, type: 5, value: [MARKER.readUInt32BE(), MARKER.readUInt32BE(4)] }]),
@@ -65,7 +71,7 @@ export async function pngPlaces(): Promise<Places> {
     ),
     primaries: before('cHRM', Buffer.concat([MARKER, Buffer.alloc(24, 1)])),
     'the luminance of a mastering display': before('mDCV', Buffer.concat([Buffer.alloc(16, 1), MARKER])),
-    'the greatest luminance': before('cLLI', MARKER),
+    'the maximum luminance': before('cLLI', MARKER),
     'the description of a profile': profile(description),
     'the copyright of a profile': profile(copyright),
     'a private tag of a profile': profile(tag),
@@ -74,20 +80,20 @@ export async function pngPlaces(): Promise<Places> {
         chunk.type === 'PLTE' ? pngChunk('PLTE', padded(chunk.body)) : chunk,
       ),
     ),
-    'behind the zlib stream of the picture': changed(png, 'IDAT', (body) => Buffer.concat([body, MARKER])),
-    'the picture that viewers without animation show': hiddenPicture(
+    'after the zlib stream of the image data': changed(png, 'IDAT', (body) => Buffer.concat([body, MARKER])),
+    'the fallback image for viewers without animation': hiddenPicture(
       apngOf([png, png, png], { firstIsHidden: true }),
     ),
   }
   return places
 }
 
-/** Sixteen colours, the last of them the marker. */
+/** Extends a palette to sixteen colours, the last of which contain the marker. */
 function padded(palette: Buffer): Buffer {
   return Buffer.concat([palette, Buffer.alloc(48 - palette.length)]).fill(MARKER, 40, 48)
 }
 
-/** Its rows hold the marker, as they would if it were drawn in colours. */
+/** Writes the marker to the pixels of the fallback image. */
 function hiddenPicture(file: Buffer): Buffer {
   const rows = Buffer.alloc(16 * (1 + 16 * 3))
   MARKER.copy(rows, 1)
@@ -110,15 +116,15 @@ export async function webpPlaces(): Promise<Places> {
   }
   const [coded] = webpChunks(webp)
   return {
-    'chunks that nobody knows': webpOf([...extendedWebp(webp, tiny, 0), { type: 'Junk', body: MARKER }]),
+    'unknown chunks': webpOf([...extendedWebp(webp, tiny, 0), { type: 'Junk', body: MARKER }]),
     'a second EXIF': webpOf([
       ...extendedWebp(webp, tiny, 8),
       { type: 'EXIF', body: Buffer.alloc(8) },
       { type: 'EXIF', body: MARKER },
     ]),
-    'behind the RIFF': Buffer.concat([webp, webpOf([{ type: 'Junk', body: MARKER }])]),
-    'behind a simple picture': webpOf([...webpChunks(webp), { type: 'Junk', body: MARKER }]),
-    'a second picture': webpOf([
+    'after the RIFF': Buffer.concat([webp, webpOf([{ type: 'Junk', body: MARKER }])]),
+    'after the image in a simple file': webpOf([...webpChunks(webp), { type: 'Junk', body: MARKER }]),
+    'a second image': webpOf([
       ...extendedWebp(webp, tiny, 0),
       { type: 'VP8 ', body: Buffer.concat([coded!.body, MARKER]) },
     ]),
@@ -132,11 +138,11 @@ export async function webpPlaces(): Promise<Places> {
     'the description of a profile': profile(description),
     'the copyright of a profile': profile(copyright),
     'a private tag of a profile': profile(tag),
-    'behind the last partition': webpOf([{ type: 'VP8 ', body: Buffer.concat([coded!.body, MARKER]) }]),
+    'after the last partition': webpOf([{ type: 'VP8 ', body: Buffer.concat([coded!.body, MARKER]) }]),
   }
 }
 
-/** A byte or two each, and the same files without. */
+/** Files with the marker spread over fields of one or two bytes, and the same files without the marker. */
 export async function scatteredPlaces() {
   const dots = frameDots(
     webpChunks(await picture({ width: 1, height: 1 }).webp({ lossless: true }).toBuffer()),
@@ -150,7 +156,7 @@ export async function scatteredPlaces() {
   }
 }
 
-/** An animation of as many dots as the marker has bytes, a byte in each. */
+/** An animation of one-pixel frames, with one byte of the marker in each. */
 function frameDots(chunks: Chunk[]): (place?: 'padding' | 'flags') => Buffer {
   const [dot] = chunks
   const body = dot!.body.length & 1 ? dot!.body : Buffer.concat([dot!.body, Buffer.alloc(1)])

@@ -1,8 +1,8 @@
-/** Puts a marker wherever a file can hold one, with lengths and checksums put right. */
+/** Plants a marker wherever a file can contain one, and fixes lengths and checksums. */
 import { pngChunk, pngChunks, pngOf, webpBody, webpChunks, webpOf } from '../chunks.ts'
 import { segment } from './jpeg-coder.ts'
 
-/** Long enough to be no accident, short enough for small fields. Nothing in it ends a scan or a text. */
+/** Long enough not to occur by chance, short enough for small fields. Contains no byte that ends a scan or a text. */
 export const MARKER = Buffer.from('S3CRET!!')
 
 export interface Planted {
@@ -10,18 +10,18 @@ export interface Planted {
   bytes: Uint8Array
 }
 
-/** Bytes from `start` to `end` that carry the coded picture, or by which every decoder colours it. */
+/** A range of coded image data, or of data that determines the decoded colours. */
 export interface Coded {
   start: number
   end: number
 }
 
 export interface Planter {
-  /** Made larger: at the end of each part, and as parts of its own at each seam. */
+  /** Files with the marker inserted: at the end of each part, and as a new part between any two parts. */
   inserted(file: Uint8Array): Planted[]
-  /** Whether a marker survives in these can't be told without decoding pixels: they are excused. */
+  /** Ranges in which a marker may survive, because detecting it would require decoding the pixels. */
   coded(file: Uint8Array): Coded[]
-  /** Checksums put right after bytes were overwritten. `null` if that can't be done. */
+  /** Recomputes checksums after bytes were overwritten. `null` when that is impossible. */
   repaired(file: Buffer): Buffer | null
 }
 
@@ -44,7 +44,7 @@ export const jpegPlanter: Planter = {
         planted.push({ where: `${kind} before ${name}`, bytes: replace(extra, head, rest) })
       }
     }
-    return [...planted, { where: 'behind the end', bytes: Buffer.concat([file, MARKER]) }]
+    return [...planted, { where: 'after the end', bytes: Buffer.concat([file, MARKER]) }]
   },
   coded(file) {
     let at = 0
@@ -52,7 +52,7 @@ export const jpegPlanter: Planter = {
       const start = at
       at += head.length + rest.length
       if (marker === 0xda) return [{ start: start + head.length, end: at }]
-      // Which codes of a table, and which values, occur is only seen by decoding. A profile is what colours are.
+      // Only decoding shows which codes and values of a table are used. A profile determines the colours.
       return marker === 0xc4 || marker === 0xdb || marker === 0xe2 ? [{ start: start + 4, end: at }] : []
     })
   },
@@ -62,19 +62,19 @@ export const jpegPlanter: Planter = {
 const STRANGE_SEGMENTS: Record<string, Buffer> = {
   'a comment': segment(0xfe, MARKER),
   'an application segment': segment(0xe7, MARKER),
-  'a table of quantisation': segment(0xdb, [
+  'a quantisation table': segment(0xdb, [
     3,
     ...Array.from({ length: 64 }, (_, index) => MARKER[index % 8] ?? 0),
   ]),
-  'a table of codes': segment(0xc4, [0x03, 0, 8, ...new Array(14).fill(0)], MARKER),
+  'a Huffman table': segment(0xc4, [0x03, 0, 8, ...new Array(14).fill(0)], MARKER),
   DNL: segment(0xdc, MARKER),
   DAC: segment(0xcc, MARKER),
   'a profile': segment(0xe2, Buffer.from('ICC_PROFILE\0\x01\x01'), MARKER, new Uint8Array(200)),
-  'a share of a profile': segment(0xe2, Buffer.from('ICC_PROFILE\0\x02\x02'), MARKER),
+  'a chunk of a profile': segment(0xe2, Buffer.from('ICC_PROFILE\0\x02\x02'), MARKER),
   JFIF: segment(0xe0, Buffer.from('JFIF\0'), MARKER, new Uint8Array(8)),
 }
 
-/** Markers with their segments; the coded data of a scan, and nothing else, is `rest`. */
+/** Splits a file into markers with their segments. `rest`: the entropy-coded data after a scan header. */
 function jpegParts(file: Uint8Array): { marker: number; head: Buffer; rest: Buffer }[] {
   const all = Buffer.from(file)
   const parts: { marker: number; head: Buffer; rest: Buffer }[] = []
@@ -100,7 +100,7 @@ export const pngPlanter: Planter = {
     const chunks = pngChunks(file)
     const planted: Planted[] = []
     for (const [index, chunk] of chunks.entries()) {
-      // Where the zlib stream ends is only seen by inflating the picture.
+      // Finding the end of the zlib stream requires inflating the image data.
       if (chunk.type !== 'IDAT' && chunk.type !== 'fdAT') {
         const longer = { type: chunk.type, body: Buffer.concat([chunk.body, MARKER]) }
         planted.push({ where: `at the end of ${chunk.type}`, bytes: pngOf(chunks.with(index, longer)) })
@@ -115,7 +115,7 @@ export const pngPlanter: Planter = {
         planted.push({ where: `longer ${type} before ${chunk.type}`, bytes: pngOf(palette) })
       }
     }
-    return [...planted, { where: 'behind the end', bytes: Buffer.concat([file, MARKER]) }]
+    return [...planted, { where: 'after the end', bytes: Buffer.concat([file, MARKER]) }]
   },
   coded(file) {
     let at = 8
@@ -164,7 +164,7 @@ export const webpPlanter: Planter = {
       planted.push({ where: `${path} at the end`, bytes: whole(last) })
     }
     plant(webpChunks(file), webpOf, '')
-    return [...planted, { where: 'behind the end', bytes: Buffer.concat([file, MARKER]) }]
+    return [...planted, { where: 'after the end', bytes: Buffer.concat([file, MARKER]) }]
   },
   coded(file) {
     const found: Coded[] = []

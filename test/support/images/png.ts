@@ -100,7 +100,7 @@ export async function pngs(): Promise<MadeImage[]> {
     'a long comment': withPngChunks(alpha, 'IDAT', pngChunk('tEXt', `Author\0${'SECRET '.repeat(60_000)}`)),
   }
   const located: Record<string, Buffer> = {
-    'XMP with a place': withPngChunks(plain, 'IDAT', xmpChunk(editorXmp(true))),
+    'XMP with a location': withPngChunks(plain, 'IDAT', xmpChunk(editorXmp(true))),
   }
   for (let orientation = 1; orientation <= 8; orientation++) {
     const exif = pngChunk('eXIf', cameraExif({ orientation }))
@@ -128,7 +128,7 @@ function xmpChunk(packet: Buffer): Chunk {
   return pngChunk('iTXt', Buffer.concat([Buffer.from('XML:com.adobe.xmp\0\0\0\0\0', 'latin1'), packet]))
 }
 
-/** Fewer bits than sharp writes. */
+/** A grey PNG with fewer bits than sharp can write. */
 export function greyPng(bits: 1 | 2 | 4): Buffer {
   const [width, height] = [35, 20]
   const row = Math.ceil((width * bits) / 8)
@@ -154,7 +154,7 @@ function inPieces(file: Buffer, length: number): Buffer {
   )
 }
 
-/** Damages the checksum of the first text. Decoders pass over an ancillary chunk with a wrong checksum. */
+/** Damages the checksum of the first tEXt chunk. Decoders ignore an ancillary chunk with a wrong checksum. */
 function brokenChecksum(file: Buffer): Buffer {
   const at = file.indexOf('tEXt')
   const broken = Buffer.from(file)

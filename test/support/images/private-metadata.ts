@@ -1,6 +1,6 @@
-/** Metadata that must not survive, made the way cameras and editors make it. Every text in it says SECRET. */
+/** Private metadata as written by cameras and editors. Every text in it contains the word SECRET. */
 
-/** A TIFF structure, little-endian, as cameras write it. Values longer than four bytes follow the directories. */
+/** A little-endian TIFF structure. Values longer than four bytes follow the directories. */
 export function tiff(
   ifd0: TiffEntry[],
   directories: { pointer: number; entries: TiffEntry[] }[] = [],
@@ -45,7 +45,7 @@ export function tiff(
 
 export interface TiffEntry {
   tag: number
-  /** 2 text, 3 short, 4 long, 5 fractions (numerator and denominator, one after the other), 7 bytes. */
+  /** 2 text, 3 short, 4 long, 5 fractions (numerators and denominators alternate), 7 bytes. */
   type: 2 | 3 | 4 | 5 | 7
   value: string | number[]
 }
@@ -65,7 +65,7 @@ const GPS: TiffEntry[] = [
   { tag: 4, type: 5, value: [2, 1, 17, 1, 4012, 100] },
 ]
 
-/** What a phone writes: maker, model, owner, times, serial numbers, maker note, and where it was. */
+/** Exif of a phone: maker, model, owner, times, serial number, maker note, and location. */
 export function cameraExif(
   options: { orientation?: number; density?: number; location?: boolean } = {},
 ): Buffer {
@@ -102,7 +102,7 @@ export function cameraExif(
   return tiff(ifd0, directories)
 }
 
-/** What an editor writes. */
+/** XMP of an image editor. */
 export function editorXmp(location = false): Buffer {
   const place = location ? ' exif:GPSLatitude="48,51.5N" exif:GPSLongitude="2,17.7E"' : ''
   return Buffer.from(
@@ -116,7 +116,7 @@ export function editorXmp(location = false): Buffer {
   )
 }
 
-/** A Photoshop resource block with IPTC in it, as APP13 holds it. */
+/** A Photoshop resource block with IPTC data, for APP13. */
 export function photoshopBlock(): Buffer {
   const record = (dataset: number, text: string) =>
     Buffer.concat([Buffer.from([0x1c, 2, dataset, 0, text.length]), Buffer.from(text)])

@@ -1,4 +1,4 @@
-/** Small images by hand, exact to the byte, each as different as its comment. */
+/** Minimal handcrafted images of exact sizes, made unique by a comment. */
 import { randomUUID } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { pngChunk, pngOf } from '../chunks.ts'
@@ -7,11 +7,11 @@ interface GifOptions {
   width?: number
   height?: number
   comment?: string
-  /** The whole file's. Filled up with comment bytes. Unit: bytes. */
+  /** Size of the file, reached by padding the comment. Unit: bytes. */
   size?: number
 }
 
-/** One transparent-free pixel on a canvas of `width` by `height`. No two calls without a comment are alike. */
+/** One opaque pixel on a canvas of `width` by `height`. Every call without a comment returns a different file. */
 export function gif(options: GifOptions = {}): Buffer {
   const { width = 3, height = 2, comment = randomUUID(), size } = options
   const head = Buffer.from([
@@ -26,12 +26,12 @@ export function gif(options: GifOptions = {}): Buffer {
   return Buffer.concat([head, Buffer.from([0x21, 0xfe]), subBlocks(text, area), Buffer.from([0]), image])
 }
 
-/** `text`, repeated, in sub-blocks that take `area` bytes with their lengths. */
+/** `text`, repeated, in sub-blocks of `area` bytes in total, including length bytes. */
 function subBlocks(text: Buffer, area: number): Buffer {
   const out = Buffer.alloc(area, text)
   for (let at = 0; at < area; ) {
     const left = area - at
-    // A last block of one byte would be a length without data.
+    // Leave more than one byte for the last block, which would be a length without data otherwise.
     const take = left === 257 ? 255 : Math.min(256, left)
     out[at] = take - 1
     at += take
@@ -39,12 +39,12 @@ function subBlocks(text: Buffer, area: number): Buffer {
   return out
 }
 
-/** A grey PNG of any size, sound to the last row. With `profile` it has that as its colour profile, however strange. */
+/** A well-formed grey PNG of any size. `profile`: bytes for its ICC profile, valid or not. */
 export function png(width: number, height: number, profile?: Buffer): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  // One bit a pixel, grey.
+  // One bit per pixel, grey.
   header.writeUInt8(1, 8)
   const rows = Buffer.alloc((1 + Math.ceil(width / 8)) * height)
   return pngOf([

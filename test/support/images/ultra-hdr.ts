@@ -1,4 +1,4 @@
-/** Ultra HDR files put together by hand (Android "Ultra HDR image format" 1.1), with whatever a camera adds. */
+/** Handcrafted Ultra HDR files (Android "Ultra HDR image format" 1.1), with the extras that cameras add. */
 import assert from 'node:assert/strict'
 import sharp, { type Sharp } from 'sharp'
 import { sourceOf } from '../../../src/formats/image.ts'
@@ -10,7 +10,7 @@ export const GAIN_MAP_FIELDS =
   'hdrgm:GainMapMin="-0.5" hdrgm:GainMapMax="2.5" hdrgm:Gamma="1.2" hdrgm:OffsetSDR="0.015625"' +
   ' hdrgm:OffsetHDR="0.015625" hdrgm:HDRCapacityMin="0" hdrgm:HDRCapacityMax="2.5" hdrgm:BaseRenditionIsHDR="False"'
 
-/** The maximum for each channel, as elements. */
+/** A maximum per channel, as elements. */
 export const FIELDS_BY_CHANNEL = {
   attributes: GAIN_MAP_FIELDS.replace(' hdrgm:GainMapMax="2.5"', ''),
   elements:
@@ -20,17 +20,17 @@ export const FIELDS_BY_CHANNEL = {
 export interface UltraHdr {
   first: Uint8Array
   second: Uint8Array
-  /** Segments that a camera puts into each. */
+  /** Segments that a camera adds to each image. */
   firstExtras?: Uint8Array[]
   secondExtras?: Uint8Array[]
   fields?: { attributes: string; elements: string }
-  /** How the second image is listed: in an index, or in the XMP's directory alone. */
+  /** How the second image is listed: in an MPF index, or only in the XMP directory. */
   index?: 'mpf' | 'container'
-  /** CIPA DC-007, table 4. */
+  /** Type code in the index (CIPA DC-007, table 4). */
   secondType?: number
-  /** Added to the place that the index states. */
+  /** Error added to the offset in the index. */
   shift?: number
-  /** Without the XMP that announces a gain map. */
+  /** Omits the XMP that declares the gain map. */
   silent?: boolean
 }
 
@@ -59,7 +59,7 @@ export function ultraHdr(plan: UltraHdr): Buffer {
   return Buffer.concat([withSegments(plan.first, ...before, listed), second])
 }
 
-/** XMP as phones write it, with the name of whoever wrote it. */
+/** XMP as written by phones, including a private creator name. */
 export function packet(attributes: string, elements: string): Buffer {
   return Buffer.from(
     '<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="SECRET toolkit"><rdf:RDF' +
@@ -72,10 +72,10 @@ export function packet(attributes: string, elements: string): Buffer {
   )
 }
 
-/** The XMP attribute that marks a packet as metadata of a gain map. */
+/** The XMP attribute that marks a packet as gain map metadata. */
 export const VERSION = 'hdrgm:Version="1.0"'
 
-/** Little-endian, as some phones write it. */
+/** A little-endian index, as written by some phones. */
 export function mpf(firstLength: number, secondLength: number, offset: number, secondType: number): Buffer {
   const out = Buffer.alloc(82)
   out.write('II*\0', 'latin1')
@@ -100,20 +100,20 @@ export function mpf(firstLength: number, secondLength: number, offset: number, s
   return segment(0xe2, Buffer.from('MPF\0'), out)
 }
 
-/** What sharp 0.35 can do and its types do not say yet. */
+/** Methods of sharp 0.35 that are missing from its types. */
 export interface GainMapped extends Sharp {
   withGainMap(): GainMapped
   keepGainMap(): GainMapped
 }
 
-/** Linear light, as an HDR screen shows it: 1 is white of an ordinary screen. */
+/** Linear light as on an HDR display. 1: SDR white. */
 export async function hdrPixels(file: Uint8Array): Promise<Float32Array> {
   assert.ok((await sharp(file).metadata()).gainMap, 'a decoder sees the gain map')
   const bytes = await (sharp(file) as GainMapped).withGainMap().raw({ depth: 'float' }).toBuffer()
   return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
 }
 
-/** What stands behind the first image, up to the end of the second. */
+/** The bytes after the first image, up to the end of the second. */
 export async function secondImage(file: Uint8Array): Promise<Uint8Array> {
   const { end } = await walkJpeg(sourceOf(file))
   return file.subarray(end, (await walkJpeg(sourceOf(file), end)).end)

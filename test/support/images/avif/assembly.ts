@@ -1,4 +1,4 @@
-/** Puts AVIF files together by hand, box by box, from AV1 data that sharp encoded. */
+/** Assembles AVIF files box by box from AV1 data encoded with sharp. */
 import sharp, { type AvifOptions, type Sharp } from 'sharp'
 import { box, bytes, fullBox, u16, u32 } from './boxes.ts'
 
@@ -14,11 +14,11 @@ export interface Part {
   name?: string
   contentType?: string
   hidden?: boolean
-  /** In the `idat` box of the description instead of the data box. */
+  /** Stores the data in `idat` instead of `mdat`. */
   inIdat?: boolean
-  /** In how many extents the data is listed. */
+  /** Number of extents that the data is split into. */
   pieces?: number
-  /** The place of another item's data, instead of data of its own. */
+  /** ID of another item whose data it shares, instead of data of its own. */
   sharing?: number
   properties?: Property[]
 }
@@ -35,14 +35,14 @@ export interface Plan {
   beforeMeta?: Uint8Array[]
   beforeData?: Uint8Array[]
   afterData?: Uint8Array[]
-  /** Bytes in the data box that belong to no item; `moov` learns where each lies. */
+  /** Bytes in `mdat` that belong to no item. `moov` is called with their offsets. */
   blobs?: Uint8Array[]
   moov?: (offsets: number[]) => Uint8Array
-  /** 32 and 64 bit sizes, or "up to the end". */
+  /** Size of `mdat`: 32 bits, 64 bits, or open-ended. */
   dataSize?: 'short' | 'large' | 'to-end'
-  /** The data box before the description, as some encoders write it. */
+  /** Writes `mdat` before `meta` and `moov`, like some encoders. */
   dataFirst?: boolean
-  /** The versions of the boxes with 32-bit ids. */
+  /** Uses the box versions with 32-bit IDs. */
   wideIds?: boolean
 }
 
@@ -58,7 +58,7 @@ export function assemble(plan: Plan): Uint8Array {
       ? bytes()
       : bytes(dataHeader, 'mdat', dataSize === 'large' ? u32(0, 16 + body.length) : [])
 
-  /** Everything that names places, for data that starts at `dataAt`. */
+  /** The boxes that contain offsets, for data that starts at `dataAt`. */
   const describe = (dataAt: number): Uint8Array => {
     const placeOf: Places = new Map()
     let [at, idatAt] = [dataAt, 0]
@@ -142,12 +142,12 @@ function metaBox(plan: Plan, items: Part[], placeOf: Places, idat: Uint8Array): 
 export interface Coded {
   width: number
   height: number
-  /** The data of one image item, which is also one sample of a track. */
+  /** The data of one image item, which also works as a track sample. */
   data: Uint8Array
   av1C: Uint8Array
 }
 
-/** Coloured noise around `mean`: no two parts of it look the same, and the same call makes the same picture. */
+/** Deterministic coloured noise around `mean`. No two parts of it look the same. */
 export function noise(width: number, height: number, mean = 128): Sharp {
   const pixels = new Uint8Array(width * height * 3)
   for (let i = 0, state = width * 65_537 + height * 257 + mean; i < pixels.length; i++) {
@@ -157,7 +157,7 @@ export function noise(width: number, height: number, mean = 128): Sharp {
   return sharp(pixels, { raw: { width, height, channels: 3 } })
 }
 
-/** AV1 data of a picture, taken out of the file that sharp makes. */
+/** Encodes a picture with sharp and extracts its AV1 data. */
 export async function coded(picture: Sharp, options: AvifOptions = {}): Promise<Coded> {
   const file = await picture.avif({ effort: 0, ...options }).toBuffer()
   const mdat = file.indexOf('mdat') - 4
@@ -183,12 +183,12 @@ export function imir(axis: number): Property {
   return { box: box('imir', [axis]), essential: true }
 }
 
-/** A crop around the middle. Unit: pixels. */
+/** A centred crop. Unit: pixels. */
 export function clap(width: number, height: number): Property {
   return { box: box('clap', u32(width, 1, height, 1, 0, 1, 0, 1)), essential: true }
 }
 
-/** Makes an image the alpha of those that it refers to. */
+/** Marks an image as the alpha of the images that it refers to. */
 export function alphaKind(): Property {
   return { box: fullBox('auxC', 0, 0, 'urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0'), essential: true }
 }
@@ -203,12 +203,12 @@ export function image(id: number, { width, height, data, av1C }: Coded, ...prope
   return { id, type: 'av01', data, properties: [...basic, ...properties] }
 }
 
-/** A still picture, with whatever else the plan names. */
+/** A still image, plus everything in `plan`. */
 export function still(picture: Coded, plan: Plan = {}): Uint8Array {
   return assemble({ primary: 1, ...plan, items: [image(1, picture), ...(plan.items ?? [])] })
 }
 
-/** A grid of tiles, as large as it is displayed. */
+/** A grid of tiles. `width` and `height`: displayed size. */
 export function grid(
   id: number,
   [columns, rows]: [columns: number, rows: number],
@@ -219,7 +219,7 @@ export function grid(
   return { id, type: 'grid', data, properties: [ispe(width, height), ...properties] }
 }
 
-/** The same picture with these units in its settings, in place of those that sharp wrote. */
+/** The same picture with the given units in `av1C`, instead of those written by sharp. */
 export function configured(made: Coded, ...units: Uint8Array[]): Coded {
   return { ...made, av1C: box('av1C', made.av1C.subarray(8, 12), ...units) }
 }

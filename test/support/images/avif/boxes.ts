@@ -1,4 +1,4 @@
-/** Boxes of ISO/IEC 14496-12, written by hand. */
+/** Encodes boxes of ISO/IEC 14496-12. */
 import { joined } from '../../../../src/bytes.ts'
 
 export function bytes(...parts: (Uint8Array | number[] | string)[]): Uint8Array {
@@ -21,7 +21,7 @@ export function u32(...values: number[]): Uint8Array {
   return u32s(values)
 }
 
-/** Takes an array: there may be more than a call takes arguments. */
+/** Like `u32`, for more values than a call can take arguments. */
 export function u32s(values: number[]): Uint8Array {
   const out = new Uint8Array(4 * values.length)
   const view = new DataView(out.buffer)
@@ -34,7 +34,7 @@ export function box(type: string, ...parts: (Uint8Array | number[] | string)[]):
   return bytes(u32(8 + body.length), type, body)
 }
 
-/** The same with its size in 64 bits. */
+/** A box with a 64-bit size. */
 export function largeBox(type: string, ...parts: (Uint8Array | number[] | string)[]): Uint8Array {
   const body = bytes(...parts)
   return bytes(u32(1), type, u32(0, 16 + body.length), body)

@@ -1,13 +1,13 @@
-/** What people do not want to share, as cameras and editors write it. */
+/** Private metadata as written by cameras and editors. */
 import { cameraExif } from '../private-metadata.ts'
 import { box, bytes, u32 } from './boxes.ts'
 
 export const SECRET = 'SECRET: the house with the red door'
 export const XMP_TYPE = 'application/rdf+xml'
 
-/** An item of Exif, with a position if asked for. */
-export function exif(place: boolean): Uint8Array {
-  return bytes(u32(6), 'Exif\0\0', cameraExif({ location: place }))
+/** The data of an Exif item. */
+export function exif(location: boolean): Uint8Array {
+  return bytes(u32(6), 'Exif\0\0', cameraExif({ location }))
 }
 
 export function xmp(property: string): Uint8Array {

@@ -1,4 +1,4 @@
-/** Tracks of image sequences, written by hand. */
+/** Assembles tracks of image sequences. */
 import { assemble, type Coded, type Plan } from './assembly.ts'
 import { box, fullBox, u16, u32, u32s } from './boxes.ts'
 
@@ -8,7 +8,7 @@ export interface TrackPlan {
   /** Type of the sample entry. */
   entry?: string
   picture: Coded
-  /** Place and length of each sample, one chunk each. */
+  /** Offset and length of each sample. Each is a chunk of its own. */
   samples: { at: number; length: number }[]
   /** More boxes in `trak`. */
   extras?: Uint8Array[]
@@ -81,7 +81,7 @@ export function moov(tracks: Uint8Array[], extras: Uint8Array[] = [], time = 0):
 
 const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 
-/** A film of one frame. `more`: of its track; `plan`: of the file around it. */
+/** A sequence of one frame. `more`: options of its track. `plan`: options of the file. */
 export function film(picture: Coded, more: Partial<TrackPlan> = {}, plan: Plan = {}): Uint8Array {
   return assemble({
     brands: ['avis', 'avif'],
@@ -91,7 +91,7 @@ export function film(picture: Coded, more: Partial<TrackPlan> = {}, plan: Plan =
   })
 }
 
-/** A track of one chunk with many samples of one length, which takes no more room than one sample. */
+/** A track of one chunk with many samples of equal length. Its box is no larger than for one sample. */
 export function crowded(picture: Coded, at: number, samples: number, length: number): Uint8Array {
   const made = Buffer.from(track({ picture, samples: [{ at, length }] }))
   made.writeUInt32BE(samples, made.indexOf('stsc') + 16)

@@ -1,4 +1,4 @@
-/** A file that is cut off anywhere is refused, even where a browser would show its top half. */
+/** Truncated files are refused, even if a browser would display the top half. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
@@ -17,7 +17,7 @@ const files = [
   ...corpus(/\.(jpe?g|png|gif|webp)$/).filter(({ name }) => !DAMAGED.test(name)),
 ]
 
-describe(`cut at ${PLACES} random places`, () => {
+describe(`refuses files truncated at ${PLACES} random offsets`, () => {
   let cuts = 0
   let refused = 0
   for (const [index, { name, bytes }] of files.entries()) {
@@ -28,16 +28,16 @@ describe(`cut at ${PLACES} random places`, () => {
       const accepted = await acceptedCuts(bytes, places)
       cuts += PLACES
       refused += PLACES - accepted.length
-      assert.ok(accepted.length <= Math.ceil(PLACES / 100), `accepted when cut at ${accepted}`)
+      assert.ok(accepted.length <= Math.ceil(PLACES / 100), `accepted when truncated at ${accepted}`)
     })
   }
-  test('all together', (t) => {
+  test('in total, at least 99.9 %', (t) => {
     t.diagnostic(`${refused} of ${cuts} cuts refused, ${files.length} files`)
     assert.ok(refused / cuts >= 0.999)
   })
 })
 
-test('cut by any of the last bytes', async () => {
+test('refuses files truncated by any number of the last bytes', async () => {
   for (const { name, bytes } of files) {
     const end = await pictureEnd(bytes)
     const places = Array.from({ length: Math.min(LAST_BYTES, end) }, (_, index) => end - 1 - index)
@@ -46,7 +46,7 @@ test('cut by any of the last bytes', async () => {
   }
 })
 
-test('cut at every place there is', async () => {
+test('refuses small files truncated at every offset', async () => {
   const seen = new Set<string>()
   for (const { name, bytes } of files) {
     const kind = name.split(',')[0]!
@@ -77,7 +77,7 @@ async function acceptedCuts(bytes: Uint8Array, places: number[]): Promise<number
   return accepted
 }
 
-/** Where the picture ends. What follows is no part of it, and may be cut at will. */
+/** Offset of the end of the image. Bytes after it may be cut off without damage. */
 async function pictureEnd(bytes: Uint8Array): Promise<number> {
   const { type, segments } = await inspect(sourceOf(bytes))
   if (type === 'image/gif') return gifEnd(bytes)
@@ -87,7 +87,7 @@ async function pictureEnd(bytes: Uint8Array): Promise<number> {
   return Math.max(...ends)
 }
 
-/** A GIF is stored with what follows its trailer: one of the corpus has 2772 zero bytes there. */
+/** Offset after the trailer. A GIF is stored with all bytes after it: one in the corpus has 2772 zeros there. */
 function gifEnd(bytes: Uint8Array): number {
   const table = (packed: number) => (packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0)
   let at = 13 + table(bytes[10]!)

@@ -1,32 +1,32 @@
-/** Every sound image is accepted, measured as displayed, and looks the same when what is private is gone. */
+/** Well-formed images are accepted, reported with their displayed size, and look the same after scrubbing. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import sharp from 'sharp'
 import { webpChunks } from '../support/chunks.ts'
-import { corpus, DAMAGED, saysWhatIsMissing } from '../support/corpus.ts'
+import { corpus, DAMAGED, reportMissingCorpus } from '../support/corpus.ts'
 import { madeImages } from '../support/images/images.ts'
 import { decoded, scrub } from './subject.ts'
 
 const made = await madeImages()
 
-describe('images made here', () => {
+describe('generated images', () => {
   for (const image of made) {
     test(image.name, async () => {
-      const seen = await assertSameAfterwards(image.bytes)
-      assert.equal(seen.type, image.type)
-      assert.equal(seen.animated, image.animated ?? false)
-      assert.equal(seen.hasLocation, image.located ?? false)
-      assert.equal(seen.whole, image.clean, image.clean ? 'stored as it is' : 'something had to go')
-      if (image.type !== 'image/gif') assert.equal(seen.file.includes('SECRET'), false)
+      const result = await assertSameAfterwards(image.bytes)
+      assert.equal(result.type, image.type)
+      assert.equal(result.animated, image.animated ?? false)
+      assert.equal(result.hasLocation, image.located ?? false)
+      assert.equal(result.unchanged, image.clean, image.clean ? 'stored unchanged' : 'something is removed')
+      if (image.type !== 'image/gif') assert.equal(result.file.includes('SECRET'), false)
     })
   }
 
-  test('have names of their own', () => {
+  test('have unique names', () => {
     assert.equal(new Set(made.map(({ name }) => name)).size, made.length)
   })
 })
 
-test('a stored WebP announces what it holds, and its length', async () => {
+test('the VP8X flags and the RIFF length of a stored WebP match its contents', async () => {
   const flags = { ICCP: 0x20, EXIF: 0x08, 'XMP ': 0x04 }
   let extended = 0
   for (const { bytes } of made.filter(({ type }) => type === 'image/webp')) {
@@ -47,10 +47,10 @@ test('a stored WebP announces what it holds, and its length', async () => {
 })
 
 describe('images of the corpus', () => {
-  // sharp opens a file of two images in a way that tells less of it: gain-map.test.ts looks at Apple's.
+  // sharp reports less metadata for files with two images: gain-map.test.ts covers Apple's gain map.
   const known = corpus(/\.(jpe?g|png|gif|webp)$/).filter(({ name }) => name !== 'apple-gain-map.jpg')
   const files = known.filter(({ name }) => !DAMAGED.test(name))
-  saysWhatIsMissing()
+  reportMissingCorpus()
   for (const { name, bytes } of files) {
     test(name, async () => {
       await assertSameAfterwards(bytes)
@@ -58,24 +58,24 @@ describe('images of the corpus', () => {
   }
 })
 
-/** Accepted, with the size that a viewer shows, and with the same pixels, profile, orientation and density after. */
+/** Asserts that the file is accepted with its displayed size, and keeps its pixels, profile, orientation and density. */
 async function assertSameAfterwards(file: Uint8Array) {
   const before = await decoded(file)
-  const seen = await scrub(file)
-  assert.deepEqual([seen.width, seen.height], await displayedSize(file))
-  const after = await decoded(seen.file)
+  const result = await scrub(file)
+  assert.deepEqual([result.width, result.height], await displayedSize(file))
+  const after = await decoded(result.file)
   assert.deepEqual(after.shown, before.shown)
-  assert.ok(after.pixels.equals(before.pixels), 'every pixel is the same')
-  const again = await scrub(seen.file)
-  assert.equal(again.whole, true, 'scrubbing a scrubbed file changes nothing')
+  assert.ok(after.pixels.equals(before.pixels), 'pixels are unchanged')
+  const again = await scrub(result.file)
+  assert.equal(again.unchanged, true, 'scrubbing a scrubbed file changes nothing')
   assert.deepEqual(
-    [again.width, again.height, again.hasLocation && seen.type !== 'image/gif'],
-    [seen.width, seen.height, false],
+    [again.width, again.height, again.hasLocation && result.type !== 'image/gif'],
+    [result.width, result.height, false],
   )
-  return seen
+  return result
 }
 
-/** One frame's. Browsers turn JPEG and PNG as their Exif says, and WebP not. */
+/** The size of one frame. Browsers apply the Exif orientation of JPEG and PNG, but not of WebP. */
 async function displayedSize(file: Uint8Array): Promise<[number, number]> {
   const { format, width, height, pageHeight, autoOrient } = await sharp(file).metadata()
   if (format === 'webp' || format === 'gif') return [width, pageHeight ?? height]

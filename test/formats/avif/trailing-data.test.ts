@@ -1,4 +1,4 @@
-/** What stood behind the last image byte is cut off, and every place that is named stays right. */
+/** Private data after the last image byte is cut off instead of zeroed, and all offsets stay valid. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
@@ -19,30 +19,33 @@ import { assertScrubbed } from './subject.ts'
 const picture = await coded(noise(64, 48))
 const thumbnail = { ...image(9, await coded(noise(16, 12))), hidden: true }
 
-describe('what stood behind the last image byte leaves no zeros', () => {
+describe('private data after the last image byte is cut off', () => {
   const large = new Uint8Array(20_000).fill(0x53)
   const clean = still(picture)
   const plans: Record<string, Plan> = {
     Exif: { items: [{ id: 2, type: 'Exif', data: large }], references: [['cdsc', 2, 1]] },
-    'Exif with 32-bit numbers': { wideIds: true, items: [{ id: 70_000, type: 'Exif', data: large }] },
-    'Exif in pieces, and XMP': {
+    'Exif with 32-bit IDs': { wideIds: true, items: [{ id: 70_000, type: 'Exif', data: large }] },
+    'Exif in several extents, and XMP': {
       items: [
         { id: 2, type: 'Exif', data: large, pieces: 7 },
         { id: 3, type: 'mime', contentType: XMP_TYPE, data: large },
       ],
     },
     'Exif in a 64-bit data box': { items: [{ id: 2, type: 'Exif', data: large }], dataSize: 'large' },
-    'Exif in a data box up to the end': { items: [{ id: 2, type: 'Exif', data: large }], dataSize: 'to-end' },
-    'data of nothing, in a box of its own': { afterData: [box('mdat', large), box('free', large)] },
+    'Exif in a data box with an open size': {
+      items: [{ id: 2, type: 'Exif', data: large }],
+      dataSize: 'to-end',
+    },
+    'unreferenced data in a box of its own': { afterData: [box('mdat', large), box('free', large)] },
     'zeros and free boxes': { blobs: [new Uint8Array(9000)], afterData: [box('free', new Uint8Array(9000))] },
     'a free box and an empty one': { afterData: [box('free', large), box('skip')] },
   }
   const last: Record<string, Plan> = {
     ...plans,
-    'a box beside the items': {
+    'boxes in meta': {
       metaExtras: [box('free', large), box('what', large), fullBox('xml ', 0, 0, large)],
     },
-    'a box between data and description': { items: [thumbnail], references: [['thmb', 9, 1]] },
+    'a thumbnail': { items: [thumbnail], references: [['thmb', 9, 1]] },
   }
   for (const [name, plan] of Object.entries(plans)) {
     test(name, async () => {
@@ -58,8 +61,8 @@ describe('what stood behind the last image byte leaves no zeros', () => {
     })
   }
 
-  test('a film', async () => {
-    const film = (extras: Uint8Array[], more: Uint8Array[] = []) =>
+  test('a movie', async () => {
+    const movie = (extras: Uint8Array[], more: Uint8Array[] = []) =>
       assemble({
         brands: ['avis', 'avif', 'mif1'],
         primary: 1,
@@ -71,15 +74,15 @@ describe('what stood behind the last image byte leaves no zeros', () => {
           return moov([track({ picture, samples, extras })], extras)
         },
       })
-    const plain = film([])
+    const plain = movie([])
     const { file } = await assertScrubbed(
-      film([box('udta', large), box('free', new Uint8Array(90))], [large]),
+      movie([box('udta', large), box('free', new Uint8Array(90))], [large]),
       plain,
     )
     assert.equal(file.length, (await scrub(plain)).file.length)
   })
 
-  test('zeros before the last image byte stay, so that no place changes', async () => {
+  test('data before the last image byte is zeroed, so that no offset changes', async () => {
     const alpha = await coded(noise(64, 48).greyscale())
     const items = [{ id: 2, type: 'Exif', data: large }, image(3, alpha, alphaKind())]
     const { file } = await assertScrubbed(still(picture, { items, references: [['auxl', 3, 1]] }))
