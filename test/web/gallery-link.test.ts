@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { hashOf, linkedIn } from '../../src/web/browser/gallery/link.ts'
+import { hashOf, parseHash } from '../../src/web/browser/gallery/link.ts'
 import { extent } from '../support/extent.ts'
 
 const ids = fc.stringMatching(/^[0-9A-Za-z]{11}$/)
@@ -13,8 +13,8 @@ describe('the link of a gallery', () => {
       fc.property(fc.uniqueArray(picture, { selector: ({ id }) => id }), (pictures) => {
         const wanted = pictures.map(({ id, alt }) => ({ id, alt: alt.replace(/,(?=\S)/g, ', ') }))
         const hash = hashOf(pictures)
-        assert.deepEqual(linkedIn(hash), wanted)
-        assert.deepEqual(linkedIn(hash.replaceAll(',', '%2C')), wanted)
+        assert.deepEqual(parseHash(hash), wanted)
+        assert.deepEqual(parseHash(hash.replaceAll(',', '%2C')), wanted)
       }),
       { numRuns: extent(1000, 100) },
     )
@@ -26,7 +26,7 @@ describe('the link of a gallery', () => {
     let found = 0
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20, size: 'max' }), (pieces) => {
-        for (const { id } of linkedIn(`#${pieces.join('')}`)) {
+        for (const { id } of parseHash(`#${pieces.join('')}`)) {
           assert.match(id, /^[0-9A-Za-z]{11}$/)
           found++
         }
@@ -34,7 +34,7 @@ describe('the link of a gallery', () => {
       { numRuns: extent(1000, 100) },
     )
     assert.ok(found > 0)
-    assert.deepEqual(linkedIn('#../../etc,%E0%A4%A,<b>'), [])
-    assert.deepEqual(linkedIn('#AAAAAAAAAAA=%E0%A4%A,AAAAAAAAAAA'), [{ id: 'AAAAAAAAAAA', alt: '' }])
+    assert.deepEqual(parseHash('#../../etc,%E0%A4%A,<b>'), [])
+    assert.deepEqual(parseHash('#AAAAAAAAAAA=%E0%A4%A,AAAAAAAAAAA'), [{ id: 'AAAAAAAAAAA', alt: '' }])
   })
 })

@@ -24,13 +24,13 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
   const uploader: Uploader = {
     compress: (file, { signal } = {}) => step(compressing, (file as File).name, signal),
     send: (blob, { signal } = {}) => step(sending, (blob as File).name, signal),
-    line: createThroughputMeter(),
+    meter: createThroughputMeter(),
   }
   const queue = createQueue({
     loadUploader: async () => uploader,
     convert: true,
     maxBytes: 1000,
-    mustAsk: options.ask ?? (() => false),
+    needsConsent: options.ask ?? (() => false),
     isFinal: options.final ?? (() => false),
     onChange() {},
   })
@@ -119,16 +119,16 @@ describe('the queue', () => {
 
   it('waits for the person’s word on a place, and holds up nobody meanwhile', async () => {
     const { queue, add, states, compressing, compressed } = setUp({
-      ask: ({ file, placeAllowed, mode }) =>
-        file.name.startsWith('place') && !placeAllowed && mode === 'auto',
+      ask: ({ file, locationAllowed, mode }) =>
+        file.name.startsWith('place') && !locationAllowed && mode === 'auto',
     })
     const [first, second] = add('place 1', 'place 2', 'c', 'd', 'e')
     await turn()
     compressed(compressing)
     await turn()
     assert.deepEqual(states(), ['asking', 'asking', 'uploading', 'compressing', 'compressing'])
-    queue.allowPlace(first!, true)
-    queue.allowPlace(second!, false)
+    queue.allowLocation(first!, true)
+    queue.allowLocation(second!, false)
     await turn()
     assert.deepEqual(states().slice(0, 2), ['uploading', 'queued'])
     assert.equal(second?.mode, 'lossless')
