@@ -30,7 +30,7 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
     loadUploader: async () => uploader,
     convert: true,
     maxBytes: 1000,
-    needsConsent: options.ask ?? (() => false),
+    mustAsk: options.ask ?? (() => false),
     isFinal: options.final ?? (() => false),
     onChange() {},
   })

@@ -71,14 +71,14 @@ export function historyEntryOf(
   return { id, key, link, name, type, bytesIn: file.size, bytesOut, width, height, at: time, expires }
 }
 
-/** Notes for an uploaded picture. `isEditedCopy`: made from a picture that stays online. */
+/** Notes for an uploaded picture. `isEdited`: made from a picture that stays online. */
 export function notesFor(
   item: Item,
   picture: HistoryEntry,
-  { isEditedCopy, isRemembered }: { isEditedCopy: boolean | undefined; isRemembered: boolean },
+  { isEdited, isRemembered }: { isEdited: boolean | undefined; isRemembered: boolean },
 ): string {
   const until = staysUntil(picture)
-  const notes = [until && `${until}.`, isEditedCopy && words.firstStays, mainNoteFor(item, isRemembered)]
+  const notes = [until && `${until}.`, isEdited && words.firstStays, mainNoteFor(item, isRemembered)]
   return notes.filter(Boolean).join(' ')
 }
 

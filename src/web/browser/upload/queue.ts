@@ -53,7 +53,7 @@ export interface QueueOptions {
   /** Whether to convert types that the service doesn't accept. */
   convert: boolean
   /** True if the user must confirm before the item is sent. */
-  needsConsent(item: Item): boolean
+  mustAsk(item: Item): boolean
   /** True if every further upload would fail with the same error. */
   isFinal(error: unknown): boolean
   onChange(item: Item): void
@@ -72,7 +72,7 @@ export function isPending(item: Item): boolean {
 }
 
 export function createQueue(options: QueueOptions) {
-  const { loadUploader, maxBytes, convert, needsConsent, isFinal, onChange } = options
+  const { loadUploader, maxBytes, convert, mustAsk, isFinal, onChange } = options
   const items: Item[] = []
   let count = 0
 
@@ -128,7 +128,7 @@ export function createQueue(options: QueueOptions) {
       },
     })
     signal.throwIfAborted()
-    change(item, { at: needsConsent(item) ? 'asking' : 'ready' })
+    change(item, { at: mustAsk(item) ? 'asking' : 'ready' })
   }
 
   async function upload(item: Item, signal: AbortSignal): Promise<void> {

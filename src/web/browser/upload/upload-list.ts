@@ -37,7 +37,7 @@ interface Entry {
   /** Sort key and upload time in the history. Epoch milliseconds. */
   at: number
   /** Made from a picture that stays online. */
-  isEditedCopy?: boolean | undefined
+  isEdited?: boolean | undefined
   thumbnail?: Promise<Blob | null> | undefined
   picture?: HistoryEntry
   /** Saved in the history. */
@@ -74,7 +74,7 @@ export function createUploadList(options: UploadListOptions) {
     },
     maxBytes: facts.maxUploadBytes,
     convert: facts.convertsHeic,
-    needsConsent({ compressed, mode, locationAllowed }) {
+    mustAsk({ compressed, mode, locationAllowed }) {
       const isUnmodified = mode === 'original' || compressed?.type === 'image/gif'
       const keepsLocation = !facts.stripsMetadata || compressed?.type === 'image/gif'
       return Boolean(compressed?.hasLocation) && isUnmodified && keepsLocation && !locationAllowed
@@ -150,19 +150,19 @@ export function createUploadList(options: UploadListOptions) {
     const { state, compressed } = item
     if (state.at !== 'done' || !compressed || !uploading) return
     const { remaining } = state.sent
-    const { name, isEditedCopy } = entry
+    const { name, isEdited } = entry
     const picture = uploading.historyEntryOf(item, state.sent, entry)
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
     uploading.resetBackoff()
-    batch.add({ name, link: codesOf(picture)[format()], remark: isEditedCopy && words.firstStays })
+    batch.add({ name, link: codesOf(picture)[format()], remark: isEdited && words.firstStays })
     const known = await history
     const showDone = (isSaved: boolean) => {
       entry.isSaved = isSaved
       uploading?.showDone(entry.card, picture, {
         history: known,
         status: describeCompression(compressed),
-        note: uploading.notesFor(item, picture, { isEditedCopy, isRemembered: isSaved && known.lasts }),
+        note: uploading.notesFor(item, picture, { isEdited, isRemembered: isSaved && known.lasts }),
         onEdit: () => void editUploaded(picture),
         onDeleted: () => removeCard(item, entry),
       })
@@ -207,8 +207,8 @@ export function createUploadList(options: UploadListOptions) {
     const edited = await edit(item.file)
     if (edited) {
       batch.begin(1, false)
-      const { at, name, isEditedCopy, card } = entry
-      begin(edited, { ...item, at, before: card.element, name: isEditedCopy ? name : undefined })
+      const { at, name, isEdited, card } = entry
+      begin(edited, { ...item, at, before: card.element, name: isEdited ? name : undefined })
       removeCard(item, entry)
     } else if (wasPending) {
       queue.retry(item)
@@ -236,7 +236,7 @@ export function createUploadList(options: UploadListOptions) {
   function begin(file: File, { at, before, mode, expires, name: copyName }: BeginOptions): void {
     const name = copyName ?? nameOf(file)
     const card = createCard(name)
-    const entry: Entry = { card, name, at, isEditedCopy: copyName !== undefined }
+    const entry: Entry = { card, name, at, isEdited: copyName !== undefined }
     card.format(format())
     cards.insertBefore(card.element, before)
     const item = queue.add(file, mode, expires)
