@@ -79,7 +79,7 @@ ${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id)
 <p class="field"><label for="value">Value</label><input id="value" name="value" maxlength="20" autocomplete="off"></p>
 <p class="field"><label for="setting-reason">Reason</label><input id="setting-reason" name="reason" maxlength="1000" autocomplete="off"></p>
 <p class="actions"><button class="button quiet">Change</button></p>
-<p class="soft">Leave the value empty to reset it. 0 means no limit.</p>
+<p class="soft">Leave the value empty to reset it. 0 means none.</p>
 </form>
 
 <h2>Totals</h2>

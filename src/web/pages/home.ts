@@ -50,7 +50,7 @@ ${factsBlock(homeFacts(ctx))}`,
 /** How long a picture stays. The style sheet shows the second sentence while the form has a lifetime selected. */
 function lifetimeNote({ home }: Messages, keepsAll: boolean): Page {
   if (!keepsAll) return html`${home.staysForATime}`
-  return html`<span class="lifetimeNote">${home.staysUntilDeleted}</span> <span>${home.staysForATime}</span>`
+  return html`<span class="stays">${home.staysUntilDeleted}</span> <span>${home.staysForATime}</span>`
 }
 
 /** Class `live` needs scripts; class `plain` is for pages without them. */

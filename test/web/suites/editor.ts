@@ -569,10 +569,10 @@ export function editorSuite(site: () => Site): void {
     // The focus is on the heading as each picture comes: a screen reader reads how far it is, too.
     const told = page.getByRole('heading', { name: 'Edit picture' }).and(page.locator(':focus'))
     const count = page.locator('#editor-count')
-    await page.getByText('1 of 3. All are sent after the last.', { exact: true }).waitFor()
+    await page.getByText('1 of 3. All are sent at the end.', { exact: true }).waitFor()
     assert.equal(await told.getAttribute('aria-describedby'), await count.getAttribute('id'))
     await button(page, 'Send').click()
-    await page.getByText('2 of 3. All are sent after the last.', { exact: true }).waitFor()
+    await page.getByText('2 of 3. All are sent at the end.', { exact: true }).waitFor()
     assert.equal(await page.locator('.card').count(), 0, 'the first waits for the others')
     await button(page, 'Don’t send').click()
     await page.getByText('can’t be edited here').waitFor()

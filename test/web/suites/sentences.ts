@@ -116,10 +116,10 @@ const STATES: State[] = [
       ['too-many-refusals', 429, /^Too many uploads failed today\..* after midnight UTC/, true],
       ['cross-site', 403, /^This request came from another site\..* form on this page/, true],
       ['quota-exceeded', 429, /^You’ve reached today’s upload limit\. Try again after/, true],
-      ['network-quota-exceeded', 429, /^Your network has .* Others on your network/, true],
+      ['network-quota-exceeded', 429, /^Your network has .* Uploads by others on your network/, true],
       ['uploads-paused', 503, /^Uploads are paused\./, true],
       ['storage-full', 507, /^Storage is full\./, true],
-      ['challenge-required', 403, /^This connection .* takes a little computing in your browser/, true],
+      ['challenge-required', 403, /^This connection .* takes a short computation in your browser/, true],
     ] as const
   ).map(
     ([error, status, said, mayPass]): State => ({
