@@ -1,4 +1,4 @@
-/** The pages in real Chromium, on the real server: all suites but those of `features.long.test.ts`. One of each serves all. */
+/** Pages in real Chromium against the real server, shared by all suites. More suites: `features.long.test.ts`. */
 import { after, before, describe } from 'node:test'
 import { whyNoChromium } from '../support/browser.ts'
 import { challengesSuite } from './suites/challenges.ts'

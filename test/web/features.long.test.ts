@@ -1,4 +1,4 @@
-/** What the pages do beyond a plain upload, in real Chromium on the real server. */
+/** Features beyond a plain upload, in real Chromium against the real server. */
 import { after, before, describe } from 'node:test'
 import { whyNoChromium } from '../support/browser.ts'
 import { editorSuite } from './suites/editor.ts'
@@ -15,7 +15,7 @@ import { viewerSuite } from './suites/viewer.ts'
 import { walksSuite } from './suites/walks.ts'
 import { openSite, type Site } from './support/site.ts'
 
-describe('the pages in a browser, further', { skip: await whyNoChromium() }, () => {
+describe('the pages in a browser: features', { skip: await whyNoChromium() }, () => {
   let site: Site
   before(async () => {
     site = await openSite()

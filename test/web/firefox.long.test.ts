@@ -1,4 +1,4 @@
-/** The same suites in a second engine: Firefox. What it can't run says why. */
+/** The same suites in Firefox. Skipped tests state the reason. */
 import { after, before, describe } from 'node:test'
 import { noFirefox } from '../support/browser.ts'
 import { editorSuite } from './suites/editor.ts'
@@ -36,7 +36,7 @@ describe('the pages in Firefox', { skip: noFirefox }, () => {
   describe('earlier pictures', () => panelSuite(() => site))
   describe('walks', () => walksSuite(() => site))
 
-  // Networks, storage and what is said are the same in every engine. They pass here too, but double the time.
+  // Engine-independent: network, storage and announcements. They pass in Firefox, too, but double the run time.
   if (process.env.PINHOLE_FIREFOX_WHOLE) {
     describe('loading', () => loadingSuite(() => site))
     describe('faults', () => faultsSuite(() => site))

@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import { PHONE, type Site, testsOn } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, copiesNothing, uploadOne } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, disableAutoCopy, uploadOne } from '../support/steps.ts'
 
 export function phoneSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -16,7 +16,7 @@ export function phoneSuite(site: () => Site): void {
       viewport,
       hasTouch: true,
       isMobile: true,
-      beforeScripts: copiesNothing,
+      beforeScripts: disableAutoCopy,
     }, async ({ page }) => {
       await uploadOne(page, await photo('in-sight.jpg'))
       assert.equal(await page.evaluate(() => scrollY), 0)

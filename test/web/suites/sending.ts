@@ -9,7 +9,7 @@ import {
   cardsIn,
   choose,
   clipboard,
-  copiesNothing,
+  disableAutoCopy,
   heard,
   keptFiles,
   press,
@@ -242,7 +242,7 @@ export function sendingSuite(site: () => Site): void {
   })
 
   test('keeps what it says, and the button beside it, on the screen, however long a name is', {
-    beforeScripts: copiesNothing,
+    beforeScripts: disableAutoCopy,
   }, async ({ page }) => {
     await page.setViewportSize({ width: 360, height: 640 })
     const file = await gif(`${'n'.repeat(190)}.gif`, 97)
