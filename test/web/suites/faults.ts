@@ -1,4 +1,4 @@
-/** Networks and servers that misbehave. */
+/** Network and server faults. */
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import {
   textOf,
 } from '../support/steps.ts'
 
-/** What Chromium itself writes when a request fails. */
+/** Chromium's own console messages for failed requests. */
 const FAILED_REQUEST = /^Failed to load resource: /
 
 async function imagesOf({ server }: Site): Promise<number> {
@@ -47,7 +47,7 @@ export function faultsSuite(site: () => Site): void {
     ]
     let at = 0
     const online = Promise.withResolvers<void>()
-    // However fast the others are, some are still to be sent when the network goes.
+    // Ensures that some uploads are still pending when the network fails.
     proxy.onUpload = () => faults[at++] ?? (at < 20 ? NONE : hold(online.promise))
     const files = await Promise.all(
       Array.from({ length: 20 }, (_, index) => gif(`${index}.gif`, 100 + index)),
@@ -66,11 +66,7 @@ export function faultsSuite(site: () => Site): void {
       const answer = await fetch(`${url}/raw/${id}`)
       assert.deepEqual(Buffer.from(await answer.arrayBuffer()), buffer, name)
     }
-    assert.equal(
-      (await imagesOf(site())) - before,
-      20,
-      'exactly one image each, however many answers were lost',
-    )
+    assert.equal((await imagesOf(site())) - before, 20, 'exactly one image each, despite lost responses')
   })
 
   faulty('gives up a connection that stands still for 45 s, and tries again', async ({ page, proxy }) => {
@@ -134,7 +130,7 @@ export function faultsSuite(site: () => Site): void {
     const looked = Promise.withResolvers<void>()
     proxy.onOther = (path) => (path === '/api/upload' ? hold(looked.promise) : NONE)
     await page.clock.runFor(4000)
-    assert.equal(await said(), 'Couldn’t reach the service. Retrying automatically.', 'it is looking')
+    assert.equal(await said(), 'Couldn’t reach the service. Retrying automatically.', 'polling')
     await page.context().setOffline(true)
     looked.resolve()
     await passTime(page, async () => /offline/.test(await said()))
@@ -165,7 +161,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal((await imagesOf(site())) - before, 1)
   })
 
-  test('deletes what is cancelled when all of it has left', async ({ page, proxy }) => {
+  test('deletes an image that was stored before the upload was cancelled', async ({ page, proxy }) => {
     const before = await imagesOf(site())
     const arrived = Promise.withResolvers<void>()
     proxy.onUpload = () => hold(arrived.promise)
@@ -183,7 +179,7 @@ export function faultsSuite(site: () => Site): void {
     await cardIn(page, 'done', file.name)
   })
 
-  test('shows the quota as it shrinks, and when it comes back in the person’s own time', {
+  test('shows the remaining quota and its reset in local time', {
     env: { UPLOADS_PER_DAY: '2' },
     expected: FAILED_REQUEST,
     timezoneId: 'Asia/Kathmandu',
@@ -200,12 +196,12 @@ export function faultsSuite(site: () => Site): void {
       .locator('#quota')
       .filter({ hasText: /Ab 05:4[45] Uhr geht es weiter/ })
       .waitFor()
-    assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload is offered')
-    // Midnight UTC in Kathmandu, give or take the seconds that the test takes.
+    assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload offered')
+    // Midnight UTC in Kathmandu, allowing for the duration of the test.
     assert.match(await textOf(card(page, 'd.gif').locator('.card-state')), /Ab 05:4[45] Uhr geht es weiter/)
   })
 
-  test('takes pictures again once the day’s count starts anew, in a page that was open all the time', {
+  test('accepts pictures again after the quota resets, without reloading the page', {
     path: null,
   }, async ({ page, proxy, url }) => {
     let remaining = '0'
@@ -233,7 +229,7 @@ export function faultsSuite(site: () => Site): void {
     await page.locator('html:not([data-full])').waitFor()
   })
 
-  test('asks before it sends a place that the service would keep', {
+  test('asks before sending a location that the service would keep', {
     env: { STRIP_METADATA: 'off' },
   }, async ({ page, url }) => {
     await page.getByText('Everything in the file is kept').waitFor()
@@ -250,7 +246,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(hasLocation, false)
   })
 
-  test('tells of a place that the service takes out, and remembers the choice of mode', async ({ page }) => {
+  test('notes that the service removed a location, and remembers the chosen mode', async ({ page }) => {
     await page.getByLabel('Original').check()
     await choose(page, [await photoWithPlace()])
     const done = await cardIn(page, 'done', 'place.jpg')
@@ -260,7 +256,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'original')
   })
 
-  test('lets nobody choose while uploads are paused', { env: { UPLOADS: 'paused' } }, async ({ page }) => {
+  test('hides the file picker while uploads are paused', { env: { UPLOADS: 'paused' } }, async ({ page }) => {
     await page.getByText('Uploads are paused').waitFor()
     assert.equal(await page.locator('#file').count(), 0)
   })

@@ -1,4 +1,4 @@
-/** Earlier pictures: search, several at once, other tabs. */
+/** Earlier pictures: search, multiple selection, sync between tabs. */
 import assert from 'node:assert/strict'
 import { until } from '../../support/until.ts'
 import { gif } from '../support/pictures.ts'
@@ -71,11 +71,11 @@ export function panelSuite(site: () => Site): void {
         await row(page, 'beach 1.gif').locator('input').isChecked(),
       ],
       [true, true],
-      'a search loses no pick',
+      'searching keeps the selection',
     )
   })
 
-  test('copies the links of rows in any form, chosen here or there', CLIPBOARD, async ({ page, url }) => {
+  test('copies row links in the chosen format, from either select', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('earlier.gif', 641))
     await page.reload()
     await row(page, 'earlier.gif').waitFor()
@@ -96,9 +96,9 @@ export function panelSuite(site: () => Site): void {
     const link = (await cardIn(page, 'done', 'new.gif')).locator('.card-link input')
     assert.match(await link.inputValue(), /\/raw\/\w+\.gif$/)
     await page.selectOption('#earlier-format', 'markdown')
-    assert.match(await link.inputValue(), /^!\[\]/, 'cards follow')
+    assert.match(await link.inputValue(), /^!\[\]/, 'cards use the same format')
     await page.selectOption('#format', 'bbcode')
-    assert.equal(await page.locator('#earlier-format').inputValue(), 'bbcode', 'and so do rows')
+    assert.equal(await page.locator('#earlier-format').inputValue(), 'bbcode', 'and rows, too')
     await press(row(page, 'earlier.gif'), 'copy')
     await heard(page, /Copied/)
     assert.equal(await clipboard(page), forms.bbcode)

@@ -1,4 +1,4 @@
-/** Parts of a page that come later, or never. */
+/** Chunks that load late or not at all. */
 import assert from 'node:assert/strict'
 import { at, hold, NONE } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
@@ -7,7 +7,7 @@ import { uploadOne } from '../support/steps.ts'
 
 export function partsSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('goes without a part that does not come, and throws nothing when it is left while one comes', {
+  test('works when a chunk fails to load, and throws nothing when closed while one is loading', {
     expected: /^Failed to load resource: |503/,
   }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await gif('parts.gif', 95))
@@ -34,7 +34,7 @@ export function partsSuite(site: () => Site): void {
     assert.ok(asked.has('zoom') && asked.has('panel') && asked.has('offer'), [...asked].join())
   })
 
-  test('keeps the buttons of the history disabled until their script has loaded', async ({ page, proxy }) => {
+  test('keeps the history buttons disabled until their script has loaded', async ({ page, proxy }) => {
     const here = Promise.withResolvers<void>()
     proxy.onOther = at('/assets/device-', hold(here.promise))
     await page.click('#device summary')

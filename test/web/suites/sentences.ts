@@ -1,4 +1,4 @@
-/** Every state that a picture can be left in: what its card says then, and what the page says when it is loaded again. */
+/** Final states of an upload: the card's message, and what the page offers after a reload. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
@@ -23,22 +23,22 @@ import {
 interface State {
   name: string
   file?: () => Promise<ChosenFile>
-  /** Settings of the server. Default: those of all. */
+  /** Server settings. Default: the shared server's. */
   env?: Record<string, string>
-  /** What becomes of the upload. Default: the server takes it. */
+  /** Fault for the upload. Default: none. */
   upload?: Fault
-  /** What becomes of everything else. */
+  /** Fault for other requests. */
   other?: (path: string) => Fault
   before?(page: Page): Promise<void>
-  /** Brings the card to the state, once its file is chosen. */
+  /** Brings the card to the state after the file is chosen. */
   reach?(page: Page, name: string, site: On): Promise<void>
-  /** What the card says of it. `null`: there is no card left. */
+  /** The card's message. `null`: no card. */
   said: RegExp | null
-  /** Whether the card offers the same file another try. */
+  /** True if the card offers a retry. */
   again?: boolean
-  /** Where the picture is when the page comes back: it may still be sent, it was uploaded, or it is nowhere. */
+  /** The picture after a reload: offered again, in the history, or gone. */
   later: 'offered' | 'earlier' | 'nowhere'
-  /** What the page says then, by itself. */
+  /** Announcement after the reload. */
   heardLater?: RegExp
 }
 
@@ -80,7 +80,7 @@ const STATES: State[] = [
     later: 'offered',
   },
   {
-    // It is on the server, and nobody here can know.
+    // Stored on the server, but the client can't know.
     name: 'its answer was lost',
     upload: { kind: 'lose-answer' },
     said: /^Retrying in/,
@@ -106,7 +106,7 @@ const STATES: State[] = [
     again: true,
     later: 'offered',
   },
-  // The service's refusals, of this file or for now.
+  // Refusals by the service, permanent or temporary.
   ...(
     [
       ['unsupported-type', 415, /file type isn’t supported/, false],
@@ -130,7 +130,7 @@ const STATES: State[] = [
       later: mayPass ? 'offered' : 'nowhere',
     }),
   ),
-  // What the page finds out itself.
+  // Errors detected by the page itself.
   {
     name: 'it is a text',
     file: () => file('notes.txt', 'text/plain', 'Only words.\n'.repeat(50)),
@@ -152,7 +152,7 @@ const STATES: State[] = [
     again: false,
     later: 'nowhere',
   },
-  // What the person does.
+  // User actions.
   {
     name: 'it was cancelled',
     upload: NEVER,
@@ -213,7 +213,7 @@ const STATES: State[] = [
     heardLater: /^1 picture is no longer online and was removed from the list\.$/,
   },
   {
-    // Its owner may still delete it, and nobody has decided anything. Its bytes are withheld from all uploads after it.
+    // The uploader may delete it before a decision. Its bytes then stay blocked for uploads.
     name: 'it is held for review',
     file: () => gif('held.gif', 691),
     async reach(page, name, { server }) {
@@ -231,7 +231,9 @@ export function sentencesSuite(site: () => Site): void {
   for (const state of STATES) {
     const { env, name } = state
     const expected = /^Failed to load resource: |status of 404/
-    test(`says what is true, then and later: ${name}`, { env, expected }, (visit) => check(visit, state))
+    test(`shows the right message now and after a reload: ${name}`, { env, expected }, (visit) =>
+      check(visit, state),
+    )
   }
 
   faulty('keeps what it can not send today', async ({ page, proxy }) => {
@@ -250,7 +252,7 @@ export function sentencesSuite(site: () => Site): void {
     await keptFiles(page, 0)
   })
 
-  test('lets go of what it has not sent as it is left', async ({ page, proxy }) => {
+  test('releases its lock on unsent files when it is closed', async ({ page, proxy }) => {
     await leaveUnsent(page, site())
     const locks = () =>
       page.evaluate(async () => (await navigator.locks.query()).held?.map(({ name }) => name?.split('-')[0]))
@@ -259,7 +261,7 @@ export function sentencesSuite(site: () => Site): void {
     assert.deepEqual(await locks(), [])
     await choose(page, [await gif('later.gif', 75)])
     await keptFiles(page, 2)
-    assert.deepEqual(await locks(), ['unsent'], 'it was shown again, and has more to send')
+    assert.deepEqual(await locks(), ['unsent'], 'restored with files still to send')
     await page.evaluate(() => {
       dispatchEvent(new PageTransitionEvent('pagehide'))
       dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))
@@ -270,7 +272,10 @@ export function sentencesSuite(site: () => Site): void {
     proxy.onUpload = () => NONE
   })
 
-  test('offers what was left as soon as the page that left it lets go of it', async ({ page, proxy }) => {
+  test('offers unsent files as soon as the page that left them releases its lock', async ({
+    page,
+    proxy,
+  }) => {
     await leaveUnsent(page, site())
     const other = await page.context().newPage()
     await other.goto(page.url())
@@ -281,7 +286,7 @@ export function sentencesSuite(site: () => Site): void {
     await other.focus('#file')
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')))
     await other.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
-    assert.equal(await other.evaluate(() => document.activeElement?.id), 'file', 'it takes no focus')
+    assert.equal(await other.evaluate(() => document.activeElement?.id), 'file', 'focus is not moved')
     await heard(other, /^1 upload didn’t finish$/)
     await other.click('#offer-discard')
     await keptFiles(page, 0)
