@@ -20,13 +20,13 @@ export function challengesSuite(site: () => Site): void {
   // The browser's own console message for the 403 that carries the challenge.
   const expected = /status of 403/
   test('solves a challenge automatically for the sixth picture', { expected }, async ({ page }) => {
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    const isSolverLoaded = () => asked.some((path) => /challenge-/.test(path))
-    for (let nth = 0; nth <= UNCHALLENGED_UPLOADS; nth++) {
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    const isSolverLoaded = () => requested.some((path) => /challenge-/.test(path))
+    for (let index = 0; index <= UNCHALLENGED_UPLOADS; index++) {
       assert.equal(isSolverLoaded(), false, 'the solver loads on demand')
-      await choose(page, [await gif(`${nth}.gif`, 600 + nth)])
-      await cardsIn(page, 'done', nth + 1)
+      await choose(page, [await gif(`${index}.gif`, 600 + index)])
+      await cardsIn(page, 'done', index + 1)
     }
     assert.equal(isSolverLoaded(), true)
   })
@@ -39,7 +39,7 @@ export function challengesSuite(site: () => Site): void {
     const real = await passFrom(url)
     const easy = { token: 't', algorithm: 'PBKDF2-SHA-256', iterations: 1, bits: 1, answers: 2 }
     let tries = 0
-    let given = false
+    let isIssued = false
     await page.route('**/api/challenge?for=pass', (route) =>
       tries++ === 0 ? route.abort() : route.fulfill({ json: easy }),
     )
@@ -47,11 +47,11 @@ export function challengesSuite(site: () => Site): void {
       const [token, counters] = (await route.request().headerValue(SOLUTION_HEADER))!.split(':')
       const isRight =
         token === 't' && (await isSolved(easy, counters!.split(',').map(Number), async () => true))
-      given = isRight
+      isIssued = isRight
       await route.fulfill(isRight ? { status: 201, json: real } : { status: 403 })
     })
     // Hidden once there is a pass.
-    await page.route(`**${SHAREX_PATH}`, (route) => (given ? route.abort() : route.continue()))
+    await page.route(`**${SHAREX_PATH}`, (route) => (isIssued ? route.abort() : route.continue()))
     await page.goto(`${url}/pass`)
     await page.getByRole('button', { name: 'Get a pass' }).press('Enter')
     await page.locator('#problem').filter({ hasText: /./ }).waitFor()

@@ -15,7 +15,7 @@ export function gallerySuite(site: () => Site): void {
     preview = (await gif('preview.gif', 399)).buffer
   })
 
-  async function uploaded(page: Page, count: number): Promise<void> {
+  async function upload(page: Page, count: number): Promise<void> {
     await choose(
       page,
       await Promise.all(Array.from({ length: count }, (_, index) => gif(`${index}.gif`, 300 + index))),
@@ -27,7 +27,7 @@ export function gallerySuite(site: () => Site): void {
     ...CLIPBOARD,
     expected: GONE,
   }, async ({ page }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     await page.click('#one-link')
     await heard(page, /One link to 3 pictures copied/)
     const link = await clipboard(page)
@@ -73,7 +73,7 @@ export function gallerySuite(site: () => Site): void {
     proxy,
     url,
   }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     const ids = await idsOf(page)
     const asked: string[] = []
     page.on('request', (request) => {
@@ -111,7 +111,7 @@ export function gallerySuite(site: () => Site): void {
   test('moves deleted pictures to the end, and shows load failures as such', {
     expected: /status of (404|503)|ERR_/,
   }, async ({ page, axe, proxy, url }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     const ids = await idsOf(page)
     proxy.onOther = at(`/raw/${ids[1]}`, { kind: 'answer', status: 503 })
     await page.goto(`${url}/g#AAAAAAAAAAA,${ids}`)
@@ -138,10 +138,10 @@ export function gallerySuite(site: () => Site): void {
   })
 
   test('downloads all available pictures as a ZIP file built in the browser', {
-    onlyChromium: 'Firefox tells its driver of no download',
+    onlyChromium: 'Firefox doesn’t report downloads to its driver',
     expected: GONE,
   }, async ({ page, url }) => {
-    await uploaded(page, 2)
+    await upload(page, 2)
     const ids = await idsOf(page)
     await page.goto(`${url}/g#${ids[0]},AAAAAAAAAAA,${ids[1]}`)
     await page.getByText('Deleted').waitFor()
@@ -162,7 +162,7 @@ export function gallerySuite(site: () => Site): void {
   test('includes descriptions in copied links only', CLIPBOARD, async ({ page }) => {
     const sent: string[] = []
     page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`))
-    await uploaded(page, 2)
+    await upload(page, 2)
     await pressInMenu(card(page, '0.gif'), 'describe')
     await page.locator('.describe input').fill('A "cat" [asleep] <on> a mat, 50 % grey')
     await page.keyboard.press('Enter')
@@ -187,14 +187,14 @@ export function gallerySuite(site: () => Site): void {
     assert.equal(
       sent.some((text) => /cat|asleep/.test(text.split('#')[0]!)),
       false,
-      'it never left the device',
+      'the description never left the device',
     )
   })
 
   test('shows each picture with its number, preview first, and reports load failures', {
     expected: /Failed to load resource/,
   }, async ({ page, axe, proxy, url }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     const ids = await idsOf(page)
     const slow = Promise.withResolvers<void>()
     proxy.onOther = (path) => {
@@ -222,7 +222,7 @@ export function gallerySuite(site: () => Site): void {
   })
 
   test('navigates by swipe', PHONE, async ({ page, cdp, url }) => {
-    await uploaded(page, 2)
+    await upload(page, 2)
     const ids = await page
       .locator('.card-link input')
       .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value.slice(-11)))

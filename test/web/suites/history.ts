@@ -22,7 +22,7 @@ import {
 export function historySuite(site: () => Site): void {
   const test = testsOn(site)
   const deleting = testsOn(site, { expected: GONE })
-  deleting('brings back link, name, sizes, thumbnail and key after a reload', async ({ page, url }) => {
+  deleting('restores link, name, sizes, thumbnail and key after a reload', async ({ page, url }) => {
     const id = await uploadOne(page, await photo('kept.jpg'))
     await page.reload()
     const earlier = row(page, 'kept.jpg')
@@ -96,7 +96,7 @@ export function historySuite(site: () => Site): void {
     },
   )
 
-  const onlyChromium = 'WebDriver BiDi tells of no download that a page made itself'
+  const onlyChromium = 'WebDriver BiDi doesn’t report downloads created by the page'
   test('exports to a file and imports it in another browser, which can then delete', {
     onlyChromium,
   }, async (first) => {
@@ -146,7 +146,7 @@ export function historySuite(site: () => Site): void {
       null,
       7,
     ]
-    const give = (content: unknown) =>
+    const importFile = (content: unknown) =>
       page.setInputFiles('#import-file', {
         name: 'h.json',
         mimeType: 'application/json',
@@ -154,11 +154,11 @@ export function historySuite(site: () => Site): void {
       })
     await page.click('#device summary')
     await page.locator('html[data-device]').waitFor()
-    await give({ pinhole: 1, pictures: wrong })
+    await importFile({ pinhole: 1, pictures: wrong })
     await heard(page, /0 pictures imported/)
-    await give({ pinhole: 2, pictures: [entry] })
+    await importFile({ pinhole: 2, pictures: [entry] })
     await heard(page, /isn’t a Pinhole history file/)
-    await give('not json')
+    await importFile('not json')
     await heard(page, /isn’t a Pinhole history file/)
     assert.equal(await remembered(page), 0)
     assert.equal(await page.locator('.row').count(), 0)
@@ -166,7 +166,7 @@ export function historySuite(site: () => Site): void {
     const id = await uploadOne(page, await gif('mine.gif', 80))
     const key = await keyOf(page, id)
     const own = { ...entry, id, key: `${id}${'k'.repeat(32)}`, link: `${url}/${id}` }
-    await give({ pinhole: 1, pictures: [own] })
+    await importFile({ pinhole: 1, pictures: [own] })
     await heard(page, /0 pictures imported/)
     assert.equal(await keyOf(page, id), key, 'a wrong key doesn’t overwrite the right one')
   })
@@ -252,7 +252,7 @@ export function historySuite(site: () => Site): void {
     await heard(page, /Nothing was imported/)
   })
 
-  deleting('never lets a key into an address, but to delete', async ({ page, url, server }) => {
+  deleting('puts the key in a URL only for deletion', async ({ page, url, server }) => {
     const addresses: string[] = []
     page.on('request', (request) => addresses.push(`${request.method()} ${request.url()}`))
     const id = await uploadOne(page, await gif('key.gif', 77))

@@ -6,7 +6,7 @@ import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, PASTING, type Site, testsOn, type Visit } from '../support/site.ts'
 import { card, cardIn, cardsIn, choose, heard, keptFiles, share, textOf } from '../support/steps.ts'
 
-const DRAGGING = { onlyChromium: 'WebDriver BiDi drags nothing from outside' }
+const DRAGGING = { onlyChromium: 'WebDriver BiDi can’t drag from outside the browser' }
 
 export function inputSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -17,7 +17,7 @@ export function inputSuite(site: () => Site): void {
     await choose(page, [await photo(), await screenshot(), await gif()])
     const state = async (name: string) =>
       (await cardIn(page, 'done', name)).locator('.card-state').textContent()
-    assert.match((await state('photo.jpg')) ?? '', /^JPEG \d+\skB → \d+\skB, reads the same$/)
+    assert.match((await state('photo.jpg')) ?? '', /^JPEG \d+\skB → \d+\skB, looks the same$/)
     assert.match(
       (await state('screen.png')) ?? '',
       /^PNG \d+\skB → (WebP )?\d+\s(kB|bytes), identical pixels$/,
@@ -139,7 +139,7 @@ export function inputSuite(site: () => Site): void {
   })
 
   test('reports shared files that didn’t fit', {
-    onlyChromium: 'Firefox tells no page how much room it has',
+    onlyChromium: 'Firefox doesn’t let tests limit the storage quota',
   }, async ({ page, url, cdp }) => {
     const large = { ...(await gif('large.gif', 33)), buffer: Buffer.alloc(8 * 2 ** 20) }
     const quota = { origin: url, quotaSize: 4 * 2 ** 20 }

@@ -33,19 +33,19 @@ export function looksSuite(site: () => Site): void {
     viewport: { width: 390, height: 664 },
   }, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('turned.jpg', 802))
-    const turn = () =>
+    const mirror = () =>
       page.evaluate(() => {
         document.documentElement.dir = 'rtl'
         return document.documentElement.scrollWidth <= innerWidth
       })
-    assert.equal(await turn(), true)
+    assert.equal(await mirror(), true)
     const field = card(page, 'turned.jpg').locator('input')
     assert.equal(await field.evaluate((input) => getComputedStyle(input).textAlign), 'left')
     const { x } = (await field.boundingBox())!
     const copy = (await card(page, 'turned.jpg').locator('[data-action="copy"]').boundingBox())!
     assert.ok(copy.x < x, 'the rest is mirrored')
     await page.goto(`${url}/${id}`)
-    assert.equal(await turn(), true)
+    assert.equal(await mirror(), true)
     assert.equal(await page.locator('#page').evaluate((input) => getComputedStyle(input).textAlign), 'left')
   })
 

@@ -11,7 +11,7 @@ const NOT_FOUND = /status of (400|404|410)/
 export function pagesSuite(site: () => Site): void {
   const test = testsOn(site)
   test('works without scripts: upload, view, delete', {
-    onlyChromium: 'WebDriver BiDi turns no scripts off',
+    onlyChromium: 'WebDriver BiDi can’t disable scripts',
     javaScriptEnabled: false,
     expected: NOT_FOUND,
   }, async ({ page, url }) => {
@@ -201,8 +201,8 @@ export function pagesSuite(site: () => Site): void {
     ] as const) {
       const name = `${act}-${rule}.gif`
       const id = await uploadOne(page, await gif(name, 90 + name.length))
-      const given = [act, id, '--reason', 'as told', ...(rule === null ? [] : ['--rule', rule])]
-      const { code, stderr } = await server.operator(given)
+      const command = [act, id, '--reason', 'as told', ...(rule === null ? [] : ['--rule', rule])]
+      const { code, stderr } = await server.operator(command)
       assert.equal(code, 0, stderr)
       await page.goto(`${url}/${id}`)
       if (said === null) {

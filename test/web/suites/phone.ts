@@ -129,7 +129,7 @@ export function phoneSuite(site: () => Site): void {
   })
 
   test('clips no text with forced colours', {
-    onlyChromium: 'Firefox 153 can be told of forced colours by no protocol',
+    onlyChromium: 'Firefox 153 can’t emulate forced colours',
     viewport: { width: 390, height: 664 },
     forcedColors: 'active',
   }, async ({ page }) => {

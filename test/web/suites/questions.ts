@@ -15,7 +15,7 @@ interface Question {
 export function questionsSuite(site: () => Site): void {
   const test = testsOn(site)
   test('ignores a second click, a second tap and a held key', {
-    onlyChromium: 'Firefox has no protocol that lets animations stand still',
+    onlyChromium: 'Firefox can’t freeze animations',
     hasTouch: true,
     expected: GONE,
   }, async ({ page, cdp, url }) => {
@@ -35,18 +35,18 @@ export function questionsSuite(site: () => Site): void {
     const inCard = (action: string) => first.locator(`[data-action="${action}"]`)
     await pace(0)
     const card = { ask: inCard('delete'), confirm: inCard('confirm-delete'), keep: inCard('keep') }
-    await isAskedOnce(page, card, deletions)
+    await ignoresSecondPress(page, card, deletions)
 
     await page.goto(`${url}/${id}`)
     await page.locator('#owner:visible').waitFor()
     const viewer = questionIn(page, '#owner-delete', '#owner-confirm', '#owner-keep')
-    await isAskedOnce(page, viewer, deletions)
+    await ignoresSecondPress(page, viewer, deletions)
 
     await page.goto(url)
     await page.click('#select')
     await page.click('#select-all')
     const several = questionIn(page, '#delete-selected', '#delete-confirm', '#delete-keep')
-    await isAskedOnce(page, several, deletions)
+    await ignoresSecondPress(page, several, deletions)
 
     await pace(1)
     await several.ask.click()
@@ -147,8 +147,12 @@ function questionIn(page: Page, ask: string, confirm: string, keep: string): Que
   return { ask: page.locator(ask), confirm: page.locator(confirm), keep: page.locator(keep) }
 }
 
-async function isAskedOnce(page: Page, { ask, confirm, keep }: Question, deletions: string[]): Promise<void> {
-  const stands = async (how: string) => {
+async function ignoresSecondPress(
+  page: Page,
+  { ask, confirm, keep }: Question,
+  deletions: string[],
+): Promise<void> {
+  const assertStillOpen = async (how: string) => {
     assert.deepEqual([await confirm.isVisible(), await keep.isVisible()], [true, true], how)
     assert.equal(await keep.evaluate((button) => button === document.activeElement), true, how)
     assert.deepEqual(deletions, [], how)
@@ -156,15 +160,15 @@ async function isAskedOnce(page: Page, { ask, confirm, keep }: Question, deletio
     await ask.waitFor()
   }
   await ask.dblclick()
-  await stands('clicked twice')
+  await assertStillOpen('clicked twice')
 
   const { x, y, width, height } = (await ask.boundingBox())!
   await page.touchscreen.tap(x + width / 2, y + height / 2)
   await page.touchscreen.tap(x + width / 2, y + height / 2)
-  await stands('tapped twice')
+  await assertStillOpen('tapped twice')
 
   await ask.focus()
   for (let repeat = 0; repeat < 4; repeat++) await page.keyboard.down('Enter')
   await page.keyboard.up('Enter')
-  await stands('key held')
+  await assertStillOpen('key held')
 }

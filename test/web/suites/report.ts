@@ -17,7 +17,7 @@ const TYPED = {
 export function reportSuite(site: () => Site): void {
   const test = testsOn(site)
   for (const javaScriptEnabled of [true, false]) {
-    const how = javaScriptEnabled ? 'with a script' : 'without a script'
+    const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
 
     const visit = { path: null, javaScriptEnabled, expected: /^Failed to load resource: / }
     test(`keeps the input after any failure, ${how}`, visit, async ({ page, proxy, url }) => {

@@ -31,7 +31,7 @@ interface State {
   other?: (path: string) => Fault
   before?(page: Page): Promise<void>
   /** Brings the card to the state after the file is chosen. */
-  reach?(page: Page, name: string, site: On): Promise<void>
+  reach?(page: Page, name: string, site: SentencesSite): Promise<void>
   /** The card's message. `null`: no card. */
   said: RegExp | null
   /** True if the card offers a retry. */
@@ -58,36 +58,36 @@ async function uploaded(page: Page, name: string): Promise<string> {
 
 const STATES: State[] = [
   {
-    name: 'it is compressed',
+    name: 'compressing',
     file: () => photo('compressing.jpg'),
     other: at('worker', NEVER),
     said: /^Compressing, step 1 of 3/,
     later: 'offered',
   },
   {
-    name: 'its place is asked about',
+    name: 'asking about its location',
     file: () => photoWithPlace(),
     env: { STRIP_METADATA: 'off' },
     before: (page) => page.getByLabel('Original').check(),
     said: /location where it was taken/,
     later: 'offered',
   },
-  { name: 'it is on its way', upload: NEVER, said: /^(Uploading, \d+%|Almost done)$/, later: 'offered' },
+  { name: 'uploading', upload: NEVER, said: /^(Uploading, \d+%|Almost done)$/, later: 'offered' },
   {
-    name: 'it waits for its next try',
+    name: 'waiting for a retry',
     upload: { kind: 'answer', status: 503, headers: { 'Retry-After': '20' } },
     said: /^Retrying in \d+\ss$/,
     later: 'offered',
   },
   {
     // Stored on the server, but the client can't know.
-    name: 'its answer was lost',
+    name: 'response lost',
     upload: { kind: 'lose-answer' },
     said: /^Retrying in/,
     later: 'offered',
   },
   {
-    name: 'the server can not be reached',
+    name: 'server unreachable',
     upload: { kind: 'cut' },
     before: (page) => page.clock.install(),
     reach: (page, name) =>
@@ -97,7 +97,7 @@ const STATES: State[] = [
     later: 'offered',
   },
   {
-    name: 'a proxy answers for a server that is away',
+    name: 'proxy error for an unreachable server',
     upload: { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
     before: (page) => page.clock.install(),
     reach: (page, name) =>
@@ -122,31 +122,31 @@ const STATES: State[] = [
       ['challenge-required', 403, /^This connection .* takes a short computation in your browser/, true],
     ] as const
   ).map(
-    ([error, status, said, mayPass]): State => ({
-      name: `it is refused: ${error}`,
+    ([error, status, said, canRetry]): State => ({
+      name: `refused: ${error}`,
       upload: refused(status, error),
       said,
-      again: mayPass,
-      later: mayPass ? 'offered' : 'nowhere',
+      again: canRetry,
+      later: canRetry ? 'offered' : 'nowhere',
     }),
   ),
   // Errors detected by the page itself.
   {
-    name: 'it is a text',
+    name: 'a text file',
     file: () => file('notes.txt', 'text/plain', 'Only words.\n'.repeat(50)),
     said: /^This is a document/,
     again: false,
     later: 'nowhere',
   },
   {
-    name: 'it is a broken GIF',
+    name: 'a broken GIF',
     file: () => file('broken.gif', 'image/gif', 'GIF89a\x01\0'),
     said: /This picture is damaged\. Please try another copy\./,
     again: false,
     later: 'nowhere',
   },
   {
-    name: 'it is an empty file',
+    name: 'an empty file',
     file: () => file('empty.png', 'image/png', ''),
     said: /isn’t supported/,
     again: false,
@@ -154,7 +154,7 @@ const STATES: State[] = [
   },
   // User actions.
   {
-    name: 'it was cancelled',
+    name: 'cancelled',
     upload: NEVER,
     async reach(page, name) {
       await press(await cardIn(page, 'uploading', name), 'cancel')
@@ -164,7 +164,7 @@ const STATES: State[] = [
     later: 'nowhere',
   },
   {
-    name: 'it was cancelled, and is sent after all',
+    name: 'cancelled and restarted',
     upload: NEVER,
     async reach(page, name) {
       await press(await cardIn(page, 'uploading', name), 'cancel')
@@ -176,15 +176,15 @@ const STATES: State[] = [
     later: 'offered',
   },
   {
-    name: 'it failed, and its card was taken off',
+    name: 'failed and removed from the list',
     upload: refused(429, 'too-many-refusals'),
     reach: async (page, name) => press(await cardIn(page, 'failed', name), 'dismiss'),
     said: null,
     later: 'nowhere',
   },
-  { name: 'it is uploaded', said: /^GIF .*, unchanged$/, later: 'earlier' },
+  { name: 'uploaded', said: /^GIF .*, unchanged$/, later: 'earlier' },
   {
-    name: 'it is uploaded, and nothing is to be remembered',
+    name: 'uploaded without being remembered',
     async before(page) {
       await page.click('#device summary')
       await page.locator('#remember').uncheck()
@@ -193,7 +193,7 @@ const STATES: State[] = [
     later: 'nowhere',
   },
   {
-    name: 'it was deleted',
+    name: 'deleted',
     async reach(page, name) {
       await press(await cardIn(page, 'done', name), 'delete')
       await press(card(page, name), 'confirm-delete')
@@ -203,7 +203,7 @@ const STATES: State[] = [
     later: 'nowhere',
   },
   {
-    name: 'it was deleted from elsewhere',
+    name: 'deleted from elsewhere',
     async reach(page, name, { url }) {
       const key = await keyOf(page, await uploaded(page, name))
       assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
@@ -214,7 +214,7 @@ const STATES: State[] = [
   },
   {
     // The uploader may delete it before a decision. Its bytes then stay blocked for uploads.
-    name: 'it is held for review',
+    name: 'held for review',
     file: () => gif('held.gif', 691),
     async reach(page, name, { server }) {
       const { code, stderr } = await server.operator(['hold', await uploaded(page, name), '--reason', 'x'])
@@ -236,7 +236,7 @@ export function sentencesSuite(site: () => Site): void {
     )
   }
 
-  faulty('keeps what it can not send today', async ({ page, proxy }) => {
+  faulty('keeps files that the daily quota does not allow', async ({ page, proxy }) => {
     await leaveUnsent(page, site())
     proxy.onOther = (path) =>
       path === '/api/upload'
@@ -281,7 +281,7 @@ export function sentencesSuite(site: () => Site): void {
     await other.goto(page.url())
     await other.locator('html[data-live]').waitFor()
     const pending = async () => (await navigator.locks.query()).pending?.length === 1
-    await until('it waits for the lock', () => other.evaluate(pending))
+    await until('waiting for the lock', () => other.evaluate(pending))
     assert.equal(await other.locator('#offer').isVisible(), false)
     await other.focus('#file')
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')))
@@ -294,7 +294,7 @@ export function sentencesSuite(site: () => Site): void {
     proxy.onUpload = () => NONE
   })
 
-  faulty('promises no second try of a deletion', async ({ page, proxy }) => {
+  faulty('does not promise to retry a failed deletion', async ({ page, proxy }) => {
     await choose(page, [await gif('stays.gif', 73)])
     await uploaded(page, 'stays.gif')
     await page.reload()
@@ -308,9 +308,9 @@ export function sentencesSuite(site: () => Site): void {
   })
 }
 
-type On = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
+type SentencesSite = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
 
-async function check(site: On, state: State): Promise<void> {
+async function check(site: SentencesSite, state: State): Promise<void> {
   const { upload = NONE, other = () => NONE } = state
   const { page, proxy } = site
   page.on('dialog', (dialog) => void dialog.accept())

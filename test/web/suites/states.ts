@@ -177,7 +177,7 @@ export function statesSuite(site: () => Site): void {
     // Fake clock from here on.
     await page.clock.pauseAt(Date.now() + 3_600_000)
     const status = page.locator('#status')
-    const turn = (hidden: boolean) =>
+    const setHidden = (hidden: boolean) =>
       page.evaluate((hidden) => {
         Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
         document.dispatchEvent(new Event('visibilitychange'))
@@ -198,10 +198,10 @@ export function statesSuite(site: () => Site): void {
     await page.clock.runFor(20_000)
     assert.equal(await status.textContent(), sentence, 'hovered')
     await page.mouse.move(1, 1)
-    await turn(true)
+    await setHidden(true)
     await page.clock.runFor(60_000)
     assert.equal(await status.textContent(), sentence, 'page hidden')
-    await turn(false)
+    await setHidden(false)
     await page.clock.runFor(4000)
     assert.equal(await status.textContent(), sentence, 'page visible again')
     await page.clock.runFor(80 * sentence.length)

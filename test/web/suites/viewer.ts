@@ -101,19 +101,19 @@ export function viewerSuite(site: () => Site): void {
     await page.waitForFunction(() => visualViewport!.scale > 1.5)
   })
 
-  for (const [name, width, height, least] of [
+  for (const [name, width, height, minHeight] of [
     ['uses the height of a phone held sideways', 740, 360, 300],
     ['stays usable at 400 %', 320, 256, 150],
   ] as const) {
     test(name, { viewport: { width, height } }, async ({ page }) => {
       await view(page, await sized(1200, 900))
       const box = (await shown(page))!
-      assert.ok(box.height >= least && box.y + box.height <= height + 1, JSON.stringify(box))
+      assert.ok(box.height >= minHeight && box.y + box.height <= height + 1, JSON.stringify(box))
     })
   }
 
   test('shows the preview until the picture has loaded', {
-    onlyChromium: 'Firefox’s driver takes pictures of elements with a style that our policy forbids',
+    onlyChromium: 'Firefox’s driver takes element screenshots with a style that our policy forbids',
   }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await sized(1600, 1100))
     const arriving = Promise.withResolvers<void>()
@@ -136,7 +136,7 @@ export function viewerSuite(site: () => Site): void {
   })
 
   test('has no layout shift before and after the picture loads', {
-    onlyChromium: 'Firefox has no PerformanceObserver of layout shifts',
+    onlyChromium: 'Firefox doesn’t support layout-shift entries',
   }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await sized(1600, 1100))
     for (const viewport of [
@@ -185,7 +185,7 @@ export function viewerSuite(site: () => Site): void {
 
   test('copies the image', {
     ...CLIPBOARD,
-    onlyChromium: 'headless Firefox has no clipboard for pictures',
+    onlyChromium: 'headless Firefox can’t copy images',
   }, async ({ page }) => {
     await view(page, await sized(120, 80))
     await page.click('#copy-image')
