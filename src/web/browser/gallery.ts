@@ -130,7 +130,7 @@ let allTiles: Tile[] = []
 
 const available = () => allTiles.filter(({ missing }) => missing === '')
 
-/** Updates the update and labels, and moves unavailable pictures to the end. */
+/** Updates the count and labels, and moves unavailable pictures to the end. */
 function update(): void {
   const shown = available()
   for (const [index, { link, retryButton, alt }] of shown.entries()) {

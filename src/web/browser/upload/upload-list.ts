@@ -200,7 +200,7 @@ export function createUploadList(options: UploadListOptions) {
       if (item.state.at === 'failed' && matches(item.state.outlook)) queue.retry(item)
   }
 
-  /** Pauses an unfinished upload while the editor is open, and replaces it with the edited file. */
+  /** Cancels an unfinished upload while the editor is open, then replaces it with the edited file or restarts it. */
   async function editPending(item: Item, entry: Entry): Promise<void> {
     const wasPending = isPending(item)
     queue.cancel(item)
