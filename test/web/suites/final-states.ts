@@ -31,7 +31,7 @@ interface State {
   other?: (path: string) => Fault
   before?(page: Page): Promise<void>
   /** Brings the card to the state after the file is chosen. */
-  reach?(page: Page, name: string, site: SentencesSite): Promise<void>
+  reach?(page: Page, name: string, site: VisitedSite): Promise<void>
   /** The card's message. `null`: no card. */
   said: RegExp | null
   /** True if the card offers a retry. */
@@ -225,7 +225,7 @@ const STATES: State[] = [
   },
 ]
 
-export function sentencesSuite(site: () => Site): void {
+export function finalStatesSuite(site: () => Site): void {
   const test = testsOn(site)
   const faulty = testsOn(site, { expected: /^Failed to load resource: / })
   for (const state of STATES) {
@@ -308,9 +308,9 @@ export function sentencesSuite(site: () => Site): void {
   })
 }
 
-type SentencesSite = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
+type VisitedSite = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
 
-async function check(site: SentencesSite, state: State): Promise<void> {
+async function check(site: VisitedSite, state: State): Promise<void> {
   const { upload = NONE, other = () => NONE } = state
   const { page, proxy } = site
   page.on('dialog', (dialog) => void dialog.accept())

@@ -16,7 +16,7 @@ const NAMES = [
   'שלום \u{1f469}\u200d\u{1f469}\u200d\u{1f467} 🏳️‍🌈.gif',
 ]
 
-export function namesSuite(site: () => Site): void {
+export function fileNamesSuite(site: () => Site): void {
   const test = testsOn(site)
   test('renders hostile file names as text within the screen in every state', {
     expected: /^Failed to load resource: /,

@@ -8,7 +8,7 @@ import { card, uploadOne } from '../support/steps.ts'
 /** Minimum contrast of control outlines (WCAG 2.2, 1.4.11). */
 const MIN_CONTRAST = 3
 
-export function looksSuite(site: () => Site): void {
+export function appearanceSuite(site: () => Site): void {
   const test = testsOn(site)
   test('prints text and pictures, but no controls', async ({ page, url }) => {
     const id = await uploadOne(page, await photo('on-paper.jpg', 801))

@@ -5,7 +5,7 @@ import { gif, photo } from '../support/pictures.ts'
 import { GONE, type Site, testsOn } from '../support/site.ts'
 import { uploadOne } from '../support/steps.ts'
 
-export function walksSuite(site: () => Site): void {
+export function accessibilitySuite(site: () => Site): void {
   const test = testsOn(site)
   test('exposes the home page in the right order', async ({ page }) => {
     await page.locator('html[data-live]').waitFor()

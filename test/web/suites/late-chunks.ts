@@ -5,7 +5,7 @@ import { gif } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import { uploadOne } from '../support/steps.ts'
 
-export function partsSuite(site: () => Site): void {
+export function lateChunksSuite(site: () => Site): void {
   const test = testsOn(site)
   test('works when a chunk fails to load, and throws nothing when closed while one is loading', {
     expected: /^Failed to load resource: |503/,
