@@ -76,17 +76,17 @@ export default defineConfig({
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|gallery-card|describe|deeds|thumbnail)|upload\/(?!uploading|cancellable|line|reasons|return)|intake\/drop|history\/preferences))/,
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|gallery-card|describe|actions|thumbnail)|upload\/(?!uploading|cancellable|throughput|reasons|reconnect)|intake\/drop|history\/preferences))/,
             },
             // Shared by uploads and the history, whose rows come with the page.
             {
               name: 'picture',
-              test: /src\/web\/browser\/(card\/(deeds|thumbnail)|upload\/reasons|intake\/(unsent|kept-files))/,
+              test: /src\/web\/browser\/(card\/(actions|thumbnail)|upload\/reasons|intake\/(unsent|kept-files))/,
             },
             // What the first picture waits for: a round trip, not four.
             {
               name: 'uploading',
-              test: /src\/(errors|lifetimes|retry-after|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|conversation|browser-host))|web\/browser\/(card\/(done|failed)-card|upload\/(uploading|cancellable|line|return)))/,
+              test: /src\/(errors|lifetimes|retry-after|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|conversation|browser-host))|web\/browser\/(card\/(done|failed)-card|upload\/(uploading|cancellable|throughput|reconnect)))/,
             },
           ],
         },

@@ -1,23 +1,23 @@
-/** Files that pages load. */
+/** Static assets of the pages. */
 import type { AssetUrls } from './pages/page.ts'
 
-/** As the build leaves it in `assets.json`. */
+/** Contents of `assets.json`, written by the build. */
 export interface AssetList {
-  /** Digest of the sources that it was made from. */
+  /** Digest of the sources of this build. */
   sources: string
   files: { path: string; file: string; type: string; brotli: boolean; immutable: boolean }[]
   urls: AssetUrls
 }
 
-/** One of them, whole in memory. */
+/** An asset in memory. */
 export interface Asset {
-  /** From the root of the service, e.g. `/assets/style-1a2b3c4d.css`. */
+  /** URL path, e.g. `/assets/style-1a2b3c4d.css`. */
   path: string
-  /** Media type, with its charset where it has one. */
+  /** Media type, including the charset where applicable. */
   type: string
   bytes: Uint8Array
-  /** The same bytes in brotli, if that is shorter. */
+  /** Brotli encoding, if smaller. */
   brotli?: Uint8Array
-  /** The name changes with the content: it may be kept for good. Otherwise it must be asked for each time. */
+  /** Content-hashed name: may be cached forever. Other assets must be revalidated. */
   immutable: boolean
 }

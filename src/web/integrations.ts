@@ -1,4 +1,4 @@
-/** What screenshot tools and scripts fetch from a service to be set up for it. */
+/** Ready-made settings and scripts for screenshot tools, terminals and agents. */
 import {
   API_DOCUMENT_PATH,
   API_PAGE_PATH,
@@ -11,8 +11,8 @@ import {
 } from '../protocol.ts'
 
 /**
- * Settings for ShareX (https://getsharex.com/docs/custom-uploader), as `/sharex.sxcu` serves them. Opened with
- * ShareX they add the service as a destination. `baseUrl`: without a slash at its end. `expires`: how long images stay.
+ * ShareX custom uploader (https://getsharex.com/docs/custom-uploader), served at `/sharex.sxcu`. Opening the file in ShareX adds
+ * the service as a destination. `baseUrl`: no trailing slash. `expires`: lifetime of the images.
  */
 export function sharexConfig(baseUrl: string, expires?: string): object {
   return {
@@ -32,24 +32,24 @@ export function sharexConfig(baseUrl: string, expires?: string): object {
 }
 
 /**
- * A POSIX shell script that needs only curl, as `/upload.sh` serves it. It uploads files, or stdin, and prints their
- * links. `baseUrl`: without a slash at its end.
+ * POSIX shell script served at `/upload.sh`. Needs only curl. Uploads files or stdin and prints the links. `baseUrl`: no
+ * trailing slash.
  */
 export function uploadScript(baseUrl: string): string {
   return `#!/bin/sh
 # Uploads images to ${baseUrl} and prints their links. Needs only curl.
 #   upload.sh picture.jpg …        files
 #   grim - | upload.sh             an image from a pipe
-#   PINHOLE_DIRECT=1 upload.sh …   prints the address of the file itself, as editors want it
+#   PINHOLE_DIRECT=1 upload.sh …   prints the URL of the image file, for editors
 #   PINHOLE_EXPIRES=1d upload.sh … gone after 1h, 1d, 7d, 30d or a number of seconds
-#   PINHOLE_PASS=… upload.sh …     a pass of ${baseUrl}/pass, where the server asks for one
-# The keys that delete them are kept in PINHOLE_KEYS (default ~/.local/share/pinhole/keys), for your eyes only.
-# It sends files as they are; the service removes location and other metadata, but not from GIF.
+#   PINHOLE_PASS=… upload.sh …     a pass from ${baseUrl}/pass, if the server requires one
+# Saves deletion links to PINHOLE_KEYS (default ~/.local/share/pinhole/keys), readable only by you.
+# Files are sent as they are. The service removes location and other metadata, except from GIFs.
 set -eu
 server=\${PINHOLE_SERVER:-${shellQuoted(baseUrl)}}
 keys=\${PINHOLE_KEYS:-\${XDG_DATA_HOME:-$HOME/.local/share}/pinhole/keys}
 
-# The value of one member of the answer, which is a flat JSON object of plain strings.
+# Extracts a value from the response, a flat JSON object of plain strings.
 member() {
   printf '%s' "$1" | sed -n 's/.*"'"$2"'" *: *"\\([^"]*\\)".*/\\1/p'
 }
@@ -90,8 +90,8 @@ exit $outcome
 }
 
 /**
- * How programs that read prose upload here, as `/llms.txt` serves it (https://llmstxt.org). `baseUrl`: without a slash at
- * its end. `limit`: of a file, in words.
+ * Guide for AI agents, served at `/llms.txt` (https://llmstxt.org). `baseUrl`: no trailing slash. `limit`: maximum file size as
+ * text.
  */
 export function agentGuide(baseUrl: string, limit: string): string {
   return `# Pinhole at ${new URL(baseUrl).host}
@@ -104,13 +104,13 @@ export function agentGuide(baseUrl: string, limit: string): string {
 curl -sS -F ${UPLOAD_FIELD}=@picture.png ${baseUrl}${UPLOAD_PATH}
 \`\`\`
 
-One field named \`${UPLOAD_FIELD}\`: a JPEG, PNG, GIF, WebP or AVIF of up to ${limit}. The answer is 201 and JSON:
+One field named \`${UPLOAD_FIELD}\`: a JPEG, PNG, GIF, WebP or AVIF of up to ${limit}. The response is 201 with JSON:
 
-- \`link\`: the page to hand to people
+- \`link\`: the page to share with people
 - \`id\`: \`${baseUrl}${rawPath('<id>')}\` is the image itself, for Markdown and HTML
-- \`key\` and \`delete\`: shown only once. Keep them, and show them to nobody but the person you work for.
+- \`key\` and \`delete\`: for deletion, shown only once. Keep them, and show them only to the person you work for.
 
-\`?${EXPIRES_PARAMETER}=1h\` (or 1d, 7d, 30d) deletes the picture after that time. \`Accept: text/plain\` answers with the link alone.
+\`?${EXPIRES_PARAMETER}=1h\` (or 1d, 7d, 30d) deletes the picture after that time. \`Accept: text/plain\` returns only the link.
 
 ## Before you upload
 
@@ -125,8 +125,8 @@ curl -sS -X DELETE '${baseUrl}${DELETE_PATH}?key=KEY'
 
 ## Errors
 
-\`application/problem+json\` with a code in \`error\` and a sentence in \`detail\`. After 429 wait \`Retry-After\` seconds.
-Send an \`Idempotency-Key\` with an upload that you may repeat.
+\`application/problem+json\` with a code in \`error\` and a sentence in \`detail\`. After a 429, wait \`Retry-After\` seconds.
+Send an \`Idempotency-Key\` with uploads that you may retry.
 
 ## More
 

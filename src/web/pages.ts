@@ -1,4 +1,4 @@
-/** The pages that the server answers with. */
+/** Entry point of the server-rendered pages. */
 import { pickLanguage } from './messages/language.ts'
 import type { PageContext, SiteFacts } from './pages/page.ts'
 

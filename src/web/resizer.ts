@@ -1,11 +1,11 @@
-/** A service of the operator's that makes previews, in place of those that clients send (docs/decisions/080). */
+/** External image resizer for previews, instead of those that clients upload (docs/decisions/080). */
 import { EXTENSIONS, PREVIEW_MAX_BYTES, PREVIEW_MAX_SIDE_PIXELS, rawPath } from '../protocol.ts'
 import type { ImageRecord } from '../stores/object-store.ts'
 
 export interface Resizer {
-  /** Where browsers get its pictures. */
+  /** Origin that browsers load previews from. */
   origin: string
-  /** `null` for an image that is its own preview: it moves, or is small. */
+  /** `null` for animated and small images, which serve as their own preview. */
   resized(record: ImageRecord): Resized | null
 }
 
@@ -16,7 +16,7 @@ export interface Resized {
   height: number
 }
 
-/** `template`: as of `resizerTemplate`. `baseUrl`: without a slash at its end. `null` without a template. */
+/** `template`: see `resizerTemplate`. `baseUrl`: no trailing slash. `null` without a template. */
 export function resizerOf(template: string | null, baseUrl: string): Resizer | null {
   if (template === null) return null
   const addressOf = ({ id, type }: Pick<ImageRecord, 'id' | 'type'>) =>

@@ -1,5 +1,5 @@
-/** Where phones post what is shared to us. Without the service worker it is the plain form's address. */
+/** Share target that phones post to. Without the service worker, the server handles it like the plain form. */
 export const SHARE_PATH = '/share'
 
-/** With this the page looks for what the service worker kept; `=2` says that two more did not fit. */
+/** Query after a share: tells the page to look for files kept by the service worker. `=2` means that two didn't fit. */
 export const SHARED_QUERY = '?shared'

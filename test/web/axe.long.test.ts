@@ -1,15 +1,15 @@
-/** axe finds nothing in any state of any page, on a phone by day and on a desktop by night. */
+/** Accessibility of every state of every page with axe, on a phone in light mode and on a desktop in dark mode. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchBrowser, whyNoChromium } from '../support/browser.ts'
 import { STATES } from './states/all.ts'
-import { axeOn, OF_LOOKS } from './support/axe.ts'
+import { axeOn, VISUAL_RULES } from './support/axe.ts'
 import { openSites, type Sites } from './support/sites.ts'
 import { withToolsFor } from './support/unscripted.ts'
 
-/** More than a machine that is busy with other tests needs. */
-const PATIENCE_MS = 60_000
+/** Generous, for machines busy with other tests. */
+const TIMEOUT_MS = 60_000
 
 describe('every state of the pages', { skip: await whyNoChromium() }, () => {
   let browser: Browser
@@ -24,18 +24,18 @@ describe('every state of the pages', { skip: await whyNoChromium() }, () => {
   })
 
   for (const state of STATES) {
-    it(`${state.name}: axe finds nothing`, async () => {
+    it(`${state.name}: has no axe violations`, async () => {
       const { page, site } = await sites.visit(state)
-      page.setDefaultTimeout(PATIENCE_MS)
+      page.setDefaultTimeout(TIMEOUT_MS)
       await page.setViewportSize({ width: 390, height: 664 })
       await state.reach(page, site)
-      // axe is a script.
+      // axe itself needs scripts.
       const shown = state.visit?.javaScriptEnabled === false ? await withToolsFor(page) : page
       await shown.setViewportSize({ width: 390, height: 664 })
-      assert.deepEqual(await axeOn(shown), [], 'a phone, by day')
+      assert.deepEqual(await axeOn(shown), [], 'phone, light')
       await shown.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
       await shown.setViewportSize({ width: 1440, height: 900 })
-      assert.deepEqual(await axeOn(shown, OF_LOOKS), [], 'a desktop, by night')
+      assert.deepEqual(await axeOn(shown, VISUAL_RULES), [], 'desktop, dark')
       await shown.context().close()
       await page.context().close()
     })

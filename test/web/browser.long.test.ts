@@ -1,14 +1,14 @@
-/** The pages in real Chromium, on the real server: all suites but those of `features.long.test.ts`. One of each serves all. */
+/** Pages in real Chromium against the real server, shared by all suites. More suites: `features.long.test.ts`. */
 import { after, before, describe } from 'node:test'
 import { whyNoChromium } from '../support/browser.ts'
 import { challengesSuite } from './suites/challenges.ts'
 import { faultsSuite } from './suites/faults.ts'
+import { finalStatesSuite } from './suites/final-states.ts'
 import { historySuite } from './suites/history.ts'
 import { inputSuite } from './suites/input.ts'
+import { lateChunksSuite } from './suites/late-chunks.ts'
 import { loadingSuite } from './suites/loading.ts'
 import { pagesSuite } from './suites/pages.ts'
-import { partsSuite } from './suites/parts.ts'
-import { sentencesSuite } from './suites/sentences.ts'
 import { statesSuite } from './suites/states.ts'
 import { openSite, type Site } from './support/site.ts'
 
@@ -22,10 +22,10 @@ describe('the pages in a browser', { skip: await whyNoChromium() }, () => {
   describe('loading', () => loadingSuite(() => site))
   describe('input', () => inputSuite(() => site))
   describe('states', () => statesSuite(() => site))
-  describe('sentences', () => sentencesSuite(() => site))
+  describe('final states', () => finalStatesSuite(() => site))
   describe('faults', () => faultsSuite(() => site))
   describe('history', () => historySuite(() => site))
   describe('challenges', () => challengesSuite(() => site))
   describe('pages', () => pagesSuite(() => site))
-  describe('parts', () => partsSuite(() => site))
+  describe('late chunks', () => lateChunksSuite(() => site))
 })

@@ -1,4 +1,4 @@
-/** One picture from the file picker to its deletion, in real Chromium. All states and ways: `browser.long.test.ts`. */
+/** Smoke test in real Chromium: one picture from the file picker to its deletion. Everything else: `browser.long.test.ts`. */
 import { after, before, describe } from 'node:test'
 import { whyNoChromium } from '../support/browser.ts'
 import { firstUploadSuite } from './suites/first-upload.ts'

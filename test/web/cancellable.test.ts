@@ -4,67 +4,68 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { SendOptions, Sent } from '../../src/client/types.ts'
 import { cancellable } from '../../src/web/browser/upload/cancellable.ts'
 
-/** An upload whose every step waits for the test. */
+/** An upload that the test advances step by step. */
 function setUp() {
   const removed: string[] = []
   const { promise, resolve, reject } = Promise.withResolvers<Sent>()
-  let given: SendOptions = {}
+  let sendOptions: SendOptions = {}
   const send = cancellable({
     async send(_blob, options = {}) {
-      given = options
+      sendOptions = options
       options.signal?.addEventListener('abort', () => reject(options.signal?.reason))
       return promise
     },
     remove: async (key) => void removed.push(key),
   })
-  const cancelling = new AbortController()
-  const { signal } = cancelling
-  const seen: string[] = []
-  const outcome = send(new Blob(['x']), { signal, onProgress: ({ stage }) => seen.push(stage) }).then(
+  const controller = new AbortController()
+  const { signal } = controller
+  const stages: string[] = []
+  const outcome = send(new Blob(['x']), { signal, onProgress: ({ stage }) => stages.push(stage) }).then(
     () => 'sent',
     (error) => error.name,
   )
   return {
     removed,
-    seen,
+    stages,
     outcome,
-    cancel: () => cancelling.abort(),
-    answer: () => resolve({ key: 'the key' } as Sent),
-    left: (sentBytes: number) =>
-      given.onProgress?.({ stage: 'uploading', sentBytes, totalBytes: 10, percent: 10 * sentBytes }),
-    fail: () => given.onProgress?.({ stage: 'waiting', attempt: 1, seconds: 1, cause: new Error('lost') }),
-    isStopped: () => given.signal?.aborted,
+    cancel: () => controller.abort(),
+    respond: () => resolve({ key: 'the key' } as Sent),
+    progressTo: (sentBytes: number) =>
+      sendOptions.onProgress?.({ stage: 'uploading', sentBytes, totalBytes: 10, percent: 10 * sentBytes }),
+    fail: () =>
+      sendOptions.onProgress?.({ stage: 'waiting', attempt: 1, seconds: 1, cause: new Error('lost') }),
+    isStopped: () => sendOptions.signal?.aborted,
   }
 }
 
-test('what nobody cancels is sent', async () => {
-  const { left, answer, outcome, removed, seen } = setUp()
-  left(10)
-  answer()
-  assert.deepEqual([await outcome, removed, seen], ['sent', [], ['uploading']])
+test('completes an upload that is not cancelled', async () => {
+  const { progressTo, respond, outcome, removed, stages } = setUp()
+  progressTo(10)
+  respond()
+  assert.deepEqual([await outcome, removed, stages], ['sent', [], ['uploading']])
 })
 
-test('what is cancelled on the way is stopped at once', async () => {
-  const { left, cancel, outcome, removed, isStopped } = setUp()
-  left(9)
+test('aborts immediately when cancelled before all bytes are sent', async () => {
+  const { progressTo, cancel, outcome, removed, isStopped } = setUp()
+  progressTo(9)
   cancel()
   assert.equal(isStopped(), true)
   assert.deepEqual([await outcome, removed], ['AbortError', []])
 })
 
-test('what is cancelled when all of it has left is deleted', async () => {
-  const { left, cancel, answer, outcome, removed, isStopped } = setUp()
-  left(10)
+test('deletes the stored image when cancelled after all bytes were sent', async () => {
+  const { progressTo, cancel, respond, outcome, removed, isStopped } = setUp()
+  progressTo(10)
   cancel()
   await turn()
   assert.equal(isStopped(), false)
-  answer()
+  respond()
   assert.deepEqual([await outcome, removed], ['AbortError', ['the key']])
 })
 
-test('what is cancelled is not sent a second time', async () => {
-  const { left, fail, cancel, outcome, removed, isStopped } = setUp()
-  left(10)
+test('does not retry after cancellation', async () => {
+  const { progressTo, fail, cancel, outcome, removed, isStopped } = setUp()
+  progressTo(10)
   cancel()
   fail()
   assert.equal(isStopped(), true)

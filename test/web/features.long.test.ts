@@ -1,10 +1,11 @@
-/** What the pages do beyond a plain upload, in real Chromium on the real server. */
+/** Features beyond a plain upload, in real Chromium against the real server. */
 import { after, before, describe } from 'node:test'
 import { whyNoChromium } from '../support/browser.ts'
+import { accessibilitySuite } from './suites/accessibility.ts'
+import { appearanceSuite } from './suites/appearance.ts'
 import { editorSuite } from './suites/editor.ts'
+import { fileNamesSuite } from './suites/file-names.ts'
 import { gallerySuite } from './suites/gallery.ts'
-import { looksSuite } from './suites/looks.ts'
-import { namesSuite } from './suites/names.ts'
 import { panelSuite } from './suites/panel.ts'
 import { phoneSuite } from './suites/phone.ts'
 import { progressSuite } from './suites/progress.ts'
@@ -12,10 +13,9 @@ import { questionsSuite } from './suites/questions.ts'
 import { reportSuite } from './suites/report.ts'
 import { sendingSuite } from './suites/sending.ts'
 import { viewerSuite } from './suites/viewer.ts'
-import { walksSuite } from './suites/walks.ts'
 import { openSite, type Site } from './support/site.ts'
 
-describe('the pages in a browser, further', { skip: await whyNoChromium() }, () => {
+describe('the pages in a browser: features', { skip: await whyNoChromium() }, () => {
   let site: Site
   before(async () => {
     site = await openSite()
@@ -31,7 +31,7 @@ describe('the pages in a browser, further', { skip: await whyNoChromium() }, () 
   describe('earlier pictures', () => panelSuite(() => site))
   describe('questions', () => questionsSuite(() => site))
   describe('report', () => reportSuite(() => site))
-  describe('names', () => namesSuite(() => site))
-  describe('looks', () => looksSuite(() => site))
-  describe('walks', () => walksSuite(() => site))
+  describe('file names', () => fileNamesSuite(() => site))
+  describe('appearance', () => appearanceSuite(() => site))
+  describe('accessibility', () => accessibilitySuite(() => site))
 })

@@ -1,21 +1,21 @@
-/** The same suites in a second engine: Firefox. What it can't run says why. */
+/** The same suites in Firefox. Skipped tests state the reason. */
 import { after, before, describe } from 'node:test'
 import { noFirefox } from '../support/browser.ts'
+import { accessibilitySuite } from './suites/accessibility.ts'
 import { editorSuite } from './suites/editor.ts'
 import { faultsSuite } from './suites/faults.ts'
 import { gallerySuite } from './suites/gallery.ts'
 import { historySuite } from './suites/history.ts'
 import { inputSuite } from './suites/input.ts'
+import { lateChunksSuite } from './suites/late-chunks.ts'
 import { loadingSuite } from './suites/loading.ts'
 import { pagesSuite } from './suites/pages.ts'
 import { panelSuite } from './suites/panel.ts'
-import { partsSuite } from './suites/parts.ts'
 import { phoneSuite } from './suites/phone.ts'
 import { progressSuite } from './suites/progress.ts'
 import { sendingSuite } from './suites/sending.ts'
 import { statesSuite } from './suites/states.ts'
 import { viewerSuite } from './suites/viewer.ts'
-import { walksSuite } from './suites/walks.ts'
 import { openSiteInFirefox, type Site } from './support/site.ts'
 
 describe('the pages in Firefox', { skip: noFirefox }, () => {
@@ -28,15 +28,15 @@ describe('the pages in Firefox', { skip: noFirefox }, () => {
   describe('input', () => inputSuite(() => site))
   describe('states', () => statesSuite(() => site))
   describe('pages', () => pagesSuite(() => site))
-  describe('parts', () => partsSuite(() => site))
+  describe('late chunks', () => lateChunksSuite(() => site))
   describe('on a phone', () => phoneSuite(() => site))
   describe('viewer', () => viewerSuite(() => site))
   describe('gallery', () => gallerySuite(() => site))
   describe('editor', () => editorSuite(() => site))
   describe('earlier pictures', () => panelSuite(() => site))
-  describe('walks', () => walksSuite(() => site))
+  describe('accessibility', () => accessibilitySuite(() => site))
 
-  // Networks, storage and what is said are the same in every engine. They pass here too, but double the time.
+  // Engine-independent: network, storage and announcements. They pass in Firefox, too, but double the run time.
   if (process.env.PINHOLE_FIREFOX_WHOLE) {
     describe('loading', () => loadingSuite(() => site))
     describe('faults', () => faultsSuite(() => site))

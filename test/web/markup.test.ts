@@ -1,4 +1,4 @@
-/** What pages are made of, without a browser. */
+/** HTML of the pages, tested without a browser. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -60,7 +60,7 @@ const pages = async () => ({
 })
 
 describe('pages', () => {
-  it('run no inline script and no inline style', async () => {
+  it('contain no inline scripts and no inline styles', async () => {
     for (const [name, text] of Object.entries(await pages())) {
       for (const [script] of text.matchAll(/<script\b[^>]*>/g)) {
         if (name === 'gallery' && script === '<script>') continue
@@ -70,7 +70,7 @@ describe('pages', () => {
     }
   })
 
-  it('begin the gallery by the one inline script that its policy allows', async () => {
+  it('use exactly one inline script in the gallery, which matches the policy’s digest', async () => {
     const [[, script = ''] = [], ...others] = `${await galleryPage(ctx)}`.matchAll(
       /<script>(.*?)<\/script>/gs,
     )
@@ -78,7 +78,7 @@ describe('pages', () => {
     assert.equal(createHash('sha256').update(script).digest('base64'), GALLERY_SCRIPT_DIGEST)
   })
 
-  it('escape what others wrote', async () => {
+  it('escape untrusted text', async () => {
     const { deletion, error, terms } = await pages()
     for (const text of [deletion, error, terms]) {
       assert.ok(!text.includes('<img src=x'))
@@ -99,7 +99,7 @@ describe('pages', () => {
     }
   })
 
-  it('tell of the service itself with a picture of its own, and lead to its other ways in', async () => {
+  it('have link preview tags for the home page, and link to the API, tools and terms', async () => {
     const { home } = await pages()
     const meta = (name: string) => new RegExp(`<meta property="${name}" content="([^"]*)"`).exec(home)?.[1]
     assert.equal(meta('og:url'), 'https://pics.example/')
@@ -109,7 +109,7 @@ describe('pages', () => {
     for (const path of ['/api', '/tools', '/terms']) assert.ok(home.includes(`href="${path}"`), path)
   })
 
-  it('enlarge a tiny picture in whole steps, and no other', async () => {
+  it('enlarge tiny pictures by a whole factor, and no others', async () => {
     const shown = async (width: number, height: number) => {
       const page = `${await viewerPage(ctx, { record: { ...record, type: 'image/png', width, height } })}`
       const [, across, down] = /<canvas width="(\d+)" height="(\d+)"/.exec(page) ?? []
@@ -121,7 +121,7 @@ describe('pages', () => {
     assert.deepEqual(await shown(640, 480), [640, 480, false])
   })
 
-  it('write dates as the person’s own country does', async () => {
+  it('format dates for the visitor’s locale', async () => {
     const receipt = {
       category: 'other',
       at: Date.UTC(2026, 10, 22),
@@ -141,7 +141,7 @@ describe('pages', () => {
     }
   })
 
-  it('tell forums and chats what a link leads to', async () => {
+  it('have link preview tags for a picture', async () => {
     const { viewer } = await pages()
     const meta = (name: string) =>
       new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)"`).exec(viewer)?.[1]
@@ -155,7 +155,7 @@ describe('pages', () => {
     assert.match(meta('og:image:alt') ?? '', /640 × 480/)
   })
 
-  it('show the picture’s type, size and dimensions, and every form of its link', async () => {
+  it('show the picture’s type, size, dimensions and embed codes', async () => {
     const { viewer } = await pages()
     for (const text of ['WebP, animated', '640 × 480', '2\u00a0kB', `/raw/${idFor(1)}?dl=1`])
       assert.ok(viewer.includes(text), text)
@@ -169,13 +169,13 @@ describe('pages', () => {
     )
   })
 
-  it('say honestly what becomes of hidden details', async () => {
+  it('state whether metadata is removed', async () => {
     const kept = `${await homePage({ ...ctx, stripsMetadata: false }, { uploadsPaused: false })}`
     assert.match(kept, /Everything in the file is kept/)
     assert.match((await pages()).home, /are removed/)
   })
 
-  it('speak of an error in the person’s language where there are words for it', async () => {
+  it('translate errors where a translation exists', async () => {
     const german = { ...ctx, ...pickLanguage('de') }
     const known = `${await errorPage(german, { status: 413, error: 'file-too-large', title: 'x', detail: 'y' })}`
     assert.match(known, /Dieses Bild ist zu groß\.[\s\S]*bis zu 25\u00a0MB/)
@@ -184,8 +184,8 @@ describe('pages', () => {
   })
 })
 
-describe('the files of the pages', () => {
-  it('answer to a pointer above them only where there is one', async () => {
+describe('assets', () => {
+  it('use :hover only on devices that can hover', async () => {
     const folder = join(import.meta.dirname, '../../src/web/style')
     for (const name of await readdir(folder)) {
       const css = await readFile(join(folder, name), 'utf8')
@@ -194,7 +194,7 @@ describe('the files of the pages', () => {
     }
   })
 
-  it('are the same, compressed or not, and hashed unless their name must stay', () => {
+  it('have matching compressed versions, and hashed names unless the name is fixed', () => {
     for (const { path, bytes, brotli, immutable, type } of assets.values()) {
       if (brotli) assert.deepEqual(brotliDecompressSync(brotli), Buffer.from(bytes), path)
       assert.equal(immutable, /^\/assets\/.*-[\w-]{8}\.\w+$/.test(path), path)
@@ -204,7 +204,7 @@ describe('the files of the pages', () => {
       assert.ok(assets.has(path), path)
   })
 
-  it('are all there that pages name', async () => {
+  it('include every file that pages reference', async () => {
     for (const text of Object.values(await pages())) {
       for (const [, path] of text.matchAll(/"(\/assets\/[^"]+|\/manifest\.webmanifest)"/g))
         assert.ok(path && assets.has(path), `${path}`)

@@ -1,4 +1,4 @@
-/** Prints the figures of docs/upload-page.md: `node test/web/measure.ts`. Run it on a machine with nothing else to do. */
+/** Prints the figures in docs/upload-page.md: `node test/web/measure.ts`. Run it on an idle machine. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { picture } from '../support/images/pictures.ts'
@@ -6,7 +6,7 @@ import { onDisk } from './support/pictures.ts'
 import { openSite } from './support/site.ts'
 import { cardsIn } from './support/steps.ts'
 
-/** Chromium's "Slow 4G": 1.6 Mbit/s down, 750 kbit/s up, 562.5 ms a request. */
+/** Chromium's "Slow 4G": 1.6 Mbit/s down, 750 kbit/s up, 562.5 ms per request. */
 const SLOW_4G = {
   offline: false,
   latency: 562.5,
@@ -18,8 +18,8 @@ const site = await openSite()
 try {
   await firstLoad()
   await slowFourG()
-  await manyAtOnce(100, 1200)
-  await toTheLink(4000)
+  await manyFiles(100, 1200)
+  await timeToLink(4000)
 } finally {
   await site.close()
 }
@@ -39,7 +39,7 @@ async function firstLoad(): Promise<void> {
 
 async function slowFourG(): Promise<void> {
   for (const slowdown of [1, 4]) {
-    const { page, cdp, end } = await site.visit({ path: null, beforeScripts: noteWhenAlive })
+    const { page, cdp, end } = await site.visit({ path: null, beforeScripts: recordWhenLive })
     const session = await cdp()
     await session.send('Network.enable')
     await session.send('Network.emulateNetworkConditions', SLOW_4G)
@@ -55,15 +55,15 @@ async function slowFourG(): Promise<void> {
   }
 }
 
-/** Runs in the page: the script sets `data-live` when it listens to everything. */
-function noteWhenAlive(): void {
+/** Runs in the page. The page's script sets `data-live` once all its listeners are attached. */
+function recordWhenLive(): void {
   new MutationObserver(() => {
     const root = document.documentElement
     if (root && 'live' in root.dataset) root.dataset.alive ??= `${performance.now()}`
   }).observe(document, { subtree: true, attributes: true, childList: true })
 }
 
-async function manyAtOnce(count: number, width: number): Promise<void> {
+async function manyFiles(count: number, width: number): Promise<void> {
   const { page, end } = await site.visit()
   page.setDefaultTimeout(600_000)
   const files = await Promise.all(
@@ -75,7 +75,7 @@ async function manyAtOnce(count: number, width: number): Promise<void> {
         .toBuffer(),
     })),
   )
-  // From the disk, as people's files come: handing bytes over would be work for the page's thread.
+  // From disk, as in real use: transferring the bytes over the protocol would burden the page's main thread.
   const folder = await onDisk(files)
   await site.browser.startTracing(page, { categories: ['toplevel', '__metadata'] })
   const started = performance.now()
@@ -109,8 +109,7 @@ interface TraceEvent {
 }
 
 /**
- * What ran on pages' main threads, longest first, in milliseconds. The processor's time does not depend on what else
- * the machine does meanwhile.
+ * Tasks on the pages' main threads, longest first. CPU time is independent of other load on the machine. Unit: milliseconds.
  */
 function pageTasks(trace: Buffer): { processor: number; wall: number }[] {
   const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] }
@@ -125,8 +124,8 @@ function pageTasks(trace: Buffer): { processor: number; wall: number }[] {
     .sort((a, b) => b.processor - a.processor)
 }
 
-/** From the choice of one large photograph to its link, codecs not yet loaded. */
-async function toTheLink(width: number): Promise<void> {
+/** Time from choosing one large photograph to its link, including loading the codecs. */
+async function timeToLink(width: number): Promise<void> {
   const { page, end } = await site.visit()
   const buffer = await picture({ width, height: (width * 3) / 4 })
     .blur(1)

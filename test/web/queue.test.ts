@@ -12,7 +12,7 @@ interface Step<T> {
   reject(error: unknown): void
 }
 
-/** A client whose every step waits for the test. */
+/** A fake client whose steps the test resolves. */
 function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item) => boolean } = {}) {
   const compressing: Step<Compressed>[] = []
   const sending: Step<Sent>[] = []
@@ -24,7 +24,7 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
   const uploader: Uploader = {
     compress: (file, { signal } = {}) => step(compressing, (file as File).name, signal),
     send: (blob, { signal } = {}) => step(sending, (blob as File).name, signal),
-    line: createThroughputMeter(),
+    meter: createThroughputMeter(),
   }
   const queue = createQueue({
     loadUploader: async () => uploader,
@@ -36,22 +36,22 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
   })
   const add = (...names: string[]) => names.map((name) => queue.add(new File(['x'], name), 'auto', ''))
   const states = () => queue.items.map(({ state }) => state.at)
-  const compressed = (steps: Step<Compressed>[]) => {
+  const resolveAll = (steps: Step<Compressed>[]) => {
     for (const { name, resolve } of steps.splice(0))
       resolve({ blob: new File(['y'], name) } as unknown as Compressed)
   }
-  return { queue, add, states, compressing, sending, compressed }
+  return { queue, add, states, compressing, sending, resolveAll }
 }
 
 const SENT = { id: 'id' } as Sent
 
-describe('the queue', () => {
-  it('sends two at a time, and compresses one ahead, in order', async () => {
-    const { add, states, compressing, sending, compressed } = setUp()
+describe('upload queue', () => {
+  it('uploads two items concurrently and compresses one ahead, in order', async () => {
+    const { add, states, compressing, sending, resolveAll } = setUp()
     add('a', 'b', 'c', 'd', 'e')
     await turn()
     assert.deepEqual(states(), ['compressing', 'compressing', 'compressing', 'queued', 'queued'])
-    compressed(compressing)
+    resolveAll(compressing)
     await turn()
     assert.deepEqual(states(), ['uploading', 'uploading', 'ready', 'queued', 'queued'])
     assert.deepEqual(
@@ -63,11 +63,11 @@ describe('the queue', () => {
     assert.deepEqual(states(), ['uploading', 'done', 'uploading', 'compressing', 'queued'])
   })
 
-  it('goes on with the others when one fails, and does not compress it again when it is retried', async () => {
-    const { queue, add, states, compressing, sending, compressed } = setUp()
+  it('continues after a failure, and does not compress again on retry', async () => {
+    const { queue, add, states, compressing, sending, resolveAll } = setUp()
     const [a] = add('a', 'b', 'c')
     await turn()
-    compressed(compressing)
+    resolveAll(compressing)
     await turn()
     sending[0]!.reject(new Error('no'))
     await turn()
@@ -81,19 +81,19 @@ describe('the queue', () => {
     assert.deepEqual(states(), ['uploading', 'done', 'uploading'])
   })
 
-  it('gives up what waits when every upload would fail in the same way', async () => {
-    const { add, states, compressing, sending, compressed } = setUp({ final: () => true })
+  it('fails all waiting items on an error that affects every upload', async () => {
+    const { add, states, compressing, sending, resolveAll } = setUp({ final: () => true })
     add('a', 'b', 'c', 'd')
     await turn()
-    compressed(compressing)
+    resolveAll(compressing)
     await turn()
     sending[0]!.reject(new Error('quota'))
     await turn()
     assert.deepEqual(states(), ['failed', 'uploading', 'failed', 'failed'])
   })
 
-  it('ends the work on what is cancelled, and takes the next', async () => {
-    const { queue, add, states, compressing, sending, compressed } = setUp()
+  it('aborts cancelled items and starts the next one', async () => {
+    const { queue, add, states, compressing, sending, resolveAll } = setUp()
     const [a, , , d] = add('a', 'b', 'c', 'd')
     await turn()
     queue.cancel(d!)
@@ -101,7 +101,7 @@ describe('the queue', () => {
     await turn()
     assert.equal(compressing[0]!.signal?.aborted, true)
     assert.deepEqual(states(), ['cancelled', 'compressing', 'compressing', 'cancelled'])
-    compressed(compressing)
+    resolveAll(compressing)
     await turn()
     assert.deepEqual(
       sending.map(({ name }) => name),
@@ -114,21 +114,21 @@ describe('the queue', () => {
     assert.deepEqual(states(), ['cancelled', 'done', 'done', 'cancelled'])
     const { idempotencyKey } = a!
     queue.retry(a!)
-    assert.notEqual(a!.idempotencyKey, idempotencyKey, 'what it named may be deleted')
+    assert.notEqual(a!.idempotencyKey, idempotencyKey, 'the image stored under the old key may be deleted')
   })
 
-  it('waits for the person’s word on a place, and holds up nobody meanwhile', async () => {
-    const { queue, add, states, compressing, compressed } = setUp({
-      ask: ({ file, placeAllowed, mode }) =>
-        file.name.startsWith('place') && !placeAllowed && mode === 'auto',
+  it('waits for confirmation before sending a location, without blocking other items', async () => {
+    const { queue, add, states, compressing, resolveAll } = setUp({
+      ask: ({ file, locationAllowed, mode }) =>
+        file.name.startsWith('place') && !locationAllowed && mode === 'auto',
     })
     const [first, second] = add('place 1', 'place 2', 'c', 'd', 'e')
     await turn()
-    compressed(compressing)
+    resolveAll(compressing)
     await turn()
     assert.deepEqual(states(), ['asking', 'asking', 'uploading', 'compressing', 'compressing'])
-    queue.allowPlace(first!, true)
-    queue.allowPlace(second!, false)
+    queue.allowLocation(first!, true)
+    queue.allowLocation(second!, false)
     await turn()
     assert.deepEqual(states().slice(0, 2), ['uploading', 'queued'])
     assert.equal(second?.mode, 'lossless')

@@ -1,4 +1,4 @@
-/** Makes the README's pictures: `node test/web/readme-images.ts`. */
+/** Generates the README's screenshots: `node test/web/readme-images.ts`. */
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -28,7 +28,7 @@ async function jpeg(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> 
   return { name, mimeType: 'image/jpeg', buffer: await buffer }
 }
 
-/** One picture is up, one on its way, one waits for its turn. */
+/** One uploaded picture and two uploads in progress. */
 async function home([first, ...others]: [ChosenFile, ...ChosenFile[]]): Promise<void> {
   const { page, end } = await site.visit({ viewport: VIEWPORT, colorScheme: 'light' })
   await choose(page, [first])
@@ -37,7 +37,7 @@ async function home([first, ...others]: [ChosenFile, ...ChosenFile[]]): Promise<
   await choose(page, others)
   await cardsIn(page, 'uploading', 2)
   await settle(page)
-  // A held upload stands at its end; one that is under way stands somewhere.
+  // The proxy holds the uploads at their end, so show plausible progress instead.
   await page.evaluate(() => {
     for (const [index, card] of [
       ...document.querySelectorAll<HTMLElement>('.card[data-state="uploading"]'),
@@ -64,7 +64,7 @@ async function viewer(file: ChosenFile): Promise<void> {
   await end()
 }
 
-/** Until transitions are over and what was said is silent. */
+/** Clears the notice and waits for transitions. */
 async function settle(page: Page): Promise<void> {
   await page.locator('#status').evaluate((status) => {
     status.textContent = ''

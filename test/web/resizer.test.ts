@@ -15,8 +15,8 @@ const PHOTOGRAPH = {
 
 const RAW = 'https://pics.example/raw/AbCdEf12345.jpg'
 
-/** As their makers document them. */
-const TEMPLATES: [maker: string, template: string, address: string][] = [
+/** Templates from the products' documentation. */
+const TEMPLATES: [product: string, template: string, address: string][] = [
   [
     'imgproxy (docs.imgproxy.net, usage/processing)',
     'https://img.example/insecure/rs:fit:1200:1200/plain/{url}@jpg',
@@ -28,8 +28,8 @@ const TEMPLATES: [maker: string, template: string, address: string][] = [
     `https://pics.example/cdn-cgi/image/fit=scale-down,width=1200,height=1200,format=jpeg/${RAW}`,
   ],
 ]
-for (const [maker, template, address] of TEMPLATES) {
-  it(`writes addresses as ${maker} reads them`, () => {
+for (const [product, template, address] of TEMPLATES) {
+  it(`builds URLs for ${product}`, () => {
     const { previewTemplate } = parseConfig({ PREVIEW_TEMPLATE: template })
     const resizer = resizerOf(previewTemplate, 'https://pics.example')!
     assert.deepEqual(resizer.resized(PHOTOGRAPH), { address, width: 1200, height: 900 })
@@ -37,7 +37,7 @@ for (const [maker, template, address] of TEMPLATES) {
   })
 }
 
-it('leaves alone what moves and what is small', () => {
+it('skips animated and small images', () => {
   const resizer = resizerOf('https://img.example/{url}', 'https://pics.example')!
   assert.equal(resizer.resized({ ...PHOTOGRAPH, animated: true }), null)
   assert.equal(resizer.resized({ ...PHOTOGRAPH, type: 'image/gif' }), null)

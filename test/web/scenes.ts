@@ -1,10 +1,10 @@
-/** Pictures to show the pages with: drawn here, so that they are free of anybody's rights. */
+/** Demo pictures for screenshots, generated here to be free of third-party rights. */
 import sharp from 'sharp'
 
 const WIDTH = 1600
 const HEIGHT = 1200
 
-/** Hills in the mist, far ones paler. */
+/** Misty hills. */
 export function hills(): Promise<Buffer> {
   const ridges = ['#c9b6a4', '#a68f83', '#7c6a68', '#544a52', '#2f2c38'].map((colour, index) => {
     const base = 560 + index * 140
@@ -46,7 +46,7 @@ function sky(top: string, bottom: string): string {
   return `<defs><linearGradient id="s" x2="0" y2="1"><stop stop-color="${top}"/><stop offset="1" stop-color="${bottom}"/></linearGradient></defs><rect width="${WIDTH}" height="${HEIGHT}" fill="url(#s)"/>`
 }
 
-/** Grain and a soft lens. */
+/** Renders the SVG with blur and film grain. */
 async function photograph(drawing: string): Promise<Buffer> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}">${drawing}</svg>`
   const grain = await sharp({

@@ -1,7 +1,6 @@
 /**
- * Every state of the pages on every screen, into one folder with an index: `node test/web/screenshots.ts [--firefox] [FOLDER]
- * [STATE …]`; a state that ends with `*` stands for all that begin so. A person judges them; `axe.long.test.ts` has axe
- * look at the same states.
+ * Takes screenshots of every state of the pages on every screen size: `node test/web/screenshots.ts [--firefox] [FOLDER]
+ * [STATE …]`. A trailing `*` in STATE matches any suffix. For visual review; `axe.long.test.ts` checks the same states.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -20,7 +19,7 @@ interface Screen {
   height: number
   dark?: boolean
   forced?: boolean
-  /** From top to bottom, not just what is in sight. */
+  /** Full page instead of the viewport. */
   whole?: boolean
   print?: boolean
 }
@@ -32,7 +31,7 @@ const SCREENS: Screen[] = [
   { name: 'whole-390', width: 390, height: 664, whole: true },
   { name: 'dark-390', width: 390, height: 664, dark: true },
   { name: 'forced-390', width: 390, height: 664, forced: true },
-  // What 1280 by 1024 pixels are at that zoom.
+  // 1280 × 1024 pixels at this zoom.
   { name: 'zoom-400', width: 320, height: 256 },
   { name: 'landscape', width: 740, height: 360 },
   { name: 'zoom-200', width: 640, height: 512 },
@@ -42,7 +41,7 @@ const SCREENS: Screen[] = [
   { name: 'dark-1440', width: 1440, height: 900, dark: true },
   { name: 'forced-1440', width: 1440, height: 900, forced: true },
   { name: 'whole-1440', width: 1440, height: 900, whole: true },
-  // A4, less its margins, at 96 pixels an inch.
+  // A4 without margins at 96 dpi.
   { name: 'print', width: 718, height: 1047, whole: true, print: true },
 ]
 
@@ -52,12 +51,14 @@ const { values, positionals } = readArguments('test/web/screenshots.ts [FOLDER [
   allowPositionals: true,
   options: { firefox: { type: 'boolean', default: false } },
 })
-const [folder = 'dist/screenshots', ...wanted] = positionals
+const [folder = 'dist/screenshots', ...patterns] = positionals
 const out = resolve(folder)
-// It is not told of colours over WebDriver BiDi.
+// WebDriver BiDi can't emulate colour schemes in Firefox.
 const screens = values.firefox ? SCREENS.filter(({ dark, forced }) => !dark && !forced) : SCREENS
 await mkdir(out, { recursive: true })
-const states = STATES.filter(({ name }) => wanted.length === 0 || wanted.some((word) => fits(name, word)))
+const states = STATES.filter(
+  ({ name }) => patterns.length === 0 || patterns.some((pattern) => matches(name, pattern)),
+)
 const browser = await (values.firefox ? launchFirefox() : launchBrowser())
 const sites = openSites(browser)
 try {
@@ -79,11 +80,11 @@ try {
 }
 console.log(join(out, 'index.html'))
 
-function fits(name: string, word: string): boolean {
-  return word.endsWith('*') ? name.startsWith(word.slice(0, -1)) : name === word
+function matches(name: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
 }
 
-/** A state that can't be reached is said, and the others are taken all the same. */
+/** Logs states that can't be reached and continues. */
 async function shoot(state: PageState, locale: string, screens: Screen[]): Promise<Shot[]> {
   const { page, site } = await sites.visit(state, locale)
   page.setDefaultTimeout(60_000)

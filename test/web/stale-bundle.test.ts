@@ -5,14 +5,17 @@ import { sourcesOf } from '../../src/node/assets/list.ts'
 import { ROOT } from '../../src/node/manifest.ts'
 import { allImports, reachedFrom } from '../support/imports.ts'
 
-it('counts a bundle as stale when any module that pages load has changed', async () => {
+it('detects a stale bundle when any module that pages load has changed', async () => {
   const [imports, scripts] = await Promise.all([allImports(), glob('src/web/browser/*.ts', { cwd: ROOT })])
   const modules = new Set(scripts.flatMap((script) => [...reachedFrom(script, imports)]))
-  const ours = [...modules].filter((module) => module.startsWith('src/'))
-  assert.ok(ours.includes('src/proof-of-work.ts') && ours.includes('src/json.ts'), 'all is walked')
-  const noticed = new Set(sourcesOf(ROOT))
+  const expected = [...modules].filter((module) => module.startsWith('src/'))
+  assert.ok(
+    expected.includes('src/proof-of-work.ts') && expected.includes('src/json.ts'),
+    'the import graph is complete',
+  )
+  const tracked = new Set(sourcesOf(ROOT))
   assert.deepEqual(
-    ours.filter((module) => !noticed.has(module)),
+    expected.filter((module) => !tracked.has(module)),
     [],
   )
 })

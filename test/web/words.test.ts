@@ -4,7 +4,7 @@ import { LANGUAGES } from '../../src/web/messages/language.ts'
 import { byteSize, fill, limitSize, plural } from '../../src/web/messages/wording.ts'
 import { pickLanguage } from '../../src/web/pages.ts'
 
-describe('the language of a page', () => {
+describe('page language', () => {
   for (const [header, lang] of [
     [undefined, 'en'],
     ['', 'en'],
@@ -30,10 +30,10 @@ describe('messages', () => {
     typeof value === 'string'
       ? [[path, value]]
       : Object.entries(value as object).flatMap(([name, inner]) => paths(inner, `${path}.${name}`))
-  const holes = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
+  const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
 
   for (const messages of others) {
-    it(`say the same in ${messages.lang} as in English, with the same holes`, () => {
+    it(`have the same keys and placeholders in ${messages.lang} as in English`, () => {
       const translated = new Map(paths(messages))
       assert.deepEqual(
         [...translated.keys()].sort(),
@@ -43,22 +43,22 @@ describe('messages', () => {
       )
       for (const [path, text] of paths(english)) {
         assert.notEqual(translated.get(path)?.trim(), '', path)
-        assert.deepEqual(holes(translated.get(path) ?? ''), holes(text), path)
+        assert.deepEqual(placeholders(translated.get(path) ?? ''), placeholders(text), path)
       }
     })
   }
 
-  it('name a direction that browsers know', () => {
+  it('have a valid language tag and direction', () => {
     for (const { lang, dir } of LANGUAGES) assert.match(`${lang} ${dir}`, /^[a-z]{2} (ltr|rtl)$/)
   })
 })
 
 describe('wording', () => {
-  it('puts values in, and leaves alone what it has no value for', () => {
+  it('fills placeholders and keeps those without a value', () => {
     assert.equal(fill('{a} of {b}, {c}', { a: 1, b: 'two' }), '1 of two, {c}')
   })
 
-  it('counts as the language does', () => {
+  it('picks the plural form of the language', () => {
     const forms = { one: '{count} picture', other: '{count} pictures' }
     assert.equal(plural('en', forms, 1), '1 picture')
     assert.equal(plural('en', forms, 0), '0 pictures')
@@ -66,7 +66,7 @@ describe('wording', () => {
     assert.equal(plural('de', forms, 1200), '1.200 pictures')
   })
 
-  it('counts a kilobyte as 1,000 bytes, and calls the limit 25 MB', () => {
+  it('formats sizes with 1,000 bytes per kilobyte, and the limit as 25 MB', () => {
     assert.equal(limitSize('en', 26_214_400), '25\u00a0MB')
     assert.equal(limitSize('en', 3_000_001), '3\u00a0MB')
     assert.equal(byteSize('en', 26_214_400), '26\u00a0MB')

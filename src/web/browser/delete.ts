@@ -1,4 +1,4 @@
-/** The page that asks before it deletes: its button sends the DELETE. */
+/** The deletion page: its button sends the DELETE request. */
 import { ID_LENGTH } from '../../protocol.ts'
 import { fill } from '../messages/wording.ts'
 import type { DeletionFacts } from '../pages/page-facts.ts'
@@ -7,7 +7,7 @@ import { pageFacts } from './page/facts.ts'
 const { remove: words } = pageFacts as DeletionFacts
 const form = document.getElementById('delete') as HTMLFormElement
 const button = form.querySelector('button')!
-/** What went wrong stays until the next try. */
+/** An error message stays until the next attempt. */
 const say = (text: string) => {
   document.getElementById('status')!.textContent = text
 }
@@ -15,27 +15,27 @@ const say = (text: string) => {
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
   if (button.ariaDisabled) return
-  // Not `disabled`, which would lose the focus.
+  // Not `disabled`, which would lose focus.
   button.ariaDisabled = 'true'
   say(words.working)
   const part = await import('./history/delete-picture.ts').catch(() => null)
-  if (!part) return refuse(words.offline)
+  if (!part) return showFailure(words.offline)
   const key = (form.elements.namedItem('key') as HTMLInputElement).value
   try {
     const isDeleted = await part.removeByKey(key)
-    show(isDeleted ? 'deleted' : 'gone')
+    showResult(isDeleted ? 'deleted' : 'gone')
   } catch (error) {
-    return refuse(part.whyNot(error, words))
+    return showFailure(part.deletionProblem(error, words))
   }
   await part.evict(key.slice(0, ID_LENGTH))
 })
 
-function refuse(reason: string): void {
+function showFailure(reason: string): void {
   button.ariaDisabled = null
   say(fill(words.failed, { reason }))
 }
 
-function show(id: 'deleted' | 'gone'): void {
+function showResult(id: 'deleted' | 'gone'): void {
   say('')
   document.getElementById('asked')!.hidden = true
   const note = document.getElementById(id)!

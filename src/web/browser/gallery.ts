@@ -1,40 +1,40 @@
-/** Several pictures under one link: `/g#<id>,<id>=<description>,…`. The server never learns which. */
+/** The gallery page: `/g#<id>,<id>=<description>,…`. The server never sees the list. */
 import { previewPath, rawPath, viewPath } from '../../protocol.ts'
 import { fill, plural } from '../messages/wording.ts'
 import type { GalleryFacts } from '../pages/page-facts.ts'
 import { createLightbox } from './gallery/lightbox.ts'
-import { type Linked, linkedIn } from './gallery/link.ts'
+import { type LinkedPicture, parseHash } from './gallery/link.ts'
 import { copyAndSay } from './page/clipboard.ts'
 import { pageFacts } from './page/facts.ts'
 import { say } from './page/status.ts'
 
-/** Load the first picture alone for at most this long: one is seen soon, rather than all of them late. */
+/** The first picture loads alone for up to this time, so that one appears early instead of all late. Unit: milliseconds. */
 const FIRST_ALONE_MS = 4000
 
-/** What has arrived is painted by then, in a browser that does not tell when. Unit: milliseconds. */
-const PAINTING_MS = 500
+/** Time allowed for painting in browsers without Largest Contentful Paint entries. Unit: milliseconds. */
+const PAINT_MS = 500
 
-/** The page asks for the first picture before this script is there. */
+/** The first picture, which an inline script requests before this one loads. */
 const { begun } = globalThis as { begun?: HTMLImageElement }
 
 const { lang, words } = pageFacts as GalleryFacts
 const find = (id: string) => document.getElementById(id)!
 const tiles = find('tiles')
 
-interface Tile extends Linked {
+interface Tile extends LinkedPicture {
   item: HTMLLIElement
   link: HTMLAnchorElement
   image: HTMLImageElement
-  /** Why nobody can see it any more; empty if that is not so. */
+  /** Why the picture is unavailable; empty if it is available. */
   missing: string
-  /** There if it did not come: it may yet. */
-  again: HTMLButtonElement | null
+  /** Retry button, set while the picture failed to load. */
+  retryButton: HTMLButtonElement | null
   load(): void
   retry(): void
 }
 
 function tileOf(
-  { id, alt }: Linked,
+  { id, alt }: LinkedPicture,
   index: number,
   onOpen: (id: string) => void,
   onMissing: () => void,
@@ -64,13 +64,13 @@ function tileOf(
     const note = document.createElement('span')
     note.textContent = tile.missing || words.unreachable
     if (tile.missing === '') {
-      tile.again = buttonOf(words.retry, retry)
-      show(note, tile.again)
+      tile.retryButton = buttonOf(words.retry, retry)
+      show(note, tile.retryButton)
     } else show(note)
     onMissing()
   }
   const retry = () => {
-    tile.again = null
+    tile.retryButton = null
     delete item.dataset.failed
     show(link)
     image.src = previewPath(id)
@@ -80,10 +80,10 @@ function tileOf(
   item.append(link)
   const load = () => {
     if (image !== begun) image.src = previewPath(id)
-    // It failed before anybody listened.
+    // It failed before the error listener was attached.
     else if (image.complete && image.naturalWidth === 0) void fail()
   }
-  const tile: Tile = { id, alt, item, link, image, missing: '', again: null, load, retry }
+  const tile: Tile = { id, alt, item, link, image, missing: '', retryButton: null, load, retry }
   return tile
 }
 
@@ -96,7 +96,7 @@ function buttonOf(text: string, onClick: () => void): HTMLButtonElement {
   return button
 }
 
-/** A picture that does not come is not deleted by that: only the service can say so. Else empty. */
+/** Asks the service, because a failed load doesn't mean that the picture was deleted. Empty if it wasn't. */
 async function whyMissing(id: string): Promise<string> {
   const answer = await fetch(rawPath(id), { method: 'HEAD', cache: 'no-store' }).catch(() => null)
   if (answer?.status === 404 || answer?.status === 410) return words.gone
@@ -111,10 +111,10 @@ function load([first, ...others]: Tile[]): void {
   setTimeout(loadOthers, FIRST_ALONE_MS)
   first.load()
   oncePainted(first.image, loadOthers)
-  first.image.decode().then(() => setTimeout(loadOthers, PAINTING_MS), loadOthers)
+  first.image.decode().then(() => setTimeout(loadOthers, PAINT_MS), loadOthers)
 }
 
-/** The first picture is the largest thing on the page so far, which browsers tell of when they have painted it. */
+/** Calls `then` once the image is painted. It is the page's largest element so far, so browsers report its paint. */
 function oncePainted(image: HTMLImageElement, then: () => void): void {
   const type = 'largest-contentful-paint'
   if (!PerformanceObserver.supportedEntryTypes.includes(type)) return
@@ -126,32 +126,32 @@ function oncePainted(image: HTMLImageElement, then: () => void): void {
   }).observe({ type, buffered: true })
 }
 
-let tilesShown: Tile[] = []
+let allTiles: Tile[] = []
 
-const inSight = () => tilesShown.filter(({ missing }) => missing === '')
+const available = () => allTiles.filter(({ missing }) => missing === '')
 
-/** Says how many there are, and puts what can't be seen behind what can. */
-function count(): void {
-  const seen = inSight()
-  for (const [index, { link, again, alt }] of seen.entries()) {
-    const name = fill(words.open, { number: index + 1, count: seen.length })
+/** Updates the count and labels, and moves unavailable pictures to the end. */
+function update(): void {
+  const shown = available()
+  for (const [index, { link, retryButton, alt }] of shown.entries()) {
+    const name = fill(words.open, { number: index + 1, count: shown.length })
     link.setAttribute('aria-label', alt ? `${name}: ${alt}` : name)
-    again?.setAttribute('aria-label', `${words.retry}: ${name}`)
+    retryButton?.setAttribute('aria-label', `${words.retry}: ${name}`)
   }
-  for (const { item, missing } of tilesShown) if (missing !== '') tiles.append(item)
-  const isEmpty = tilesShown.length === 0
+  for (const { item, missing } of allTiles) if (missing !== '') tiles.append(item)
+  const isEmpty = allTiles.length === 0
   find('empty').hidden = !isEmpty
-  find('gallery-actions').hidden = seen.length === 0
-  find('count').textContent = isEmpty ? '' : plural(lang, words.count, seen.length)
+  find('gallery-actions').hidden = shown.length === 0
+  find('count').textContent = isEmpty ? '' : plural(lang, words.count, shown.length)
 }
 
 function show(): void {
-  const linked = linkedIn(location.hash)
-  const open = (id: string) => createLightbox(inSight(), words).open(id)
-  tilesShown = linked.map((each, index) => tileOf(each, index, open, count))
-  tiles.replaceChildren(...tilesShown.map(({ item }) => item))
-  count()
-  load(tilesShown)
+  const linked = parseHash(location.hash)
+  const open = (id: string) => createLightbox(available(), words).open(id)
+  allTiles = linked.map((each, index) => tileOf(each, index, open, update))
+  tiles.replaceChildren(...allTiles.map(({ item }) => item))
+  update()
+  load(allTiles)
 }
 
 find('copy-gallery').addEventListener('click', (event) => {
@@ -160,21 +160,21 @@ find('copy-gallery').addEventListener('click', (event) => {
 find('download-gallery').addEventListener('click', async ({ currentTarget }) => {
   const button = currentTarget as HTMLButtonElement
   if (button.ariaDisabled) return
-  // Not `disabled`, which would lose the focus.
+  // Not `disabled`, which would lose focus.
   button.ariaDisabled = 'true'
-  const tell = (text: string) => {
+  const setLabel = (text: string) => {
     button.textContent = text
   }
   await import('./gallery/download-all.ts')
-    .then(({ downloadAll }) => downloadAll(inSight(), words, tell))
+    .then(({ downloadAll }) => downloadAll(available(), words, setLabel))
     .catch(() => say(words.unreachable))
   button.ariaDisabled = null
-  tell(words.downloadAll)
+  setLabel(words.downloadAll)
 })
 addEventListener('hashchange', show)
 addEventListener('online', () => {
-  for (const { again, retry } of tilesShown) if (again) retry()
+  for (const { retryButton, retry } of allTiles) if (retryButton) retry()
 })
 show()
-// From now on nothing comes that would move what is there.
+// From here on, nothing shifts the layout.
 document.documentElement.dataset.live = ''

@@ -1,6 +1,6 @@
-/** Keys of the admin server, and how long a decision can be undone. Everything works without. */
+/** Keyboard shortcuts and undo countdowns of the admin pages, which work without scripts, too. */
 
-/** Off for those whose speech or switch types letters by itself (WCAG 2.2, 2.1.4). */
+/** Shortcuts can be turned off, because speech input can trigger single keys by accident (WCAG 2.2, 2.1.4). */
 const SETTING = 'operator-keys'
 let isOn = localStorage.getItem(SETTING) !== 'off'
 
@@ -22,13 +22,13 @@ document.addEventListener('keydown', (event) => {
   const { key, ctrlKey, altKey, metaKey, repeat, target } = event
   if (!isOn || ctrlKey || altKey || metaKey || repeat || !(target instanceof Element)) return
   if (target.closest('input, select, textarea')) return
-  // Space presses what has the focus.
+  // Space activates the focused control.
   if (key === ' ' && target.closest('a, button, summary')) return
   const name = key === ' ' ? 'space' : key
-  const named = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(name)}"]`)
-  if (named === null) return
+  const control = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(name)}"]`)
+  if (control === null) return
   event.preventDefault()
-  named.click()
+  control.click()
 })
 
 for (const form of document.querySelectorAll<HTMLElement>('form[data-left]')) {

@@ -1,8 +1,8 @@
-/** The form for reports asks for a name where the law does, before it is sent. It works without: the server asks, too. */
+/** Report form: requires contact details where the law does. Works without scripts, because the server validates, too. */
 
 const category = document.getElementById('category') as HTMLSelectElement
 
-function settle(): void {
+function updateRequired(): void {
   const needs = (category.selectedOptions[0]?.dataset.needs ?? '').split(' ')
   for (const name of ['name', 'email', 'signature']) {
     const field = document.getElementById(name) as HTMLInputElement
@@ -10,7 +10,7 @@ function settle(): void {
   }
 }
 
-category.addEventListener('change', settle)
-// A browser that went back fills the form in again, after this.
-addEventListener('pageshow', settle)
-settle()
+category.addEventListener('change', updateRequired)
+// After going back, the browser restores the form only after this script ran.
+addEventListener('pageshow', updateRequired)
+updateRequired()

@@ -1,6 +1,6 @@
 /**
- * Takes what the phone's share sheet posts, and hands it to the page, which asks before it sends. It caches no page
- * and no picture of others.
+ * Receives files from the phone's share sheet and stores them for the page, which asks before uploading. Caches no pages and
+ * no other pictures.
  */
 import { SHARE_PATH, SHARED_QUERY } from '../share-path.ts'
 import { keepFiles, SHARED } from './intake/kept-files.ts'
@@ -27,14 +27,14 @@ worker.addEventListener('fetch', (event) => {
 })
 
 async function receive(request: Request): Promise<Response> {
-  // A form that is none: the page opens all the same, and says that there was nothing.
-  let left = 0
+  // With an invalid form, the page still opens and says that no picture was found.
+  let omitted = 0
   try {
     const form = await request.formData()
-    left = await keepFiles(
+    omitted = await keepFiles(
       SHARED,
       form.getAll('file').filter((part) => part instanceof File),
     )
   } catch {}
-  return Response.redirect(`/${SHARED_QUERY}=${left}`, 303)
+  return Response.redirect(`/${SHARED_QUERY}=${omitted}`, 303)
 }

@@ -1,8 +1,8 @@
-/** The viewer and the result page: what can be taken along, and deletion for whoever uploaded the picture from here. */
+/** The viewer and result pages: copying, sharing, and deletion of pictures uploaded from this browser. */
 import { fill } from '../messages/wording.ts'
 import type { ViewerFacts } from '../pages/page-facts.ts'
 import { openHistory } from './history/history.ts'
-import { enliveCopyFields } from './page/clipboard.ts'
+import { initCopyFields } from './page/clipboard.ts'
 import { confirming } from './page/confirming.ts'
 import { pageFacts } from './page/facts.ts'
 import { guardQuestions } from './page/questions.ts'
@@ -11,24 +11,24 @@ import { say } from './page/status.ts'
 const facts = pageFacts as ViewerFacts
 const picture = document.getElementById('picture') as HTMLImageElement | null
 
-enliveCopyFields()
+initCopyFields()
 guardQuestions()
 if (picture) {
-  enliveSharing()
-  enliveCopyImage(picture)
-  // It may not come: offline, or the page is left meanwhile. The picture is there without it.
+  initSharing()
+  initCopyImage(picture)
+  // Loading may fail (offline, or the page is closing). The picture works without it.
   const zoom = await import('./viewer/zoom.ts').catch(() => null)
-  zoom?.enliveZoom(picture, facts.words)
+  zoom?.initZoom(picture, facts.words)
   if ('tall' in document.getElementById('stage')!.dataset) {
-    const reach = await import('./viewer/reach.ts').catch(() => null)
-    reach?.enliveReach()
+    const actionBar = await import('./viewer/action-bar.ts').catch(() => null)
+    actionBar?.initActionBar()
   }
-  await enliveOwner()
+  await initOwner()
 }
-// From now on nothing comes that would move what is there.
+// From here on, nothing shifts the layout.
 document.documentElement.dataset.live = ''
 
-function enliveSharing(): void {
+function initSharing(): void {
   if (!('share' in navigator)) return
   const button = document.getElementById('share-link')!
   button.hidden = false
@@ -37,7 +37,7 @@ function enliveSharing(): void {
   })
 }
 
-function enliveCopyImage(picture: HTMLImageElement): void {
+function initCopyImage(picture: HTMLImageElement): void {
   if (!('ClipboardItem' in globalThis) || !navigator.clipboard?.write) return
   const button = document.getElementById('copy-image')!
   button.hidden = false
@@ -47,7 +47,7 @@ function enliveCopyImage(picture: HTMLImageElement): void {
   })
 }
 
-async function enliveOwner(): Promise<void> {
+async function initOwner(): Promise<void> {
   const owner = document.getElementById('owner')!
   const history = await openHistory()
   const remembered = await history.get(owner.dataset.image ?? '')
@@ -64,7 +64,7 @@ async function enliveOwner(): Promise<void> {
       if (!part) return sayNotDeleted(facts.remove.offline)
       await part
         .deletePicture(remembered, history)
-        .then(showDeleted, (error) => sayNotDeleted(part.whyNot(error, facts.remove)))
+        .then(showDeleted, (error) => sayNotDeleted(part.deletionProblem(error, facts.remove)))
     },
   })
 }

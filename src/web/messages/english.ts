@@ -1,7 +1,7 @@
-/** What pages say, in English, which the other languages translate. `{name}` stands for a value. */
+/** English texts of the pages, which the other languages translate. `{name}` is a placeholder. */
 import type { RefusalCode } from '../../errors.ts'
 
-/** Every sentence that people read: one file a language. */
+/** All texts of one language. */
 export type Messages = typeof english
 
 export const english = {
@@ -100,7 +100,7 @@ export const english = {
     fetchingDecoder: 'Loading the {type} decoder',
     compressingLong: 'Compressing, step {step} of {steps}, {seconds}\u00a0s',
     ready: 'Up next',
-    asking: 'This picture includes the location where it was taken. This service wouldn’t remove it.',
+    asking: 'This picture includes the location where it was taken. This service won’t remove it.',
     uploading: 'Uploading, {percent}%',
     speed: '{sent} of {total} · {speed}/s',
     speedLeft: '{sent} of {total} · {speed}/s · {seconds}\u00a0s left',
@@ -121,7 +121,7 @@ export const english = {
     ready1: 'Link ready: {name}',
     copied1: 'Link copied: {name}',
     firstStays: 'The first version is still online.',
-    /** After the name of a picture. */
+    /** Appended to the name of a picture. */
     edited: 'edited',
     failed1: 'Not uploaded: {name}. {reason}',
     resuming1: 'Not uploaded yet: {name}. {reason}',
@@ -162,7 +162,7 @@ export const english = {
       other: '{count} pictures and their deletion keys saved to {file}.',
     },
     notImported: 'This isn’t a Pinhole history file.',
-    noRoom: 'Nothing was imported: this browser has no room left.',
+    noRoom: 'Nothing was imported: this browser’s storage is full.',
     forgotten: 'The history on this device was cleared.',
     gone: {
       one: '{count} picture is no longer online and was removed from the list.',
@@ -181,14 +181,14 @@ export const english = {
     sharedDetail: 'Shared from another app or page. Nothing has been sent yet.',
     sharedLeft: { one: '{count} picture didn’t fit.', other: '{count} pictures didn’t fit.' },
     unsent: { one: '{count} upload didn’t finish', other: '{count} uploads didn’t finish' },
-    unsentDetail: 'Kept in this browser from an earlier visit. Nothing is sent until you choose Upload.',
+    unsentDetail: 'Saved in this browser on an earlier visit. Nothing is sent until you choose Upload.',
     andMore: 'and {count} more',
   },
 
   editor: {
     title: 'Edit picture',
     progress: '{number} of {count}',
-    progressSoFar: '{number} of {count}. All are sent after the last.',
+    progressSoFar: '{number} of {count}. All are sent at the end.',
     toolbar: 'Tools',
     tools: { redact: 'Redact', crop: 'Crop', arrow: 'Arrow', pen: 'Pen', text: 'Text', move: 'Move' },
     actions: {
@@ -209,7 +209,7 @@ export const english = {
     textHint: 'Type your text',
     textDone: 'Done',
     send: 'Send',
-    /** For a picture that is online: that one stays there. */
+    /** For an uploaded picture, which stays online. */
     sendNew: 'Upload as new',
     asItIs: 'Send without edits',
     cancel: 'Don’t send',
@@ -306,11 +306,10 @@ export const english = {
   pass: {
     title: 'A pass for your tools',
     lead: 'Lets curl, ShareX and other tools upload {count} pictures within 24 hours.',
-    why: 'To slow bots down, this service asks for a little computing with each upload. The upload page takes care of that. Other tools can’t, so this device does the computing for them in advance. It takes up to a minute.',
-    anonymous:
-      'The pass says nothing about you and isn’t tied to this device. Anyone who has it can use it up.',
-    needsScript: 'Getting a pass needs JavaScript: the computing is done in your browser.',
-    needsHttps: 'Getting a pass needs an https page: browsers don’t allow the computing on any other.',
+    why: 'To slow down bots, this service requires a short computation for each upload. The upload page does it automatically. Other tools can’t, so your browser does it for them in advance. It takes up to a minute.',
+    anonymous: 'The pass says nothing about you and isn’t tied to this device. Anyone who has it can use it.',
+    needsScript: 'Getting a pass needs JavaScript, because your browser does the computation.',
+    needsHttps: 'Getting a pass needs HTTPS, because browsers allow the computation only on secure pages.',
     get: 'Get a pass',
     working: 'Computing…',
     failed: 'That didn’t work. Please try again.',
@@ -371,9 +370,9 @@ export const english = {
       busy: 'Too many uploads are in progress. Please try again in a moment.',
       'too-many-refusals': 'Please try again after midnight UTC.',
       'capacity-reached': 'Please try again later.',
-      'network-quota-exceeded': 'Others on your network count towards it. It resets at midnight UTC.',
+      'network-quota-exceeded': 'Uploads by others on your network count, too. It resets at midnight UTC.',
       'challenge-required':
-        'Each further picture takes a little computing in your browser, which needs JavaScript and an https page.',
+        'Each further upload takes a short computation in your browser, which needs JavaScript and HTTPS.',
       'cross-site': 'Please use the form on this page.',
       'too-slow': 'Please try again on a better connection.',
     }),
@@ -385,7 +384,7 @@ export const english = {
     lead: 'We review every report. Reporting doesn’t remove a picture by itself.',
     image: 'Link of the picture',
     category: 'What’s wrong?',
-    /** Label of a report that was sent. */
+    /** Label on the receipt. */
     reason: 'Reason',
     categories: {
       'child-abuse': 'Child sexual abuse',
@@ -435,7 +434,7 @@ export const english = {
       heading: 'Who runs this service',
       named: '{name} runs this service.',
       unnamed: 'The operator of this service hasn’t provided a name.',
-      contact: 'To reach them: ',
+      contact: 'Contact: ',
       noContact: 'The operator hasn’t provided a contact address.',
     },
     sections: [
@@ -454,7 +453,7 @@ export const english = {
       {
         heading: 'What gets removed, and why',
         paragraphs: [
-          'The operator may remove any picture that breaks these terms or the law, and may block it from being uploaded again. The address of a removed picture then says so.',
+          'The operator may remove any picture that breaks these terms or the law, and may block it from being uploaded again. The link to a removed picture then says so.',
           'Pictures are never removed just because they are old or rarely viewed.',
         ],
       },
@@ -484,7 +483,7 @@ export const english = {
   },
 }
 
-/** A code that no refusal has does not compile; codes without words of their own are told in those of the server. */
-function byCode(words: Partial<Record<RefusalCode, string>>): Partial<Record<RefusalCode, string>> {
-  return words
+/** Checks the codes at compile time. Codes without an entry show the server's text. */
+function byCode(texts: Partial<Record<RefusalCode, string>>): Partial<Record<RefusalCode, string>> {
+  return texts
 }

@@ -1,4 +1,4 @@
-/** What pages say, in French. */
+/** French texts of the pages. */
 import type { Messages } from './english.ts'
 
 export const french: Messages = {
@@ -46,7 +46,7 @@ export const french: Messages = {
     },
     stays: 'Conserver',
     untilDeleted: 'Jusqu’à ce que je la supprime',
-    asServed: 'Selon ce service',
+    asServed: 'Durée par défaut',
     lifetimes: { '1h': '1\u00a0heure', '1d': '1\u00a0jour', '7d': '7\u00a0jours', '30d': '30\u00a0jours' },
     editFirst: 'Modifier avant l’envoi',
     autoCopy: 'Copier le lien automatiquement',
@@ -123,7 +123,7 @@ export const french: Messages = {
     ready1: 'Lien prêt\u00a0: {name}',
     copied1: 'Lien copié\u00a0: {name}',
     firstStays: 'La première version reste en ligne.',
-    /** After the name of a picture. */
+    /** Appended to the name of a picture. */
     edited: 'modifiée',
     failed1: 'Non envoyée\u00a0: {name}. {reason}',
     resuming1: 'Pas encore envoyée\u00a0: {name}. {reason}',
@@ -168,7 +168,7 @@ export const french: Messages = {
       other: '{count} images et leurs clés de suppression enregistrées dans {file}.',
     },
     notImported: 'Ce fichier ne contient pas d’historique Pinhole.',
-    noRoom: 'Rien n’a été importé\u00a0: ce navigateur n’a plus de place.',
+    noRoom: 'Rien n’a été importé\u00a0: le stockage de ce navigateur est plein.',
     forgotten: 'Plus rien n’est enregistré sur cet appareil.',
     gone: {
       one: '{count} image n’est plus en ligne et a été retirée de la liste.',
@@ -195,14 +195,14 @@ export const french: Messages = {
     },
     unsent: { one: '{count} envoi n’est pas terminé', other: '{count} envois ne sont pas terminés' },
     unsentDetail:
-      'Ce navigateur a gardé ce qui restait d’une visite précédente. Rien ne sera envoyé tant que vous n’aurez pas choisi Envoyer.',
+      'Enregistré dans ce navigateur lors d’une visite précédente. Rien ne sera envoyé tant que vous n’aurez pas choisi Envoyer.',
     andMore: 'et {count} de plus',
   },
 
   editor: {
     title: 'Modifier l’image',
     progress: '{number} sur {count}',
-    progressSoFar: '{number} sur {count}. Envoi après la dernière.',
+    progressSoFar: '{number} sur {count}. Toutes sont envoyées à la fin.',
     toolbar: 'Outils',
     tools: {
       redact: 'Masquer',
@@ -231,7 +231,7 @@ export const french: Messages = {
     textDone: 'OK',
     send: 'Envoyer',
     asItIs: 'Envoyer sans modification',
-    /** For a picture that is online: that one stays there. */
+    /** For an uploaded picture, which stays online. */
     sendNew: 'Envoyer à part',
     cancel: 'Ne pas envoyer',
     close: 'Fermer sans modifier',
@@ -331,13 +331,12 @@ export const french: Messages = {
   pass: {
     title: 'Un laissez-passer pour vos outils',
     lead: 'Il permet à curl, ShareX et d’autres outils d’envoyer {count} images en 24 heures.',
-    why: 'Pour freiner les robots, ce service demande un petit calcul à chaque envoi. La page d’accueil s’en charge. Les autres outils ne savent pas le faire\u00a0: cet appareil calcule pour eux à l’avance. Cela prend jusqu’à une minute.',
+    why: 'Pour freiner les robots, ce service demande un petit calcul à chaque envoi. La page d’accueil s’en charge automatiquement. Les autres outils ne savent pas le faire\u00a0: votre navigateur calcule pour eux à l’avance. Cela prend jusqu’à une minute.',
     anonymous:
-      'Le laissez-passer ne dit rien de vous et n’est pas lié à cet appareil. Toute personne qui l’a peut l’épuiser.',
-    needsScript:
-      'Obtenir un laissez-passer demande JavaScript\u00a0: le calcul se fait dans votre navigateur.',
+      'Le laissez-passer ne dit rien de vous et n’est pas lié à cet appareil. Toute personne qui l’a peut l’utiliser.',
+    needsScript: 'Obtenir un laissez-passer demande JavaScript, car votre navigateur fait le calcul.',
     needsHttps:
-      'Obtenir un laissez-passer demande une page https\u00a0: les navigateurs n’autorisent pas ce calcul ailleurs.',
+      'Obtenir un laissez-passer demande HTTPS, car les navigateurs n’autorisent ce calcul que sur les pages sécurisées.',
     get: 'Obtenir un laissez-passer',
     working: 'Calcul en cours…',
     failed: 'Cela n’a pas fonctionné. Veuillez réessayer.',
@@ -402,7 +401,7 @@ export const french: Messages = {
       'network-quota-exceeded':
         'Les envois des autres personnes de votre réseau comptent aussi. Le compteur repart de zéro à minuit (UTC).',
       'challenge-required':
-        'Pour chaque nouvelle image, votre navigateur doit faire un petit calcul, ce qui demande JavaScript et une page https.',
+        'Pour chaque nouvelle image, votre navigateur doit faire un petit calcul, ce qui demande JavaScript et HTTPS.',
       'cross-site': 'Veuillez utiliser le formulaire de cette page.',
       'too-slow': 'Réessayez avec une meilleure connexion.',
     },

@@ -1,4 +1,4 @@
-/** What pages say, in German. */
+/** German texts of the pages. */
 import type { Messages } from './english.ts'
 
 export const german: Messages = {
@@ -44,7 +44,7 @@ export const german: Messages = {
     },
     stays: 'Aufbewahren',
     untilDeleted: 'Bis ich es lösche',
-    asServed: 'So lange wie hier üblich',
+    asServed: 'Standard dieses Dienstes',
     lifetimes: { '1h': '1 Stunde', '1d': '1 Tag', '7d': '7 Tage', '30d': '30 Tage' },
     editFirst: 'Vor dem Senden bearbeiten',
     autoCopy: 'Link automatisch kopieren',
@@ -120,7 +120,7 @@ export const german: Messages = {
     ready1: 'Link bereit: {name}',
     copied1: 'Link kopiert: {name}',
     firstStays: 'Die erste Fassung ist weiterhin online.',
-    /** After the name of a picture. */
+    /** Appended to the name of a picture. */
     edited: 'bearbeitet',
     failed1: 'Nicht hochgeladen: {name}. {reason}',
     resuming1: 'Noch nicht hochgeladen: {name}. {reason}',
@@ -161,7 +161,7 @@ export const german: Messages = {
       other: '{count} Bilder mit Löschschlüsseln in {file} gespeichert.',
     },
     notImported: 'Diese Datei enthält keinen Pinhole-Verlauf.',
-    noRoom: 'Nichts importiert: In diesem Browser ist kein Platz mehr.',
+    noRoom: 'Nichts importiert: Der Speicher dieses Browsers ist voll.',
     forgotten: 'Auf diesem Gerät ist nichts mehr gespeichert.',
     gone: {
       one: '{count} Bild ist nicht mehr online und wurde aus der Liste entfernt.',
@@ -188,14 +188,14 @@ export const german: Messages = {
       other: '{count} Uploads nicht abgeschlossen',
     },
     unsentDetail:
-      'Seit einem früheren Besuch in diesem Browser aufbewahrt. Gesendet wird erst, wenn du „Hochladen“ wählst.',
+      'Bei einem früheren Besuch in diesem Browser gespeichert. Gesendet wird erst, wenn du „Hochladen“ wählst.',
     andMore: 'und noch {count}',
   },
 
   editor: {
     title: 'Bild bearbeiten',
     progress: '{number} von {count}',
-    progressSoFar: '{number} von {count}. Gesendet wird nach dem letzten.',
+    progressSoFar: '{number} von {count}. Am Ende werden alle gesendet.',
     toolbar: 'Werkzeuge',
     tools: {
       redact: 'Schwärzen',
@@ -223,7 +223,7 @@ export const german: Messages = {
     textHint: 'Text eingeben',
     textDone: 'Fertig',
     send: 'Senden',
-    /** For a picture that is online: that one stays there. */
+    /** For an uploaded picture, which stays online. */
     sendNew: 'Neu hochladen',
     asItIs: 'Unbearbeitet senden',
     cancel: 'Nicht senden',
@@ -323,11 +323,11 @@ export const german: Messages = {
   pass: {
     title: 'Ein Pass für deine Programme',
     lead: 'Damit können curl, ShareX und andere Programme innerhalb von 24 Stunden {count} Bilder hochladen.',
-    why: 'Um Bots zu bremsen, verlangt dieser Dienst für jedes Bild ein wenig Rechenarbeit. Die Seite zum Hochladen erledigt das von selbst. Andere Programme können das nicht; für sie rechnet dieses Gerät im Voraus. Das dauert bis zu einer Minute.',
+    why: 'Um Bots zu bremsen, verlangt dieser Dienst für jedes Bild eine kurze Berechnung. Die Seite zum Hochladen erledigt das automatisch. Andere Programme können das nicht; für sie rechnet dein Browser im Voraus. Das dauert bis zu einer Minute.',
     anonymous:
-      'Der Pass sagt nichts über dich und ist nicht an dieses Gerät gebunden. Wer ihn hat, kann ihn aufbrauchen.',
-    needsScript: 'Ein Pass braucht JavaScript: Gerechnet wird in deinem Browser.',
-    needsHttps: 'Ein Pass braucht eine https-Seite: Auf anderen rechnen Browser nicht.',
+      'Der Pass sagt nichts über dich und ist nicht an dieses Gerät gebunden. Wer ihn hat, kann ihn benutzen.',
+    needsScript: 'Ein Pass braucht JavaScript, weil dein Browser die Berechnung ausführt.',
+    needsHttps: 'Ein Pass braucht HTTPS, weil Browser die Berechnung nur auf sicheren Seiten erlauben.',
     get: 'Pass holen',
     working: 'Es wird gerechnet …',
     failed: 'Das hat nicht geklappt. Bitte versuche es noch einmal.',
@@ -392,7 +392,7 @@ export const german: Messages = {
       'network-quota-exceeded':
         'Auch die Uploads anderer in deinem Netzwerk zählen. Um Mitternacht (UTC) beginnt die Zählung neu.',
       'challenge-required':
-        'Für jedes weitere Bild muss dein Browser ein wenig rechnen. Das braucht JavaScript und eine https-Seite.',
+        'Für jedes weitere Bild muss dein Browser ein wenig rechnen. Das braucht JavaScript und HTTPS.',
       'cross-site': 'Bitte benutze das Formular auf dieser Seite.',
       'too-slow': 'Bitte versuche es mit einer besseren Verbindung noch einmal.',
     },

@@ -1,4 +1,4 @@
-/** Which language a person reads, and how numbers are written in it. */
+/** Language negotiation. */
 import { english, type Messages } from './english.ts'
 import { french } from './french.ts'
 import { german } from './german.ts'
@@ -7,13 +7,13 @@ export const LANGUAGES: Messages[] = [english, german, french]
 
 export interface Language {
   messages: Messages
-  /** For dates: the person's own variety of the language, such as en-GB. A BCP 47 tag. */
+  /** BCP 47 tag for dates and numbers, such as en-GB: the visitor's regional variety of the language. */
   locale: string
 }
 
-/** The best of ours for an `Accept-Language` header (RFC 4647, lookup on the primary tag); English if none fits. */
+/** Best supported language for an `Accept-Language` header (RFC 4647 lookup by primary tag). Default: English. */
 export function pickLanguage(acceptLanguage: string | undefined): Language {
-  for (const tag of wantedTags(acceptLanguage)) {
+  for (const tag of acceptedTags(acceptLanguage)) {
     const messages = LANGUAGES.find(({ lang }) => lang === tag.split('-')[0])
     if (messages) return { messages, locale: localeOf(tag) ?? messages.lang }
   }
@@ -24,13 +24,13 @@ function localeOf(tag: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(tag)[0]
   } catch {
-    // Not a language tag, though it begins like one.
+    // Malformed, although the primary tag is valid.
     return undefined
   }
 }
 
-/** In order of preference. */
-function wantedTags(acceptLanguage: string | undefined): string[] {
+/** Tags in order of preference. */
+function acceptedTags(acceptLanguage: string | undefined): string[] {
   return (acceptLanguage ?? '')
     .slice(0, 1000)
     .split(',')

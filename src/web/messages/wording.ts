@@ -1,13 +1,13 @@
-/** Values put into sentences, as the language writes them. Runs in the server and in the page. */
+/** Placeholders, plurals and number formats. Runs on the server and in the browser. */
 
 type Values = Record<string, string | number>
 
-/** `{name}` in `text` replaced by `values.name`. */
+/** Replaces each `{name}` in `text` with `values.name`. */
 export function fill(text: string, values: Values): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+  return text.replace(/\{(\w+)\}/g, (match, name: string) => String(values[name] ?? match))
 }
 
-/** The form of a sentence that goes with `count`, filled. */
+/** Picks the plural form for `count` and fills it in. */
 export function plural(lang: string, forms: { one: string; other: string }, count: number): string {
   const form = new Intl.PluralRules(lang).select(count) === 'one' ? forms.one : forms.other
   return fill(form, { count: numberFormat(lang).format(count) })
@@ -15,13 +15,13 @@ export function plural(lang: string, forms: { one: string; other: string }, coun
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
 
-/** A number of bytes for people: a kilobyte is 1,000 bytes (IEC 80000-13), as file managers and messengers count. */
+/** Human-readable size. A kilobyte is 1,000 bytes (IEC 80000-13), as in file managers and messengers. */
 export function byteSize(lang: string, bytes: number): string {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   return sizeIn(lang, bytes / 1000 ** power, power)
 }
 
-/** A limit for people: one of 25 × 1,048,576 bytes is called 25 MB, and takes a little more than it says. */
+/** Human-readable limit. 25 × 1,048,576 bytes is shown as 25 MB, so the actual limit is slightly higher. */
 export function limitSize(lang: string, bytes: number): string {
   const power = [3, 2, 1].find((power) => bytes % 1024 ** power === 0) ?? 0
   return power === 0 ? byteSize(lang, bytes) : sizeIn(lang, bytes / 1024 ** power, power)
@@ -34,13 +34,13 @@ function sizeIn(lang: string, amount: number, power: number): string {
     unitDisplay: power === 0 ? 'long' : 'short',
     maximumFractionDigits: power > 1 && amount < 10 ? 1 : 0,
   }).format(amount)
-  // A number and its unit stay on one line.
+  // No line break between number and unit.
   return text.replace(' ', '\u00a0')
 }
 
 const formats: Record<string, Intl.NumberFormat> = {}
 
-/** Kept: making one takes a tenth of a page's time. */
+/** Cached, because creating a formatter takes a tenth of a page's rendering time. */
 export function numberFormat(lang: string, options?: Intl.NumberFormatOptions): Intl.NumberFormat {
   const key = lang + JSON.stringify(options)
   formats[key] ??= new Intl.NumberFormat(lang, options)

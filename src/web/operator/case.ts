@@ -1,30 +1,30 @@
-/** One case: what was reported, the picture as far as it is asked for, and the decision. */
+/** Case page: the reports, the picture at the requested level of detail, and the decision form. */
 import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import type { Case, Report } from '../../stores/reports.ts'
 import { byteSize } from '../messages/wording.ts'
 import type { Page } from '../pages/page.ts'
-import { act, grounds, pendingSection } from './decision.ts'
+import { decisionButton, pendingSection, reasonFields } from './decision.ts'
 import { type AdminContext, adminPage, formToken } from './page.ts'
 import { mosaicFilter, picture, type Step, steps } from './picture.ts'
 import { categoryName, dueIn } from './words.ts'
 
 export interface CaseFacts {
   id: string
-  /** `null` if nobody reported it. */
+  /** `null` if the image was not reported. */
   found: Case | null
-  /** The first of them. */
+  /** The earliest reports. */
   reports: Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]
   image: {
     state: 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
     record: Omit<ImageRecord, 'keySha256'> | null
   }
-  /** How many the same uploader stored in the two days. `null`: that can't be read now, as on a full disk. */
+  /** Number of other images by this uploader within two days. `null` if it can't be read, for example on a full disk. */
   others: number | null
-  /** Ids in the queue that have the same bytes. */
+  /** IDs of cases in the queue with the same bytes. */
   doubles: string[]
-  /** The case before it in the queue. */
+  /** Previous case in the queue. */
   previous: string | null
   next: string | null
   show: Step
@@ -51,23 +51,23 @@ export function casePage(ctx: AdminContext, facts: CaseFacts): Page {
     ctx,
     found === null ? 'An image' : categoryName(found.category),
     html`${pendingSection(ctx, pending, now)}
-${walk(facts)}
+${queueLinks(facts)}
 <dl class="facts">
 <dt>Image</dt><dd><code>${id}</code></dd>
 <dt>State</dt><dd>${found === null ? 'not reported' : `${found.state}, ${dueIn(found.dueAt, now)}`}</dd>
 <dt>Visibility</dt><dd>${STATES[image.state]}</dd>
-${image.record === null ? '' : html`<dt>Stored</dt><dd>${lineOf(image.record)}</dd>`}
+${image.record === null ? '' : html`<dt>Stored</dt><dd>${recordLine(image.record)}</dd>`}
 </dl>
 ${reportsSection(facts)}
 ${
   hasPicture
     ? html`<section aria-labelledby="picture"><h2 id="picture">The picture</h2>
-${found?.category === 'child-abuse' ? html`<p class="problem">Reported as child abuse. Look only if you must and may: hold or remove it by the text, and report it to your hotline.</p>` : ''}
+${found?.category === 'child-abuse' ? html`<p class="problem">Reported as child abuse. View it only if you must and are allowed to. You can decide by the text alone. Report it to your hotline.</p>` : ''}
 ${steps(path, show)}
 ${mosaicFilter()}${picture(id, show, `The reported picture, ${show}`)}
-${image.record?.preview === undefined ? '' : html`<p>Its preview, which chats and galleries show. The uploader made it: it may be another picture.</p>${picture(id, show, `The preview, ${show}`, 'preview')}`}
-${others === null ? html`<p class="problem">The uploader’s others can’t be read now: the log says why.</p>` : ''}
-${!others ? '' : html`<p><a href="${path}/others" data-key="u" aria-keyshortcuts="u">The uploader’s others: ${others} <kbd>u</kbd></a></p>`}
+${image.record?.preview === undefined ? '' : html`<p>Its preview, as shown in chats and galleries. It comes from the uploader and may show a different picture.</p>${picture(id, show, `The preview, ${show}`, 'preview')}`}
+${others === null ? html`<p class="problem">This uploader’s other pictures can’t be loaded right now. The log has the reason.</p>` : ''}
+${!others ? '' : html`<p><a href="${path}/others" data-key="u" aria-keyshortcuts="u">More from this uploader: ${others} <kbd>u</kbd></a></p>`}
 </section>`
     : ''
 }
@@ -76,7 +76,7 @@ ${image.state === 'removed' ? '' : decisionForm(ctx, facts)}`,
   )
 }
 
-function walk({ previous, next }: CaseFacts): Page {
+function queueLinks({ previous, next }: CaseFacts): Page {
   const link = (id: string | null, key: string, label: string) =>
     id === null
       ? ''
@@ -90,38 +90,44 @@ function reportsSection({ found, reports }: CaseFacts): Page | '' {
 <ol class="reports">${reports.map(
     ({ category, text, contact, at }) => html`<li>
 <p><time>${new Date(at).toISOString().slice(0, 16)}Z</time> ${categoryName(category)}</p>
-<blockquote>${text === '' ? 'forgotten' : text}</blockquote>
-${contact === '' ? '' : html`<details><summary>Who reported it</summary><p>${contact}</p></details>`}
+<blockquote>${text === '' ? '(text not kept)' : text}</blockquote>
+${contact === '' ? '' : html`<details><summary>Reporter</summary><p>${contact}</p></details>`}
 </li>`,
   )}</ol>
 ${found.reports > reports.length ? html`<p>And ${found.reports - reports.length} more.</p>` : ''}
 </section>`
 }
 
-function lineOf({ createdAt, type, size, width, height }: NonNullable<CaseFacts['image']['record']>): string {
+function recordLine({
+  createdAt,
+  type,
+  size,
+  width,
+  height,
+}: NonNullable<CaseFacts['image']['record']>): string {
   return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${byteSize('en', size)}`
 }
 
 function decisionForm(ctx: AdminContext, { id, found, image, others, doubles }: CaseFacts): Page {
   const isHeld = image.state === 'held' || image.state === 'withheld'
-  const isNothing = image.state === 'absent' || image.state === 'deleted'
+  const isGone = image.state === 'absent' || image.state === 'deleted'
   return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
-${grounds(found !== null)}
-${doubles.length === 0 ? '' : check('same-bytes', `and the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} of the same bytes`, true)}
-${!others ? '' : check('same-uploader', `and the ${others === 1 ? 'other one' : `${others} others`} of the uploader`, false)}
-${others === null ? '' : check('same-network', 'and all from its network in the two days', false)}
+${reasonFields(found !== null)}
+${doubles.length === 0 ? '' : check('same-bytes', `Also the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} with the same bytes`, true)}
+${!others ? '' : check('same-uploader', `Also ${others === 1 ? 'the other picture' : `the ${others} other pictures`} from this uploader`, false)}
+${others === null ? '' : check('same-network', 'Also all pictures from its network within two days', false)}
 <p class="actions">
-${found === null ? '' : act('keep', 'Keep', 'y')}
-${isHeld ? act('release', 'Release') : isNothing ? '' : act('hold', 'Hold', 'h')}
+${found === null ? '' : decisionButton('keep', 'Keep', 'y')}
+${isHeld ? decisionButton('release', 'Release') : isGone ? '' : decisionButton('hold', 'Hold', 'h')}
 ${
-  isNothing
+  isGone
     ? ''
-    : html`${act('remove', 'Remove', 'r')}
-${act('remove-and-block', 'Remove and block', 'b')}`
+    : html`${decisionButton('remove', 'Remove', 'r')}
+${decisionButton('remove-and-block', 'Remove and block', 'b')}`
 }
 </p>
-<p class="soft">A decision can be undone for 10 seconds. Hold and remove take the picture out of sight at once. The public learns the rule of a removal if you choose one, never the reason.</p>
+<p class="soft">Decisions can be undone for 10 seconds. Hold and Remove hide the picture immediately. If you enter a rule, it’s shown in place of a removed picture. The reason never is.</p>
 </form></section>`
 }
 

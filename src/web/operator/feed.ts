@@ -1,4 +1,4 @@
-/** The Atom feed on the admin server (RFC 4287). */
+/** Atom feed of the admin server (RFC 4287). */
 import { html, raw } from 'hono/html'
 import type { ActiveAlert } from '../../stores/active-alerts.ts'
 import type { AuditEntry } from '../../stores/ledger.ts'
@@ -8,10 +8,10 @@ import type { Page } from '../pages/page.ts'
 export interface FeedFacts {
   /** Address of the admin server. No trailing slash. */
   url: string
-  /** Open ones. */
+  /** Open cases. */
   cases: Case[]
   alerts: ActiveAlert[]
-  /** Acts of Pinhole itself. */
+  /** Audit entries of automatic actions. */
   acts: AuditEntry[]
   /** Epoch milliseconds. */
   now: number
@@ -24,7 +24,7 @@ interface Entry {
 }
 
 const TITLES: [prefix: string, title: string][] = [
-  ['purges', 'A cache does not forget'],
+  ['purges', 'A cache purge is failing'],
   ['disk ', 'A disk is nearly full'],
 ]
 

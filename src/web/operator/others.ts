@@ -1,16 +1,16 @@
-/** What the uploader of an image stored beside it, found without an address. Fetched when asked for, as mosaics alone. */
+/** Other images by the same uploader, found without storing IP addresses. Shown on request, as mosaics only. */
 import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { Page } from '../pages/page.ts'
-import { act, grounds, pendingSection } from './decision.ts'
+import { decisionButton, pendingSection, reasonFields } from './decision.ts'
 import { type AdminContext, adminPage, formToken } from './page.ts'
 import { mosaicFilter, picture } from './picture.ts'
 
 export interface OthersFacts {
-  /** Id of the image whose uploader it is. */
+  /** ID of the image whose uploader is shown. */
   id: string
   isReported: boolean
-  /** The newest first. */
+  /** Newest first. */
   others: string[]
   show: 'text' | 'mosaic'
   pending: Decision[]
@@ -18,8 +18,8 @@ export interface OthersFacts {
   now: number
 }
 
-/** Pictures on one page: each is one request. */
-const SHOWN = 60
+/** Maximum number of pictures per page, because each is a request. */
+const MAX_SHOWN = 60
 
 export function othersPage(
   ctx: AdminContext,
@@ -28,18 +28,18 @@ export function othersPage(
   const path = `/cases/${id}/others`
   return adminPage(
     ctx,
-    'The uploader’s others',
+    'More from this uploader',
     html`${pendingSection(ctx, pending, now)}
-<nav class="steps" aria-label="Where to"><ol><li><a href="/cases/${id}" data-key="k" aria-keyshortcuts="k">Back to the case <kbd>k</kbd></a></li>
+<nav class="steps" aria-label="Navigation"><ol><li><a href="/cases/${id}" data-key="k" aria-keyshortcuts="k">Back to the case <kbd>k</kbd></a></li>
 <li>${
       show === 'text'
         ? html`<a href="${path}?show=mosaic" data-key="space" aria-keyshortcuts="Space">Show mosaics <kbd>space</kbd></a>`
         : html`<a href="${path}">Text only</a>`
     }</li></ol></nav>
-<p>${others.length} within two days of <code>${id}</code>.${others.length > SHOWN ? ` The newest ${SHOWN} are listed.` : ''}</p>
+<p>${others.length} uploaded within two days of <code>${id}</code>.${others.length > MAX_SHOWN ? ` The newest ${MAX_SHOWN} are listed.` : ''}</p>
 ${show === 'text' ? '' : mosaicFilter()}
 <ul class="others">${others
-      .slice(0, SHOWN)
+      .slice(0, MAX_SHOWN)
       .map(
         (each) =>
           html`<li>${picture(each, show, `A mosaic of ${each}`)}<a href="/cases/${each}"><code>${each}</code></a></li>`,
@@ -47,13 +47,13 @@ ${show === 'text' ? '' : mosaicFilter()}
 ${
   others.length === 0
     ? ''
-    : html`<section aria-labelledby="decision"><h2 id="decision">All of them, and the reported one</h2>
+    : html`<section aria-labelledby="decision"><h2 id="decision">Decide on all of them, with this image</h2>
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
 <input type="hidden" name="same-uploader" value="on">
-${grounds(isReported)}
-<p class="actions">${act('hold', 'Hold all', 'h')}
-${act('remove', 'Remove all', 'r')}
-${act('remove-and-block', 'Remove and block all', 'b')}</p>
+${reasonFields(isReported)}
+<p class="actions">${decisionButton('hold', 'Hold all', 'h')}
+${decisionButton('remove', 'Remove all', 'r')}
+${decisionButton('remove-and-block', 'Remove and block all', 'b')}</p>
 </form></section>`
 }`,
     { kind: 'prose queue' },

@@ -1,19 +1,19 @@
-/** The first page of the admin server: what is stored, held and done, and the forms to act. */
+/** Overview page of the admin server: counts, held images, recent actions, and forms. */
 import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { AuditEntry, LedgerCounts } from '../../stores/ledger.ts'
 import type { Case } from '../../stores/reports.ts'
 import type { Page } from '../pages/page.ts'
-import { act, grounds, pendingSection } from './decision.ts'
+import { decisionButton, pendingSection, reasonFields } from './decision.ts'
 import { type AdminContext, adminPage, formToken } from './page.ts'
 import { ACTS, COUNTS, SETTINGS } from './words.ts'
 
 export interface OverviewFacts {
-  /** Name, value now, and whether the operator changed it. */
+  /** Current settings, and whether the operator changed each. */
   settings: { name: string; value: string; isChanged: boolean }[]
   isPaused: boolean
   counts: LedgerCounts
-  /** Open ones, in the order in which they should be decided. */
+  /** Open cases, in order of priority. */
   cases: Case[]
   /** Epoch milliseconds. */
   now: number
@@ -36,37 +36,37 @@ export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
 </form>
 
 <h2>Reported images</h2>
-<p>${waiting(cases, now)}</p>
-<p class="actions"><a class="button" href="/queue" data-key="j" aria-keyshortcuts="j">Decide <kbd>j</kbd></a> <a class="button quiet" href="/queue?state=held">Held for a report</a></p>
+<p>${queueSummary(cases, now)}</p>
+<p class="actions"><a class="button" href="/queue" data-key="j" aria-keyshortcuts="j">Decide <kbd>j</kbd></a> <a class="button quiet" href="/queue?state=held">Held cases</a></p>
 
-<h2>Look at an image</h2>
+<h2>View an image</h2>
 <form class="decision" action="/cases">
-<p class="field"><label for="look-image">Id or address</label><input id="look-image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
-<p class="actions"><button class="button quiet">Look</button></p>
+<p class="field"><label for="look-image">ID or link</label><input id="look-image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
+<p class="actions"><button class="button quiet">View</button></p>
 </form>
 
 <h2>Act on an image</h2>
 <form class="decision" method="post" action="/images">${formToken(ctx)}
-<p class="field"><label for="image">Id or address</label><input id="image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
-${grounds(false)}
+<p class="field"><label for="image">ID or link</label><input id="image" name="image" required maxlength="500" autocomplete="off" spellcheck="false"></p>
+${reasonFields(false)}
 <p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also this uploader’s other pictures of the last two days</span></label></p>
 <p><label class="confirm"><input type="checkbox" name="same-network" value="on"><span>Also all pictures from its network in the last two days. Others may share it.</span></label></p>
-<p><label class="confirm"><input type="checkbox" name="block" value="on"><span>Block these bytes from being uploaded again (removal)</span></label></p>
-<p class="actions">${act('hold', 'Hold')}
-${act('release', 'Release')}
-${act('remove', 'Remove for good')}</p>
-<p class="soft">Hold and remove take the picture out of sight at once, and can be undone for 10 seconds.</p>
+<p><label class="confirm"><input type="checkbox" name="block" value="on"><span>When removing: block these bytes from being uploaded again</span></label></p>
+<p class="actions">${decisionButton('hold', 'Hold')}
+${decisionButton('release', 'Release')}
+${decisionButton('remove', 'Remove for good')}</p>
+<p class="soft">Hold and Remove hide the picture immediately, and can be undone for 10 seconds.</p>
 </form>
 
-<h2>A flood</h2>
+<h2>Hold many images</h2>
 <form class="decision" method="post" action="/floods">${formToken(ctx)}
-<p class="field"><label for="images">Ids or addresses, one a line</label><textarea id="images" name="images" rows="4" autocomplete="off" spellcheck="false"></textarea></p>
-<p class="field"><label for="minutes">And everything uploaded in the last … minutes</label><input id="minutes" name="minutes" type="number" min="1" max="2880" inputmode="numeric"></p>
+<p class="field"><label for="images">IDs or links, one per line</label><textarea id="images" name="images" rows="4" autocomplete="off" spellcheck="false"></textarea></p>
+<p class="field"><label for="minutes">Plus everything uploaded in the last … minutes</label><input id="minutes" name="minutes" type="number" min="1" max="2880" inputmode="numeric"></p>
 <p class="field"><label for="flood-reason">Reason</label><input id="flood-reason" name="reason" required maxlength="1000" autocomplete="off"></p>
 <p><label class="confirm"><input type="checkbox" name="same-uploader" value="on"><span>Also these uploaders’ other pictures of the last two days</span></label></p>
 <p><label class="confirm"><input type="checkbox" name="same-network" value="on"><span>Also all pictures from their networks in the last two days. Others may share them.</span></label></p>
 <p class="actions"><button class="button quiet">Hold all</button></p>
-<p class="soft">At most 1,000 at once. Each can be released later.</p>
+<p class="soft">Up to 1,000 at once. Each can be released later.</p>
 </form>
 
 <h2>Held images</h2>
@@ -79,7 +79,7 @@ ${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id)
 <p class="field"><label for="value">Value</label><input id="value" name="value" maxlength="20" autocomplete="off"></p>
 <p class="field"><label for="setting-reason">Reason</label><input id="setting-reason" name="reason" maxlength="1000" autocomplete="off"></p>
 <p class="actions"><button class="button quiet">Change</button></p>
-<p class="soft">Leave empty to reset. 0 means none.</p>
+<p class="soft">Leave the value empty to reset it. 0 means none.</p>
 </form>
 
 <h2>Totals</h2>
@@ -95,8 +95,8 @@ function count(name: string, value: number | null): Page {
   return html`${value === null ? '' : html`<dt>${name}</dt><dd>${new Intl.NumberFormat('en').format(value)}</dd>`}`
 }
 
-function waiting(cases: Case[], now: number): string {
-  if (cases.length === 0) return 'Nothing is waiting for a decision.'
+function queueSummary(cases: Case[], now: number): string {
+  if (cases.length === 0) return 'Nothing is queueSummary for a decision.'
   const urgent = cases.filter(({ severity }) => severity <= 1).length
   const overdue = cases.filter(({ dueAt }) => dueAt < now).length
   return `Waiting for a decision: ${cases.length}, ${urgent} of them urgent, ${overdue} overdue.`

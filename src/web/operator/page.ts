@@ -1,4 +1,4 @@
-/** Pages of the admin server. They work without scripts: a script adds keys alone. */
+/** Layout of the admin pages. They work without scripts, which only add keyboard shortcuts. */
 import { html } from 'hono/html'
 import type { Page } from '../pages/page.ts'
 
@@ -6,9 +6,9 @@ export interface AdminContext {
   styles: string[]
   script: string
   icon: string
-  /** Name of the logged-in operator. `null` before the login. */
+  /** Name of the logged-in operator, or `null`. */
   who: string | null
-  /** What every form carries. */
+  /** CSRF token of every form. */
   formToken: string
 }
 
@@ -54,7 +54,7 @@ export function loginPage(ctx: AdminContext, token: string): Page {
     ctx,
     'Log in',
     html`<form method="post" action="/login"><input type="hidden" name="token" value="${token}">
-<p>This link works once.</p><p><button class="button">Log in</button></p></form>`,
+<p>This link works only once.</p><p><button class="button">Log in</button></p></form>`,
   )
 }
 
@@ -62,14 +62,14 @@ export function closedPage(ctx: AdminContext): Page {
   return adminPage(
     ctx,
     'Log in first',
-    html`<p>On the server, <code>npm run operator -- login</code> prints a link that works once.</p>`,
+    html`<p>On the server, <code>npm run operator -- login</code> prints a login link that works once.</p>`,
   )
 }
 
 export function adminErrorPage(ctx: AdminContext, detail: string): Page {
   return adminPage(
     ctx,
-    'Not done',
+    'That didn’t work',
     html`<p>${detail}</p><p class="actions"><a class="button quiet" href="/queue">Reported images</a> <a class="button quiet" href="/">Overview</a></p>`,
   )
 }

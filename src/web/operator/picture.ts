@@ -1,6 +1,6 @@
 /**
- * A reported picture, revealed in steps. Nothing is fetched before the step is asked for, and the browser that shows it
- * makes the mosaic: the server decodes no picture.
+ * A reported picture, revealed in steps. The browser loads it only when a step asks for it, and renders the mosaic itself,
+ * because the server never decodes pictures.
  */
 import { html, raw } from 'hono/html'
 import type { Page } from '../pages/page.ts'
@@ -19,7 +19,7 @@ export function isStep(text: string): text is Step {
   return STEPS.some(({ name }) => name === text)
 }
 
-/** Links, one a step; the key leads to the next one. */
+/** Links to all steps. The Space key goes to the next one. */
 export function steps(path: string, show: Step): Page {
   const at = STEPS.findIndex(({ name }) => name === show)
   return html`<nav class="steps" aria-label="How much of the picture is shown"><ol>${STEPS.map(
@@ -28,15 +28,15 @@ export function steps(path: string, show: Step): Page {
   )}</ol></nav>`
 }
 
-/** `part`: the preview is what chats and galleries show, and its uploader may have made it of another picture. */
+/** `part`: the uploader supplies the preview shown by chats and galleries, so it may differ from the image. */
 export function picture(id: string, show: Step, alt: string, part: 'bytes' | 'preview' = 'bytes'): Page | '' {
   if (show === 'text') return ''
   return html`<img class="reported" data-show="${show}" src="/images/${id}/${part}" alt="${alt}" decoding="async">`
 }
 
 /**
- * Cells of 16 pixels: the picture without its colour is softened, one point in the middle of each cell is kept, and grows
- * until it fills the cell. The edges, which softening makes transparent, are filled. To stand before the pictures that use it.
+ * SVG filter for a mosaic of 16-pixel cells: removes colour, blurs, samples the centre of each cell and dilates the sample to
+ * fill it. The last step makes the blurred edges opaque. Must precede the pictures that use it in the document.
  */
 export function mosaicFilter(): Page {
   return html`<svg class="filters" width="0" height="0" aria-hidden="true" focusable="false"><filter id="mosaic" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB"><feColorMatrix type="saturate" values="0"/><feGaussianBlur stdDeviation="8" result="soft"/><feFlood x="7" y="7" width="2" height="2"/><feComposite x="0" y="0" width="16" height="16"/><feTile result="points"/><feComposite in="soft" in2="points" operator="in"/><feMorphology operator="dilate" radius="8"/><feComponentTransfer><feFuncA type="linear" slope="0" intercept="1"/></feComponentTransfer></filter></svg>`

@@ -1,4 +1,4 @@
-/** What waits for a decision: the most severe first, then by when it is due. Text alone. */
+/** The queue of open or held cases, by severity and due time. Text only. */
 import { html } from 'hono/html'
 import type { Decision } from '../../stores/decisions.ts'
 import type { Case } from '../../stores/reports.ts'
@@ -9,9 +9,9 @@ import { categoryName, dueIn } from './words.ts'
 
 export interface QueueFacts {
   cases: Case[]
-  /** SHA-256 by id. `null`: the image is not there. */
+  /** SHA-256 by ID. `null` if the image doesn't exist. */
   digests: ReadonlyMap<string, string | null>
-  /** Held cases, instead of open ones. */
+  /** Shows held instead of open cases. */
   isHeld: boolean
   pending: Decision[]
   /** Epoch milliseconds. */
@@ -19,7 +19,7 @@ export interface QueueFacts {
 }
 
 export function queuePage(ctx: AdminContext, { cases, digests, isHeld, pending, now }: QueueFacts): Page {
-  // Those of the same bytes stand with the first of them: one look decides all.
+  // Group cases with the same bytes under the first one, so that one decision covers them all.
   const clusters = [...Map.groupBy(cases, ({ id }) => digests.get(id) ?? id).values()]
   const tab = (href: string, label: string, isHere: boolean) =>
     html`<a href="${href}"${isHere ? html` aria-current="page"` : ''}>${label}</a>`

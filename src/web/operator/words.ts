@@ -1,8 +1,8 @@
-/** Words that the pages of the admin server share. They are English. */
+/** Shared texts of the admin pages, in English only. */
 import type { AuditedAct, LedgerCounts } from '../../stores/ledger.ts'
 import { english } from '../messages/english.ts'
 
-/** As the form for reports has it; another rule as it is. */
+/** The category's name as in the report form, or the rule itself if it isn't a category. */
 export function categoryName(category: string): string {
   const names: Record<string, string> = english.report.categories
   return names[category] ?? category
@@ -17,8 +17,8 @@ export function dueIn(dueAt: number, now: number): string {
 export const COUNTS: Record<keyof LedgerCounts, string> = {
   uploadsToday: 'Uploads today',
   removals: 'Removed for good',
-  blocks: 'Files that can’t be uploaded again',
-  pendingPurges: 'Waiting for a cache to forget them',
+  blocks: 'Blocked files',
+  pendingPurges: 'Pending cache purges',
   held: 'Held',
 }
 
@@ -26,15 +26,15 @@ export const SETTINGS: Record<string, string> = {
   uploads: 'Uploads: on or paused',
   images: 'Pictures: public or private',
   challenge: 'Proof of work before uploads: off, auto or on',
-  'challenge-rate': 'Uploads an hour that turn proof of work on',
-  'daily-uploads': 'Uploads a day, of all, at most',
-  'daily-bytes': 'Bytes a day, of all, at most',
-  'network-uploads': 'Uploads a day, of one network, at most',
-  'min-free-bytes': 'Bytes to leave free on the disk',
-  'unanswered-minutes': 'Minutes an urgent report waits before uploads pause',
+  'challenge-rate': 'Uploads per hour that turn on proof of work',
+  'daily-uploads': 'Daily upload limit, everyone together',
+  'daily-bytes': 'Daily byte limit, everyone together',
+  'network-uploads': 'Daily upload limit per network',
+  'min-free-bytes': 'Minimum free disk space, in bytes',
+  'unanswered-minutes': 'Minutes an urgent report may wait before uploads pause',
 }
 
-/** What the audit log calls an act. */
+/** Names of the audit log's actions. */
 export const ACTS: Record<AuditedAct, string> = {
   hold: 'Held',
   keep: 'Kept',

@@ -1,10 +1,10 @@
-/** The reference at `/api`: the interface's own document, for people. In English, as its codes and headers are. */
+/** API reference at `/api`, rendered from the OpenAPI document. English only. */
 import { html, raw } from 'hono/html'
 import type { ApiDocument, ApiResponse, Header, Operation, Parameter, Schema } from '../../openapi.ts'
 import { API_DOCUMENT_PATH, TOOLS_PATH } from '../../protocol.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
-/** What the reference says of an error code. */
+/** Table row for an error code. */
 export interface ProblemRow {
   status: number
   when: string
@@ -15,7 +15,7 @@ export function apiPage(ctx: PageContext, document: ApiDocument, problems: Recor
   const groups = document.tags.map(({ name, description }) => ({
     name,
     description,
-    operations: tagged(document, name),
+    operations: taggedWith(document, name),
   }))
   return page(ctx, {
     title: 'API · Pinhole',
@@ -25,7 +25,7 @@ export function apiPage(ctx: PageContext, document: ApiDocument, problems: Recor
 <link rel="alternate" type="application/json" href="${API_DOCUMENT_PATH}">`,
     main: html`<main lang="en">
 <h1>API</h1>
-<p class="lead">${document.info.summary} ${sentences(document.info.description)}</p>
+<p class="lead">${document.info.summary} ${withCode(document.info.description)}</p>
 <nav aria-label="On this page"><ul>
 ${groups.map(({ name }) => html`<li><a href="#${name.toLowerCase()}">${name}</a></li>\n`)}
 <li><a href="#errors">Errors</a></li>
@@ -40,13 +40,13 @@ ${groups.map(
     ({ method, path, operation }) =>
       html`<li><a href="#${operation.operationId}"><code>${method} ${path}</code></a></li>`,
   )}</ul>
-${operations.map((found) => operationOf(document, found))}
+${operations.map((tagged) => operationOf(document, tagged))}
 </section>
 `,
 )}
 <section aria-labelledby="errors">
 <h2 id="errors">Errors</h2>
-<p>Each comes as <code>application/problem+json</code> with the code in <code>error</code>, a sentence for people in <code>detail</code>, and the address of its row here in <code>type</code>.</p>
+<p>Errors are <code>application/problem+json</code> with the code in <code>error</code>, a human-readable sentence in <code>detail</code>, and a link to its row here in <code>type</code>.</p>
 <details class="folds"><summary class="unfolds">${Object.keys(problems).length} codes</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Table of errors"><table>
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">When</th><th scope="col">What to do</th></tr></thead>
@@ -64,13 +64,13 @@ ${Object.entries(problems).map(
   })
 }
 
-interface Found {
+interface TaggedOperation {
   method: string
   path: string
   operation: Operation
 }
 
-function tagged({ paths }: ApiDocument, tag: string): Found[] {
+function taggedWith({ paths }: ApiDocument, tag: string): TaggedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([, { tags }]) => tags.includes(tag))
@@ -78,32 +78,32 @@ function tagged({ paths }: ApiDocument, tag: string): Found[] {
   )
 }
 
-function operationOf(document: ApiDocument, { method, path, operation }: Found): Page {
+function operationOf(document: ApiDocument, { method, path, operation }: TaggedOperation): Page {
   const { operationId, summary, description, parameters = [], responses } = operation
   const samples = operation['x-codeSamples'] ?? []
-  // The id is inside: a link to it unfolds what is around it.
+  // The ID is on an inner element, so that a link to it opens the surrounding `details`.
   return html`<details class="folds operation"><summary class="unfolds"><h3><code>${method} ${path}</code> ${summary}</h3></summary>
 <div id="${operationId}">
-${description ? html`<p>${sentences(description)}</p>` : ''}
+${description ? html`<p>${withCode(description)}</p>` : ''}
 ${parameters.length > 0 ? html`<dl>${parameters.map(parameterOf)}</dl>` : ''}
 ${samples.length > 0 ? html`<div class="samples">${samples.map(({ label, source }) => html`<figure><figcaption>${label}</figcaption><pre tabindex="0"><code>${source}</code></pre></figure>\n`)}</div>` : ''}
 <details><summary class="unfolds">Responses</summary>
-${Object.entries(responses).map(([status, response]) => answerOf(document, status, response))}
+${Object.entries(responses).map(([status, response]) => responseOf(document, status, response))}
 </details>
 </div>
 </details>
 `
 }
 
-function parameterOf({ name, in: place, description, required }: Parameter): Page {
-  return html`<div><dt><code>${name}</code> <small>${place}${required ? ', required' : ''}</small></dt><dd>${description}</dd></div>\n`
+function parameterOf({ name, in: location, description, required }: Parameter): Page {
+  return html`<div><dt><code>${name}</code> <small>${location}${required ? ', required' : ''}</small></dt><dd>${description}</dd></div>\n`
 }
 
-function answerOf(document: ApiDocument, status: string, response: ApiResponse): Page {
+function responseOf(document: ApiDocument, status: string, response: ApiResponse): Page {
   const { description, headers = {}, content = {} } = response
   const example = Object.values(content['application/json']?.examples ?? {})[0]?.value
   return html`<h4>${status}</h4>
-<p>${sentences(description)}</p>
+<p>${withCode(description)}</p>
 ${Object.keys(content).length > 0 ? html`<p class="soft">${Object.keys(content).join(', ')}</p>` : ''}
 ${example === undefined ? '' : html`<pre tabindex="0"><code>${JSON.stringify(example, null, 2)}</code></pre>`}
 <dl class="soft">${Object.entries(headers).map(([name, ref]) => headerOf(name, resolve(document, ref)))}</dl>
@@ -123,8 +123,8 @@ function resolve(document: ApiDocument, { $ref }: { $ref: string }): Header {
   return document.components.headers[$ref.slice($ref.lastIndexOf('/') + 1)]!
 }
 
-/** Text of the document: what stands between backticks is code. */
-function sentences(text: string): Page {
+/** Renders text of the document: backticks become `code` elements. */
+function withCode(text: string): Page {
   const escaped = text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
   return html`${raw(escaped.replace(/`([^`]*)`/g, '<code>$1</code>'))}`
 }

@@ -1,4 +1,4 @@
-/** What the script fills: the card of one picture, and the row of an earlier one. */
+/** Templates that the script fills: the card of an upload, and the row of an earlier picture. */
 import { html } from 'hono/html'
 import type { Messages } from '../messages/english.ts'
 import type { Page } from './page.ts'

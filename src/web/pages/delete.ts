@@ -4,8 +4,8 @@ import { type Page, type PageContext, page } from './page.ts'
 import { deletionFacts, factsBlock } from './page-facts.ts'
 
 /**
- * Asks before it deletes: opening the delete link changes nothing. The button sends the DELETE by script; without
- * scripts the form posts the key to `/delete`.
+ * Confirmation page of a deletion link; opening it deletes nothing. The button sends a DELETE by script, or posts the form to
+ * `/delete` without scripts.
  */
 export function deletePage(ctx: PageContext, { key }: { key: string }): Page {
   const { remove, upload } = ctx.messages
@@ -35,7 +35,7 @@ ${factsBlock(deletionFacts(ctx))}`,
   })
 }
 
-/** What the form without scripts answers; and, if the picture `wasGone` before, the delete link itself. */
+/** Response to the form post. With `wasGone`, also what the deletion link shows for an already deleted picture. */
 export function deletedPage(ctx: PageContext, { wasGone = false } = {}): Page {
   const { doneTitle, goneTitle } = ctx.messages.remove
   return page(ctx, {
@@ -47,7 +47,7 @@ export function deletedPage(ctx: PageContext, { wasGone = false } = {}): Page {
   })
 }
 
-/** What is said when a picture is gone. */
+/** The message after a deletion. */
 export function deletedNote(ctx: PageContext, { wasGone = false } = {}): Page {
   const { remove, errors } = ctx.messages
   return html`<h1 tabindex="-1">${wasGone ? remove.goneTitle : remove.doneTitle}</h1>

@@ -1,4 +1,4 @@
-/** The texts under which an image is passed on. Runs in the server and in the page. */
+/** Links and embed codes of an image. Runs on the server and in the browser. */
 import { EXTENSIONS, type ImageType, rawPath, viewPath } from '../../protocol.ts'
 
 export interface Embedded {
@@ -8,7 +8,7 @@ export interface Embedded {
   width?: number
   /** Unit: pixels. */
   height?: number
-  /** In words, for people who can't see it. */
+  /** Alt text. */
   alt?: string | undefined
 }
 
@@ -20,10 +20,10 @@ export interface EmbedCodes {
   html: string
 }
 
-/** Characters that end or break an HTML attribute. */
+/** Escapes for HTML attributes. */
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** No part of an address or a type needs escaping: ids and extensions are letters and digits. */
+/** URLs need no escaping, because IDs and extensions are alphanumeric. */
 export function embedCodes(baseUrl: string, { id, type, width, height, alt = '' }: Embedded): EmbedCodes {
   const page = baseUrl + viewPath(id)
   const direct = `${baseUrl}${rawPath(id)}.${EXTENSIONS[type]}`

@@ -5,17 +5,17 @@ import { contactLink, coveredBeam, type Page, type PageContext, page } from './p
 
 export interface ErrorFacts {
   status: number
-  /** Set if the error is a refusal: its words in the person's language are used where there are some. */
+  /** Code of a refusal. Selects a translated message if there is one. */
   error?: RefusalCode
   title: string
   detail: string
-  /** For the operator to find it in the log. */
+  /** Lets the operator find the request in the log. */
   requestId?: string
-  /** The rule that the picture broke, where the operator named one when removing it. */
+  /** The rule that the operator gave when removing the picture. Empty: none. */
   rule?: string
 }
 
-/** An error, for people. */
+/** Error page. */
 export function errorPage(
   ctx: PageContext,
   { status, error, title, detail, requestId, rule = '' }: ErrorFacts,
@@ -36,7 +36,7 @@ ${coveredBeam()}
 <p class="status-code">${status}</p>
 <h1>${localTitle}</h1>
 ${
-  // A review is no verdict: its title says all.
+  // The title alone is enough: a review is not a verdict.
   error === 'held'
     ? ''
     : html`<p class="lead">${fill(localDetail, { limit: limitSize(lang, ctx.maxUploadBytes) })}</p>`

@@ -4,15 +4,15 @@ import { notice, type Page, type PageContext, page } from './page.ts'
 import { factsBlock, galleryFacts } from './page-facts.ts'
 
 /**
- * Asks for the first picture before styles and scripts have come, and leaves it to the page's script. The one inline
- * script that there is: what it asks for stands after the `#`, so that no server could write it into the page.
+ * Requests the first picture before styles and scripts load, and hands it to the page's script. The only inline script: the ID
+ * is in the fragment, so the server can't emit a preload link.
  */
-const BEGIN = `{const [,id]=/^#([0-9A-Za-z]{11})(?![0-9A-Za-z])/.exec(location.hash)??[];if(id)globalThis.begun=Object.assign(new Image,{fetchPriority:'high',src:'${previewPath('')}'+id})}`
+const PRELOAD_SCRIPT = `{const [,id]=/^#([0-9A-Za-z]{11})(?![0-9A-Za-z])/.exec(location.hash)??[];if(id)globalThis.begun=Object.assign(new Image,{fetchPriority:'high',src:'${previewPath('')}'+id})}`
 
-/** SHA-256 of that script, in base64, for the page's policy. */
+/** Base64 SHA-256 of the inline script, for the Content Security Policy. */
 export const GALLERY_SCRIPT_DIGEST = 'ytZLhBAKRSE3K8f/SrFJopujAaWVRyS6Wqgm5H2u1zE='
 
-/** Several pictures under one link. Which ones stands after the `#`, so only the browser knows: the page is one for all. */
+/** Gallery page. The pictures are listed in the fragment, so the HTML is the same for every gallery. */
 export function galleryPage(ctx: PageContext): Page {
   const { messages } = ctx
   const { gallery, upload, viewer } = messages
@@ -21,7 +21,7 @@ export function galleryPage(ctx: PageContext): Page {
     kind: 'gallery',
     script: 'gallery',
     style: 'gallery',
-    first: html`<script>${raw(BEGIN)}</script>`,
+    first: html`<script>${raw(PRELOAD_SCRIPT)}</script>`,
     head: html`<meta name="robots" content="noindex">
 <meta property="og:site_name" content="Pinhole">
 <meta property="og:title" content="${gallery.title}">`,

@@ -8,7 +8,7 @@ import { beam, notice, type Page, type PageContext, page } from './page.ts'
 import { factsBlock, homeFacts } from './page-facts.ts'
 import { pictureLists } from './picture-lists.ts'
 
-/** The page at `/`: a plain form that works as it is, and comes alive where scripts run. */
+/** Home page: a plain form that works without scripts and is enhanced by them. */
 export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: boolean }): Page {
   const { messages, baseUrl, stripsMetadata, keepsAll } = ctx
   const { home, upload, lang } = messages
@@ -38,7 +38,7 @@ ${beam()}
 ${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit, keepsAll)}
 </section>
 ${pictureLists(messages)}
-<p class="honesty">${stays(messages, keepsAll)} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
+<p class="honesty">${lifetimeNote(messages, keepsAll)} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
 ${notice(messages)}
 </main>
 <div class="aperture" aria-hidden="true"><p>${upload.letGo}</p></div>
@@ -47,13 +47,13 @@ ${factsBlock(homeFacts(ctx))}`,
   })
 }
 
-/** How long a picture stays: the style sheet shows the other sentence where the form has a time. */
-function stays({ home }: Messages, keepsAll: boolean): Page {
+/** How long a picture stays. The style sheet shows the second sentence while the form has a lifetime selected. */
+function lifetimeNote({ home }: Messages, keepsAll: boolean): Page {
   if (!keepsAll) return html`${home.staysForATime}`
   return html`<span class="stays">${home.staysUntilDeleted}</span> <span>${home.staysForATime}</span>`
 }
 
-/** What scripts add is marked `live`; what only goes without them, `plain`. */
+/** Class `live` needs scripts; class `plain` is for pages without them. */
 function uploadForm({ home, upload }: Messages, limit: string, keepsAll: boolean): Page {
   const modes = Object.entries(upload.modes)
   return html`<form class="picker" id="upload" method="post" action="${UPLOAD_PATH}" enctype="multipart/form-data">

@@ -1,10 +1,10 @@
-/** What a page tells its script: words in the person's language, and the service's limits. */
+/** Data embedded in pages for their scripts: translated messages and the service's limits. */
 import { html, raw } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
 import type { Messages } from '../messages/english.ts'
 import type { Page, PageContext } from './page.ts'
 
-/** On every page with a script. */
+/** Common to all pages with a script. */
 export type PageFacts = ReturnType<typeof common>
 export type HomeFacts = ReturnType<typeof homeFacts>
 export type ViewerFacts = ReturnType<typeof viewerFacts>
@@ -12,9 +12,9 @@ export type DeletionFacts = ReturnType<typeof deletionFacts>
 export type GalleryFacts = ReturnType<typeof galleryFacts>
 export type PassFacts = ReturnType<typeof passFacts>
 
-/** A data block: browsers neither run it nor count it as inline script. */
+/** JSON data block, which is not subject to the policy for inline scripts. */
 export function factsBlock(facts: PageFacts): Page {
-  // `<` is the only character that could end the element early.
+  // Escaping `<` is enough to keep the data from closing the element.
   const json = JSON.stringify(facts).replaceAll('<', '\\u003c')
   return html`<script type="application/json" id="facts">${raw(json)}</script>`
 }
@@ -28,7 +28,7 @@ export function homeFacts(ctx: PageContext) {
     maxUploadBytes,
     stripsMetadata,
     convertsHeic,
-    /** What a card says of a refusal, by its code. */
+    /** Messages for refusals, by code. */
     refusals: refusalsOf(messages, REFUSALS),
     words: messages.live,
     previews: { noPreviewInWhatsApp, noPreviewAtAll },
@@ -36,7 +36,7 @@ export function homeFacts(ctx: PageContext) {
   }
 }
 
-/** Refusals of an upload or a deletion that the page's script may meet. */
+/** Refusals of uploads and deletions that the script may show. */
 const REFUSALS: RefusalCode[] = [
   'file-too-large',
   'damaged-image',
@@ -55,10 +55,10 @@ const REFUSALS: RefusalCode[] = [
   'removed',
 ]
 
-/** Those of a deletion alone. */
+/** Refusals of deletions. */
 const DELETION_REFUSALS: RefusalCode[] = ['cross-site', 'storage-full', 'busy', 'unavailable']
 
-/** What happened, then what to do: a card has no heading for the one. */
+/** Title and detail in one text, because cards have no heading for errors. */
 function refusalsOf({ errors: { titles, details } }: Messages, codes: RefusalCode[]): Record<string, string> {
   return Object.fromEntries(codes.map((code) => [code, `${titles[code]} ${details[code] ?? ''}`.trimEnd()]))
 }
@@ -68,7 +68,7 @@ export function viewerFacts(ctx: PageContext) {
   return { ...deletionFacts(ctx), words: { actualSize, fit, imageCopied, imageNotCopied } }
 }
 
-/** On pages that can delete one picture. */
+/** For pages that can delete a picture. */
 export function deletionFacts(ctx: PageContext) {
   const { working, offline, doneTitle } = ctx.messages.remove
   const failed = ctx.messages.live.deleteFailed

@@ -1,4 +1,4 @@
-/** What every page is made of. */
+/** Layout and shared elements of all pages. */
 import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import { API_PAGE_PATH, REPORT_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
@@ -9,18 +9,18 @@ import type { Resizer } from '../resizer.ts'
 
 export type Page = HtmlEscapedString | Promise<HtmlEscapedString>
 
-/** Addresses of what pages load, all of this service. Those of `scripts` are ES modules. */
+/** Asset URLs. `scripts` are ES modules. */
 export interface AssetUrls {
   style: string
-  /** What a kind of page adds to the style of all. */
+  /** Additional style sheets by kind of page. */
   styles: Record<StyleName, string>
   icon: string
   appleIcon: string
-  /** What previews of links to this service show: 1200 by 630 pixels. */
+  /** Image for link previews of the home page, 1200 × 630 pixels. */
   preview: string
   manifest: string
   scripts: Record<ScriptName, string>
-  /** What a script imports at once, to be fetched beside it. */
+  /** Static imports of each script, for preloading. */
   imports: Record<ScriptName, string[]>
 }
 
@@ -28,25 +28,25 @@ export type StyleName = 'home' | 'note' | 'viewer' | 'gallery' | 'reference' | '
 
 export type ScriptName = 'home' | 'viewer' | 'gallery' | 'delete' | 'pass' | 'report' | 'operator'
 
-/** What pages say of this server, in any language. */
+/** Properties of the service that pages depend on. */
 export interface SiteFacts {
   /** No trailing slash. */
   baseUrl: string
   maxUploadBytes: number
-  /** False if the operator keeps metadata in what is stored. */
+  /** False if metadata stays in stored images. */
   stripsMetadata: boolean
-  /** False if HEIC and JPEG XL are refused before the upload, with advice. */
+  /** False if browsers reject HEIC and JPEG XL with advice instead of converting them. */
   convertsHeic: boolean
-  /** `null`: previews are what clients send. */
+  /** `null`: previews are uploaded by clients. */
   resizer: Resizer | null
-  /** False if an image goes after a time although its upload asks for none. */
+  /** False if images expire by default. */
   keepsAll: boolean
-  /** Who runs the service, and how to reach them, in their own words. */
+  /** Name and contact of the operator, as free text. */
   operator?: { name?: string | undefined; contact?: string | undefined }
   assets: AssetUrls
 }
 
-/** In the language that the person asked for. */
+/** Site facts plus the visitor's language. */
 export interface PageContext extends SiteFacts, Language {}
 
 export interface PageParts {
@@ -54,19 +54,19 @@ export interface PageParts {
   /** Class of the body. */
   kind: string
   main: Page
-  /** What waits for no style sheet. */
+  /** Head elements before the style sheets. */
   first?: Page
-  /** Further elements of the head. */
+  /** Additional head elements. */
   head?: Page
   script?: ScriptName
   style?: StyleName
-  /** Id of the image that the page is about, for the link that reports it. */
+  /** ID of the page's image, for the report link. */
   reportedId?: string
-  /** Further links of the foot. */
+  /** Additional footer links. */
   foot?: Page
 }
 
-/** A whole document around `main`. */
+/** Renders the document around `main`. */
 export function page(
   ctx: PageContext,
   { title, kind, main, first, head, script, style, reportedId, foot }: PageParts,
@@ -92,7 +92,7 @@ ${head ?? ''}
 </head>
 <body class="${kind}">
 <header class="masthead">
-<a class="wordmark" href="/">${mark()}<span>Pinhole</span></a>
+<a class="wordmark" href="/">${logo()}<span>Pinhole</span></a>
 </header>
 ${main}
 <footer class="colophon">
@@ -112,22 +112,22 @@ function scriptElements(assets: AssetUrls, script: ScriptName): Page {
 ${assets.imports[script].map((url) => html`<link rel="modulepreload" href="${url}">\n`)}`
 }
 
-/** What is said for a moment: the page's one live region, and a button that goes with it. */
+/** The page's live region for short notices, with an optional copy button. */
 export function notice({ viewer }: Messages): Page {
   return html`<div class="notice"><p role="status" id="status"></p><textarea id="notice-text" rows="1" dir="ltr" aria-label="${viewer.page}" spellcheck="false" readonly hidden></textarea><button type="button" class="button" id="notice-copy" hidden>${viewer.copy}</button></div>`
 }
 
-/** Beside the name: light through a pinhole. What is outside comes in through a dot, and opens out again behind it. */
-function mark(): Page {
+/** Logo: light passing through a pinhole. */
+function logo(): Page {
   return html`<svg class="mark" viewBox="0 0 40 24" aria-hidden="true" focusable="false"><path class="mark-light" d="M1 7 20 12 1 17ZM39 2 20 12l19 10Z"/><circle cx="20" cy="12" r="3.5"/></svg>`
 }
 
-/** The light on its way through the hole, across the whole width of the page. */
+/** Decorative full-width beam of light through the pinhole. */
 export function beam(): Page {
   return acrossPage('M0 22 100 50 0 78ZM200 0 100 50l100 50Z')
 }
 
-/** The same, but nothing comes through. */
+/** The beam with the pinhole covered. */
 export function coveredBeam(): Page {
   return acrossPage('M0 22 100 50 0 78Z')
 }
@@ -136,19 +136,19 @@ function acrossPage(path: string): Page {
   return html`<div class="beam" aria-hidden="true"><svg viewBox="0 0 200 100" preserveAspectRatio="none" focusable="false"><path d="${path}"/></svg><span class="hole"></span></div>`
 }
 
-/** A page's address, or one of mail as a URI. `null` for words. */
+/** URI for a web or email address. `null` for other text. */
 export function contactUri(contact: string): string | null {
   if (/^https?:\/\/\S+$/i.test(contact)) return contact
   return /^[^\s@<>"]+@[^\s@<>"]+$/.test(contact) ? `mailto:${contact}` : null
 }
 
-/** An address becomes a link; anything else stays words. */
+/** Links web and email addresses; other text stays as it is. */
 export function contactLink(contact: string): Page | string {
   const uri = contactUri(contact)
   return uri === null ? contact : html`<a href="${uri}" rel="noreferrer">${contact}</a>`
 }
 
-/** A text to take along: a field to select from, and a button that copies it where scripts run. */
+/** Read-only field with a copy button, which appears when scripts run. */
 export function copyField(
   { viewer }: Messages,
   field: { id: string; label: string; value: string; isLink?: boolean; hidesLabel?: boolean },
@@ -160,7 +160,7 @@ export function copyField(
 </div>`
 }
 
-/** A time in the reader's words, in UTC: where they are is not known here. `time`: ISO 8601. */
+/** Localized time in UTC, because the server doesn't know the visitor's time zone. `time`: ISO 8601. */
 export function momentOf({ locale }: PageContext, time: string): Page {
   const text = new Intl.DateTimeFormat(locale, {
     dateStyle: 'long',

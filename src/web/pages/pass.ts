@@ -4,7 +4,7 @@ import { fill } from '../messages/wording.ts'
 import { copyField, notice, type Page, type PageContext, page } from './page.ts'
 import { factsBlock, passFacts } from './page-facts.ts'
 
-/** The page at `/pass`: this device does the work, and gets a pass for tools that can't. */
+/** Page at `/pass`: solves a proof of work in the browser for tools that can't. */
 export function passPage(ctx: PageContext): Page {
   const { pass, frame } = ctx.messages
   return page(ctx, {

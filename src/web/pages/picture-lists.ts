@@ -1,4 +1,4 @@
-/** What is on its way, what was uploaded earlier, and what this device remembers of it. Filled by the script. */
+/** Lists that the script fills: offered files, current uploads, earlier pictures, and device settings. */
 import { html } from 'hono/html'
 import type { Messages } from '../messages/english.ts'
 import type { Page } from './page.ts'
@@ -32,7 +32,7 @@ ${menu(messages)}
 ${device(messages)}`
 }
 
-/** Which form of the links is copied. */
+/** "Copy as" select. */
 function formatChoice({ upload, viewer }: Messages, id: string): Page {
   const formats = [
     ['page', viewer.page],
@@ -45,7 +45,7 @@ function formatChoice({ upload, viewer }: Messages, id: string): Page {
 <select id="${id}">${formats.map(([value, name]) => html`<option value="${value}">${name}</option>`)}</select>`
 }
 
-/** What else can be done with a picture: one menu for all of them. */
+/** The "More" menu, shared by all pictures. */
 function menu({ upload }: Messages): Page {
   const action = (name: string, label: string) =>
     html`<button type="button" class="button text" role="menuitem" data-action="${name}">${label}</button>`

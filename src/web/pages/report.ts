@@ -1,19 +1,19 @@
-/** The form for reports, and the receipt. */
+/** Report form and receipt. */
 import { html } from 'hono/html'
 import type { RefusalCode } from '../../errors.ts'
 import { REPORT_PAGE_PATH } from '../../protocol.ts'
 import type { Receipt } from '../../stores/reports.ts'
 import { type Page, type PageContext, page } from './page.ts'
 
-/** What the form is filled in with, by name of its fields. */
+/** Prefilled values by field name. */
 export type FilledIn = Partial<
   Record<'image' | 'category' | 'text' | 'name' | 'email' | 'signature', string> & { isInGoodFaith: boolean }
 >
 
-/** What a report of a category must name: `contact` is name and email address. */
+/** Required details by category. `contact`: name and email address. */
 export type Needs = Record<string, { contact: string; needsSignature: boolean }>
 
-/** `problem`: why it was not taken as it is filled in. */
+/** `problem`: why the submitted form was rejected. */
 export function reportPage(
   ctx: PageContext,
   needs: Needs,
@@ -23,14 +23,14 @@ export function reportPage(
   const { report, frame, errors, lang } = ctx.messages
   const field = (name: string, label: string, input: Page) =>
     html`<p class="field"><label for="${name}">${label}</label>${input}</p>`
-  const line = (name: 'name' | 'email' | 'signature', label: string, type: string, complete: string) =>
+  const line = (name: 'name' | 'email' | 'signature', label: string, type: string, autocomplete: string) =>
     field(
       name,
       label,
-      html`<input id="${name}" name="${name}" type="${type}" maxlength="200" autocomplete="${complete}" value="${filled[name] ?? ''}">`,
+      html`<input id="${name}" name="${name}" type="${type}" maxlength="200" autocomplete="${autocomplete}" value="${filled[name] ?? ''}">`,
     )
   const option = (value: string, label: string) =>
-    html`<option value="${value}"${needed(needs[value])}${value === filled.category ? html` selected` : ''}>${label}</option>`
+    html`<option value="${value}"${needsAttribute(needs[value])}${value === filled.category ? html` selected` : ''}>${label}</option>`
   return page(ctx, {
     title: `${report.title} · Pinhole`,
     kind: 'prose',
@@ -43,7 +43,7 @@ ${
   problem === null
     ? html`<p>${report.lead}</p>`
     : html`<p class="problem" role="alert"><strong>${errors.titles[problem.code]}</strong> ${
-        // What is missing is said one by one in English only.
+        // Specific details exist only in English.
         problem.code === 'bad-report' && lang === 'en' ? problem.detail : errors.details[problem.code]
       }</p>`
 }
@@ -71,8 +71,8 @@ ${line('signature', report.signature, 'text', 'name')}
   })
 }
 
-/** For the script, which makes the form ask for it. */
-function needed(rules: Needs[string] | undefined): Page | '' {
+/** Data attribute from which the script sets required fields. */
+function needsAttribute(rules: Needs[string] | undefined): Page | '' {
   if (rules?.contact !== 'required') return ''
   return html` data-needs="name email${rules.needsSignature ? ' signature' : ''}"`
 }

@@ -5,7 +5,7 @@ import { previewNote } from '../preview-limits.ts'
 import { copyField, momentOf, notice, type Page, type PageContext, page } from './page.ts'
 import { factsBlock, viewerFacts } from './page-facts.ts'
 
-/** What a browser that posts the plain form gets. The only place where the server ever shows a key. */
+/** Response to a plain form upload. The only page on which the server shows a deletion key. */
 export function resultPage(
   ctx: PageContext,
   { answer, remaining, bytes }: { answer: UploadAnswer; remaining: number; bytes: number },

@@ -1,7 +1,7 @@
 import { resizerOf } from '../resizer.ts'
 import type { AssetUrls, SiteFacts } from './page.ts'
 
-/** The part of the configuration that pages speak of. */
+/** The part of the configuration that pages need. */
 interface Settings {
   maxUploadBytes: number
   stripMetadata: boolean
@@ -13,7 +13,7 @@ interface Settings {
   operatorContact: string | null
 }
 
-/** `baseUrl`: without a slash at its end. */
+/** `baseUrl`: no trailing slash. */
 export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUrls): SiteFacts {
   return {
     baseUrl,

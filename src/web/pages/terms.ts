@@ -3,8 +3,8 @@ import { fill } from '../messages/wording.ts'
 import { contactLink, type Page, type PageContext, page } from './page.ts'
 
 /**
- * The terms: ours, or the operator's own plain text. Its paragraphs are parted by empty lines; one that begins with
- * `# ` is a heading.
+ * Terms of service: the built-in ones, or the operator's plain text. Empty lines separate its paragraphs; a leading `# ` marks
+ * a heading.
  */
 export function termsPage(ctx: PageContext, { text }: { text?: string } = {}): Page {
   const { terms, frame } = ctx.messages
@@ -15,21 +15,21 @@ export function termsPage(ctx: PageContext, { text }: { text?: string } = {}): P
     head: html`<meta name="description" content="${terms.description}">`,
     main: html`<main>
 <h1>${terms.title}</h1>
-${text === undefined ? ours(ctx) : theirs(text)}
-${text === undefined || ctx.operator?.name || ctx.operator?.contact ? operator(ctx) : ''}
+${text === undefined ? builtInTerms(ctx) : customTerms(text)}
+${text === undefined || ctx.operator?.name || ctx.operator?.contact ? operatorSection(ctx) : ''}
 <p><a class="back" href="/">${frame.back}</a></p>
 </main>`,
   })
 }
 
-function ours({ messages }: PageContext): Page {
+function builtInTerms({ messages }: PageContext): Page {
   return html`${messages.terms.sections.map(({ heading, paragraphs }, at) =>
-    // The second says what may be uploaded.
+    // The second section says what may be uploaded.
     section(heading, at === 1 ? 'rules' : null, ...paragraphs),
   )}`
 }
 
-function theirs(text: string): Page {
+function customTerms(text: string): Page {
   const paragraphs = text.split(/\r?\n[ \t]*\r?\n/).map((paragraph) => paragraph.trim())
   return html`${paragraphs
     .filter((paragraph) => paragraph !== '')
@@ -38,14 +38,14 @@ function theirs(text: string): Page {
     )}`
 }
 
-/** Who runs the service, if they say so; and that they don't, beside our own terms. */
-function operator({ messages, operator: told }: PageContext): Page {
+/** Name and contact of the operator, or a note that they are missing. */
+function operatorSection({ messages, operator: details }: PageContext): Page {
   const { operator } = messages.terms
   return section(
     operator.heading,
     'contact',
-    told?.name ? fill(operator.named, { name: told.name }) : operator.unnamed,
-    told?.contact ? html`${operator.contact}${contactLink(told.contact)}` : operator.noContact,
+    details?.name ? fill(operator.named, { name: details.name }) : operator.unnamed,
+    details?.contact ? html`${operator.contact}${contactLink(details.contact)}` : operator.noContact,
   )
 }
 

@@ -1,4 +1,4 @@
-/** The page at `/tools`: how to upload from elsewhere. In English, as the commands are. */
+/** Page at `/tools`: how to upload from other tools. English only. */
 import { html } from 'hono/html'
 import {
   AGENTS_PATH,
@@ -24,19 +24,19 @@ export function toolsPage(ctx: PageContext): Page {
     head: html`<meta name="description" content="Upload from a terminal, a screenshot tool or a program.">`,
     main: html`<main lang="en">
 <h1>Use it elsewhere</h1>
-<p class="lead">From a terminal, a screenshot tool, or a program of your own.</p>
+<p class="lead">From a terminal, a screenshot tool, or your own program.</p>
 <section>
 <h2>Script</h2>
-<p>It needs a shell and curl, and keeps the deletion keys on your machine. It’s short: read it first.</p>
+<p>Needs only a shell and curl, and saves the deletion links on your machine. It’s short, so read it first.</p>
 ${command(`curl -fsSo upload.sh ${baseUrl}${SCRIPT_PATH} && chmod +x upload.sh
 ./upload.sh holiday.jpg`)}
 <p><a href="${SCRIPT_PATH}">upload.sh</a></p>
 </section>
 <section>
 <h2>Screenshots</h2>
-<p>Bind one of these to a key. Each copies the link to the clipboard.</p>
+<p>Bind one of these to a keyboard shortcut. Each copies the link to the clipboard.</p>
 <dl>
-${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file it downloads. For screenshots that stay for a day: <a href="${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d">${host}${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d</a>.`)}
+${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PATH}</a>, then the file it downloads. For screenshots that expire after a day: <a href="${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d">${host}${SHAREX_PATH}?${EXPIRES_PARAMETER}=1d</a>.`)}
 ${tool('Flameshot', command('flameshot gui --raw | ./upload.sh | xclip -selection clipboard'))}
 ${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | ./upload.sh | wl-copy'))}
 ${tool('scrot', command(`scrot --select --exec './upload.sh "$f" | xclip -selection clipboard'`))}
@@ -45,7 +45,7 @@ ${tool('macOS', command('screencapture -i /tmp/shot.png && ./upload.sh /tmp/shot
 </section>
 <section>
 <h2>Editors and notes</h2>
-<p>These need the address of the image file: with <code>PINHOLE_DIRECT=1</code> the script prints it.</p>
+<p>These need the URL of the image file. With <code>PINHOLE_DIRECT=1</code>, the script prints it.</p>
 <dl>
 ${tool('Typora', html`Preferences, Image, When Insert: Upload image. Image Uploader: Custom Command. Command:${command('env PINHOLE_DIRECT=1 /path/to/upload.sh')}`)}
 ${tool(
@@ -78,7 +78,7 @@ ${tool('Obsidian', html`The Image Auto Upload plugin hands pictures to PicGo or 
 <h2>iPhone and iPad</h2>
 <p>In Shortcuts, create a shortcut that appears in the share sheet, receives images, and has these actions:</p>
 <ol>
-<li>Convert Image: Shortcut Input to JPEG, Preserve Metadata off. The camera takes HEIC, which is not accepted.</li>
+<li>Convert Image: Shortcut Input to JPEG, Preserve Metadata off. The camera saves HEIC, which isn’t accepted.</li>
 <li>Get Contents of URL: <code>${baseUrl}${UPLOAD_PATH}</code>. Method POST, Request Body Form, a field of type File named <code>${UPLOAD_FIELD}</code>: Converted Image.</li>
 <li>Get Dictionary Value: <code>link</code>.</li>
 <li>Copy to Clipboard, and Show Notification.</li>
@@ -87,11 +87,11 @@ ${tool('Obsidian', html`The Image Auto Upload plugin hands pictures to PicGo or 
 </section>
 <section>
 <h2>Agents</h2>
-<p><a href="${AGENTS_PATH}">${host}${AGENTS_PATH}</a> tells AI agents how to upload with curl, what to keep, and what to ask first.</p>
+<p><a href="${AGENTS_PATH}">${host}${AGENTS_PATH}</a> tells AI agents how to upload with curl, what to keep, and what to ask you first.</p>
 </section>
 <section>
 <h2>Anything else</h2>
-<p>It’s one form with one field. <a href="${API_PAGE_PATH}">The API reference</a> has the rest.</p>
+<p>An upload is one form with one field. The <a href="${API_PAGE_PATH}">API reference</a> has the details.</p>
 ${command(`curl -F ${UPLOAD_FIELD}=@holiday.jpg ${baseUrl}${UPLOAD_PATH}`)}
 </section>
 <p lang="${ctx.messages.lang}"><a class="back" href="/">${ctx.messages.frame.back}</a></p>

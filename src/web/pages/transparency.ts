@@ -1,4 +1,4 @@
-/** How many images were reported, and what was decided, by month. */
+/** Transparency report: number of reported images by month, category and decision. */
 import { html } from 'hono/html'
 import type { CaseTotal } from '../../stores/reports.ts'
 import { type Page, type PageContext, page } from './page.ts'
@@ -13,20 +13,20 @@ export function transparencyPage(ctx: PageContext, totals: CaseTotal[]): Page {
     main: html`<main>
 <h1>${transparency.title}</h1>
 <p>${transparency.lead}</p>
-${months.length === 0 ? html`<p>${transparency.none}</p>` : months.map(([month, of]) => table(month, of))}
+${months.length === 0 ? html`<p>${transparency.none}</p>` : months.map(([month, rows]) => table(month, rows))}
 <p><a class="back" href="/">${frame.back}</a></p>
 </main>`,
   })
 
-  /** `2026-11`, in words. */
+  /** `2026-11` as "November 2026". */
   function monthName(month: string): string {
     const format = new Intl.DateTimeFormat(ctx.locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
     return format.format(new Date(`${month}-01`))
   }
 
-  function table(month: string, of: CaseTotal[]): Page {
+  function table(month: string, rowsOfMonth: CaseTotal[]): Page {
     const states = ['open', 'held', 'kept', 'removed'] as const
-    const categories = [...Map.groupBy(of, ({ category }) => category)]
+    const categories = [...Map.groupBy(rowsOfMonth, ({ category }) => category)]
     const count = (rows: CaseTotal[], state: CaseTotal['state']) =>
       rows.find((row) => row.state === state)?.count ?? 0
     return html`<h2>${monthName(month)}</h2>

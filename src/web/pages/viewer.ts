@@ -8,13 +8,13 @@ import { copyField, momentOf, notice, type Page, type PageContext, page } from '
 import { factsBlock, viewerFacts } from './page-facts.ts'
 import { unfurlTags } from './unfurl.ts'
 
-/** A picture taller than this many widths is read from top to bottom: it fits the width, and the page scrolls. */
-const TALL = 2.5
+/** Ratio of height to width above which a picture fills the width and the page scrolls. */
+const TALL_RATIO = 2.5
 
-/** A picture smaller than this is shown enlarged, in whole steps, up to this size. Unit: CSS pixels. */
-const TINY = 128
+/** Pictures smaller than this are enlarged by a whole factor, up to this size. Unit: CSS pixels. */
+const MIN_SIDE = 128
 
-/** The page that a link leads to: the picture, and how to take it along. */
+/** Viewer page of a link: the picture, actions and embed codes. */
 export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }): Page {
   const { messages, baseUrl } = ctx
   const { viewer, upload, lang } = messages
@@ -24,7 +24,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
   const alt = fill(viewer.alt, sides)
   const title = fill(viewer.title, sides)
   const source = `${rawPath(id)}.${EXTENSIONS[type]}`
-  // A client makes a JPEG of what is opaque. It is seen until the picture covers it.
+  // Show only JPEG previews while the picture loads: clients use JPEG only for opaque pictures, which cover it fully.
   const isResized = type === 'image/jpeg' && Boolean(ctx.resizer?.resized(record))
   const preview = isResized || record.preview?.type === 'image/jpeg' ? previewPath(id) : null
   return page(ctx, {
@@ -38,7 +38,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
 ${unfurlTags(ctx, record, { title, alt })}`,
     main: html`<main>
 <h1 class="visually-hidden">${title}</h1>
-<div class="stage" id="stage"${height > width * TALL ? ' data-tall' : ''}>${picture(source, { type, width, height, alt, label: viewer.fullSize, preview })}</div>
+<div class="stage" id="stage"${height > width * TALL_RATIO ? ' data-tall' : ''}>${picture(source, { type, width, height, alt, label: viewer.fullSize, preview })}</div>
 <div class="plate">
 <section class="caption" aria-label="${viewer.facts}">
 <div class="actions">
@@ -72,23 +72,23 @@ interface Shown {
   height: number
   alt: string
   label: string
-  /** Address of what stands in for the picture until it has come. */
+  /** URL of the preview shown until the picture has loaded. */
   preview: string | null
 }
 
 /**
- * The canvas is never drawn on: it has the picture's shape from its attributes, in every browser, before one byte of
- * the picture is there. An image that has not arrived has none, once a style limits both of its sides.
+ * The canvas is never drawn on. Its attributes reserve the picture's aspect ratio in every browser before any bytes arrive,
+ * which an unloaded `img` doesn't do once CSS limits both of its sides.
  */
 function picture(source: string, { type, width, height, alt, label, preview }: Shown): Page {
-  const step = Math.max(1, Math.floor(TINY / Math.max(width, height)))
+  const step = Math.max(1, Math.floor(MIN_SIDE / Math.max(width, height)))
   const kind = [type === 'image/jpeg' || preview ? '' : 'may-be-clear', step > 1 ? 'enlarged' : '']
     .join(' ')
     .trim()
   return html`<a href="${source}" aria-label="${label}"><span class="frame"><canvas width="${width * step}" height="${height * step}" aria-hidden="true"></canvas>${preview === null ? '' : html`<img class="stand-in" fetchpriority="high" src="${preview}" alt="">`}<img id="picture" fetchpriority="${preview === null ? 'high' : 'low'}" class="${kind}" src="${source}" width="${width}" height="${height}" alt="${alt}"></span></a>`
 }
 
-/** One field at a time, chosen by the radio beside its name. Needs no script. */
+/** Embed codes as radio tabs, without scripts. */
 function embedding({ messages }: PageContext, codes: EmbedCodes): Page {
   const { viewer } = messages
   const names = ['page', 'direct', 'markdown', 'bbcode', 'html'] as const
@@ -102,7 +102,7 @@ ${names.map((name, index) => copyField(messages, { id: name, label: viewer[name]
 </section>`
 }
 
-/** Shown by the script to whoever uploaded the picture from this browser. The key is in its history, never here. */
+/** Deletion buttons, revealed by the script if this browser's history has the key. The page never contains the key. */
 function ownerActions({ messages: { upload } }: PageContext, id: string): Page {
   return html`<span class="actions" id="owner" data-image="${id}" hidden>
 <button type="button" class="button quiet" id="owner-delete">${upload.delete}</button>

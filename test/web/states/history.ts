@@ -1,4 +1,4 @@
-/** Pictures of earlier visits. */
+/** States of the list of earlier pictures. */
 import { uploadedBefore } from '../support/scene-files.ts'
 import { press } from '../support/steps.ts'
 import type { PageState } from './state.ts'

@@ -1,4 +1,4 @@
-/** The page at `/`, from empty to full. */
+/** States of the home page. */
 import { join } from 'node:path'
 import { at, NEVER } from '../support/fault-proxy.ts'
 import { gif, heic, onDisk, photoWithPlace } from '../support/pictures.ts'

@@ -1,4 +1,4 @@
-/** Pages of words: what happened, what was decided, what may be done. */
+/** States of the text pages: deletion, results, errors, reports, terms, API. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ import type { PageState } from './state.ts'
 
 const OPERATED = { OPERATOR_NAME: 'Pictures e. V., Hamburg', OPERATOR_CONTACT: 'hello@pictures.example' }
 
-/** `words`: of the operator's command, about the picture. */
-async function afterAct(page: Page, site: Site, words: (id: string) => string[]): Promise<void> {
+/** Uploads a picture, runs an operator command on it and opens its page. `words`: arguments of the command. */
+async function afterCommand(page: Page, site: Site, words: (id: string) => string[]): Promise<void> {
   const id = await uploadOne(page, await gif('acted-on.gif', Math.floor(Math.random() * 1e6)))
   const { code, stderr } = await site.server.operator(words(id))
   if (code !== 0) throw new Error(stderr)
@@ -86,7 +86,7 @@ export const noteStates: PageState[] = [
     name: 'held',
     env: OPERATED,
     reach: (page, site) =>
-      afterAct(page, site, (id) => [
+      afterCommand(page, site, (id) => [
         'hold',
         id,
         '--reason',
@@ -99,7 +99,7 @@ export const noteStates: PageState[] = [
     name: 'removed',
     env: OPERATED,
     reach: (page, site) =>
-      afterAct(page, site, (id) => [
+      afterCommand(page, site, (id) => [
         'remove',
         id,
         '--reason',
@@ -170,7 +170,7 @@ export const noteStates: PageState[] = [
     env: { CHALLENGE: 'on' },
     visit: { path: '/pass' },
     async reach(page) {
-      // The real one takes a browser some seconds.
+      // The real challenge takes several seconds.
       const easy = { token: 'a', algorithm: 'PBKDF2-SHA-256', iterations: 1, bits: 1, answers: 1 }
       await page.route('**/api/challenge?for=pass', (route) => route.fulfill({ json: easy }))
       const pass = `pass.${'4'.repeat(32)}.1795507319.${'2'.repeat(32)}`

@@ -1,4 +1,4 @@
-/** One picture, several, and one that is not sent yet. */
+/** States of the editor, viewer and gallery. */
 import type { Page } from 'playwright-core'
 import { at, NEVER } from '../support/fault-proxy.ts'
 import { type ChosenFile, gif } from '../support/pictures.ts'
@@ -20,7 +20,8 @@ async function openEditor(page: Page): Promise<void> {
   await page.locator('.editor[open]').waitFor()
 }
 
-const act = (page: Page, name: string) => page.locator(`.editor-actions [data-action="${name}"]`).click()
+const pressTool = (page: Page, name: string) =>
+  page.locator(`.editor-actions [data-action="${name}"]`).click()
 
 async function draw(page: Page, tool: string, from: [number, number], to: [number, number]): Promise<void> {
   await page.locator(`.editor-tools input[value="${tool}"]`).check({ force: true })
@@ -36,7 +37,7 @@ export const pictureStates: PageState[] = [
     name: 'editor-redact',
     async reach(page) {
       await openEditor(page)
-      await act(page, 'add')
+      await pressTool(page, 'add')
     },
   },
   {
@@ -47,7 +48,7 @@ export const pictureStates: PageState[] = [
       await draw(page, 'pen', [0.5, 0.3], [0.9, 0.4])
       await draw(page, 'arrow', [0.2, 0.8], [0.4, 0.5])
       await page.locator('.editor-tools input[value="text"]').check({ force: true })
-      await act(page, 'add')
+      await pressTool(page, 'add')
       await page.keyboard.type('Look here')
     },
   },
@@ -64,21 +65,21 @@ export const pictureStates: PageState[] = [
     async reach(page) {
       await openEditor(page)
       await page.locator('.editor-tools input[value="crop"]').check({ force: true })
-      await act(page, 'add')
+      await pressTool(page, 'add')
     },
   },
   {
     name: 'editor-rotated',
     async reach(page) {
       await openEditor(page)
-      await act(page, 'rotate')
+      await pressTool(page, 'rotate')
     },
   },
   {
     name: 'editor-leaving',
     async reach(page) {
       await openEditor(page)
-      await act(page, 'add')
+      await pressTool(page, 'add')
       await page.keyboard.press('Escape')
       await page.locator('.editor-leave[open]').waitFor()
     },

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import type { Site, VisitOptions } from '../support/site.ts'
 
-/** One state of a page, for the eye and for axe: how to get there. */
+/** A state of a page, for screenshots and axe. */
 export interface PageState {
   name: string
   visit?: VisitOptions
-  /** Settings of the server. Default: those of all. */
+  /** Server settings. Default: the shared server's. */
   env?: Record<string, string>
   reach(page: Page, site: Site): Promise<void>
 }

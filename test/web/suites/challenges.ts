@@ -1,4 +1,4 @@
-/** Where proof of work is asked for: the page does it by itself, and another makes a pass for tools. */
+/** Proof of work: solved automatically on upload, and on the pass page for tools. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before } from 'node:test'
@@ -17,29 +17,29 @@ export function challengesSuite(site: () => Site): void {
   after(() => busy?.close())
   const test = testsOn(() => busy)
 
-  // What the browser itself writes of the refusal that carries the challenge.
+  // The browser's own console message for the 403 that carries the challenge.
   const expected = /status of 403/
-  test('does the work for a sixth picture without being asked', { expected }, async ({ page }) => {
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    const isSolverHere = () => asked.some((path) => /challenge-/.test(path))
-    for (let nth = 0; nth <= UNCHALLENGED_UPLOADS; nth++) {
-      assert.equal(isSolverHere(), false, 'it comes when it is needed')
-      await choose(page, [await gif(`${nth}.gif`, 600 + nth)])
-      await cardsIn(page, 'done', nth + 1)
+  test('solves a challenge automatically for the sixth picture', { expected }, async ({ page }) => {
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    const isSolverLoaded = () => requested.some((path) => /challenge-/.test(path))
+    for (let index = 0; index <= UNCHALLENGED_UPLOADS; index++) {
+      assert.equal(isSolverLoaded(), false, 'the solver loads on demand')
+      await choose(page, [await gif(`${index}.gif`, 600 + index)])
+      await cardsIn(page, 'done', index + 1)
     }
-    assert.equal(isSolverHere(), true)
+    assert.equal(isSolverLoaded(), true)
   })
 
-  test('gives a pass that curl and ShareX take, at the second try if need be', {
+  test('issues a pass that works with curl and ShareX, also on a second attempt', {
     path: null,
     expected: /^Failed to load resource: /,
   }, async ({ page, url }) => {
-    // The work for a pass takes a browser that others share a machine with many minutes: Node does it here, with its threads.
+    // Solving a real pass challenge would take minutes on a shared machine, so Node solves it here with threads.
     const real = await passFrom(url)
     const easy = { token: 't', algorithm: 'PBKDF2-SHA-256', iterations: 1, bits: 1, answers: 2 }
     let tries = 0
-    let given = false
+    let isIssued = false
     await page.route('**/api/challenge?for=pass', (route) =>
       tries++ === 0 ? route.abort() : route.fulfill({ json: easy }),
     )
@@ -47,15 +47,15 @@ export function challengesSuite(site: () => Site): void {
       const [token, counters] = (await route.request().headerValue(SOLUTION_HEADER))!.split(':')
       const isRight =
         token === 't' && (await isSolved(easy, counters!.split(',').map(Number), async () => true))
-      given = isRight
+      isIssued = isRight
       await route.fulfill(isRight ? { status: 201, json: real } : { status: 403 })
     })
-    // Away as soon as there is a pass.
-    await page.route(`**${SHAREX_PATH}`, (route) => (given ? route.abort() : route.continue()))
+    // Hidden once there is a pass.
+    await page.route(`**${SHAREX_PATH}`, (route) => (isIssued ? route.abort() : route.continue()))
     await page.goto(`${url}/pass`)
     await page.getByRole('button', { name: 'Get a pass' }).press('Enter')
     await page.locator('#problem').filter({ hasText: /./ }).waitFor()
-    // The button has the focus still.
+    // The button still has focus.
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Here is your pass.' }).waitFor()
     const pass = await page.locator('#pass').inputValue()

@@ -1,4 +1,4 @@
-/** Redact, crop, rotate and write before a picture leaves the device. */
+/** Editor: redact, crop, rotate and annotate before the upload. */
 import assert from 'node:assert/strict'
 import type { CDPSession, Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -24,7 +24,7 @@ import {
 
 const [WIDTH, HEIGHT] = [240, 160]
 
-/** Left half one colour, right half another; `secret` fills the middle, where a new box lies. */
+/** Two colours side by side, with `secret` in the middle, where a new box is placed. */
 async function withSecret(secret: string, format: 'png' | 'jpeg'): Promise<ChosenFile> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}">
     <rect width="120" height="160" fill="#3060c0"/><rect x="120" width="120" height="160" fill="#c08030"/>
@@ -39,7 +39,7 @@ const SECRETS = [
   '<circle cx="20" cy="10" r="9" fill="#ff0"/>',
 ]
 
-/** A screenshot of a talk: lines of dark blocks, as far apart as a phone's. */
+/** A tall chat screenshot: lines of dark blocks, spaced as on a phone. */
 const [TALK_WIDTH, TALK_HEIGHT, LINE_PITCH, LINE_HEIGHT, SECRET_LINE] = [1080, 12_000, 80, 44, 83]
 
 async function talk(): Promise<ChosenFile> {
@@ -56,7 +56,7 @@ async function talk(): Promise<ChosenFile> {
   return { name: 'talk.png', mimeType: 'image/png', buffer }
 }
 
-/** What its label says of the last box, in pixels of the picture. */
+/** Geometry of the last box according to its label. Unit: pixels of the picture. */
 async function boxOf(page: Page) {
   const label = (await page.locator('.edit-box').last().getAttribute('aria-label')) ?? ''
   const [x, y, width, height] = (label.split(':')[1]!.match(/\d+/g) ?? []).map(Number)
@@ -68,10 +68,10 @@ interface Place {
   y: number
 }
 
-/** Real touches, as the browser gets them from a screen. */
+/** Real touch events via the DevTools protocol. */
 async function fingersOn(page: Page, session: CDPSession, pictureWidth: number) {
   await page.evaluate(() => {
-    // A browser whose page is busy may take a touch back.
+    // The browser may cancel a touch while the page is busy.
     for (const end of ['pointerup', 'pointercancel'])
       addEventListener(end, () => {
         const { dataset } = document.documentElement
@@ -86,7 +86,7 @@ async function fingersOn(page: Page, session: CDPSession, pictureWidth: number) 
   const begin = () => page.evaluate(() => delete document.documentElement.dataset.lifted)
   const ended = async (fingers: number) => {
     await touch('touchEnd', [])
-    // Chromium says that it took a touch before the page has seen it.
+    // Chromium acknowledges a touch before the page has handled it.
     await page.locator(`html[data-lifted="${fingers}"]`).waitFor({ state: 'attached' })
   }
   return {
@@ -97,7 +97,7 @@ async function fingersOn(page: Page, session: CDPSession, pictureWidth: number) 
         await touch('touchMove', [{ x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y) }])
       await ended(1)
     },
-    /** Two fingers in the middle of the stage go apart, or together. */
+    /** Pinch in the middle of the stage. */
     async pinch(factor: number) {
       const stage = (await page.locator('.editor-place').boundingBox())!
       const middle = { x: stage.x + stage.width / 2, y: stage.y + stage.height / 2 }
@@ -111,7 +111,7 @@ async function fingersOn(page: Page, session: CDPSession, pictureWidth: number) 
       for (const part of [0.3, 0.7, 1]) await touch('touchMove', apart(60 * (1 + part * (factor - 1))))
       await ended(2)
     },
-    /** Where the picture's corner lies, and how many CSS pixels one of its pixels has. */
+    /** Position of the picture's corner, and CSS pixels per pixel of the picture. */
     async axis() {
       const stage = (await page.locator('.editor-place').boundingBox())!
       const layer = (await page.locator('.editor-layer').boundingBox())!
@@ -136,7 +136,7 @@ export function editorSuite(site: () => Site): void {
   }
 
   for (const format of ['png', 'jpeg'] as const) {
-    test(`sends the same bytes whatever was under a redacted box: ${format}`, async ({ page }) => {
+    test(`sends identical bytes whatever was under a redacted box: ${format}`, async ({ page }) => {
       const sent: Buffer[] = []
       for (const secret of SECRETS) {
         await page.reload()
@@ -152,11 +152,11 @@ export function editorSuite(site: () => Site): void {
       const middle = data.subarray((80 * info.width + 120) * info.channels).subarray(0, 3)
       assert.ok(Math.max(...middle) < 8, `solid black: ${[...middle]}`)
       const corner = data.subarray(0, 3)
-      assert.ok(Math.abs(corner[0]! - 0x30) < 8 && Math.abs(corner[2]! - 0xc0) < 8, 'the rest is as it was')
+      assert.ok(Math.abs(corner[0]! - 0x30) < 8 && Math.abs(corner[2]! - 0xc0) < 8, 'the rest is unchanged')
     })
   }
 
-  test('draws, moves, resizes, undoes and removes boxes by mouse and by keyboard', async ({ page }) => {
+  test('draws, moves, resizes, undoes and removes boxes by mouse and keyboard', async ({ page }) => {
     await open(page, [await withSecret(SECRETS[0]!, 'png')])
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'editor-title')
     const layer = (await page.locator('.editor-layer').boundingBox())!
@@ -194,19 +194,19 @@ export function editorSuite(site: () => Site): void {
     assert.ok(wide!.width > edge.width * 1.5, 'closer')
   })
 
-  test('keeps the focus on a button that has no more to do, and goes on taking keys', async ({ page }) => {
+  test('keeps focus on a button that becomes inactive, and still handles shortcuts', async ({ page }) => {
     await open(page, [await withSecret('', 'png')])
     await button(page, 'Rotate').click()
     await button(page, 'Undo').press('Enter')
     assert.equal(await button(page, 'Undo').isDisabled(), true)
-    // Browsers take the focus away as they draw.
+    // Browsers move focus when they render.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Undo')
     await page.keyboard.press('Control+y')
     assert.equal(await button(page, 'Undo').isDisabled(), false, 'redone')
   })
 
-  test('asks before it forgets what was drawn, and else leaves at once', async ({ page }) => {
+  test('asks before discarding edits, and closes immediately without any', async ({ page }) => {
     await open(page, [await withSecret('', 'png')])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -216,7 +216,7 @@ export function editorSuite(site: () => Site): void {
     const question = page.getByRole('dialog', { name: 'Discard your changes?' })
     await question.waitFor()
     await question.getByRole('button', { name: 'Keep editing' }).click()
-    assert.equal(await page.locator('.edit-box').count(), 1, 'nothing is lost')
+    assert.equal(await page.locator('.edit-box').count(), 1, 'edits are kept')
     assert.equal(await leavingAsks(page), true)
     await button(page, 'Don’t send').click()
     await question.getByRole('button', { name: 'Discard' }).click()
@@ -225,11 +225,11 @@ export function editorSuite(site: () => Site): void {
     assert.equal(await leavingAsks(page), false)
   })
 
-  test('asks on, however often Escape is pressed', async ({ page }) => {
+  test('keeps asking, however often Escape is pressed', async ({ page }) => {
     await open(page, [await withSecret('', 'png')])
     await button(page, 'Add in the middle').click()
     const question = page.getByRole('dialog', { name: 'Discard your changes?' })
-    // Chromium answers the question by every second one, Firefox by none.
+    // In Chromium, every second press closes the question; in Firefox, none does.
     for (let pressed = 0; pressed < 5; pressed++) {
       await page.keyboard.press('Escape')
       await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))))
@@ -240,18 +240,14 @@ export function editorSuite(site: () => Site): void {
     await cardsIn(page, 'done', 1)
   })
 
-  test('covers a line of a tall screenshot exactly, by fingers alone', PHONE, async ({ page, cdp }) => {
+  test('redacts a line of a tall screenshot exactly by touch', PHONE, async ({ page, cdp }) => {
     await page.getByLabel('Original').check()
     await open(page, [await talk()])
-    assert.equal(
-      await page.getByText('By keyboard').isVisible(),
-      false,
-      'who has no keyboard reads no word of it',
-    )
+    assert.equal(await page.getByText('By keyboard').isVisible(), false, 'no keyboard hint on touch devices')
     const { drag, pinch, axis } = await fingersOn(page, await cdp(), TALK_WIDTH)
-    assert.ok((await axis()).scale > 0.3, 'wide enough to read from the start')
+    assert.ok((await axis()).scale > 0.3, 'readable initially')
 
-    // Down to the line in the middle of the screenshot, closer, and over it.
+    // Scroll to the line in the middle of the screenshot, zoom in, and draw over it.
     const line = { x: 120, y: SECRET_LINE * LINE_PITCH, width: 720, height: LINE_HEIGHT }
     await page.getByLabel('Move', { exact: true }).check({ force: true })
     for (let moved = 0; moved < 20; moved++) {
@@ -281,11 +277,11 @@ export function editorSuite(site: () => Site): void {
       }),
     )
     for (const [index, { x, y, width, height }] of places.entries()) {
-      assert.ok(width >= 44 && height >= 44, 'as large as a finger')
+      assert.ok(width >= 44 && height >= 44, 'large enough to touch')
       for (const other of places.slice(index + 1))
-        assert.ok(Math.abs(other.x - x) >= 43.9 || Math.abs(other.y - y) >= 43.9, 'none lies over another')
+        assert.ok(Math.abs(other.x - x) >= 43.9 || Math.abs(other.y - y) >= 43.9, 'handles don’t overlap')
     }
-    // The corners to where the line begins and ends.
+    // Drag the corners to the ends of the line.
     for (const [corner, x, y] of [
       ['nw', line.x, line.y],
       ['se', line.x + line.width, line.y + line.height],
@@ -326,11 +322,11 @@ export function editorSuite(site: () => Site): void {
         if (isLine && now !== 0) left++
       }
     }
-    assert.equal(left, 0, 'nothing of the line is left')
-    assert.equal(changed, 0, 'black within the box, and untouched outside of it')
+    assert.equal(left, 0, 'the line is fully covered')
+    assert.equal(changed, 0, 'black inside the box, unchanged outside')
   })
 
-  test('draws and pulls with one finger, and two fingers draw nothing', PHONE, async ({ page, cdp }) => {
+  test('draws and drags with one finger, but not with two', PHONE, async ({ page, cdp }) => {
     await open(page, [await withSecret(SECRETS[0]!, 'png')])
     const scrolled = await page.evaluate(() => scrollY)
     const { drag, pinch, axis } = await fingersOn(page, await cdp(), WIDTH)
@@ -344,13 +340,13 @@ export function editorSuite(site: () => Site): void {
     assert.ok(Math.abs(moved.x - drawn.x - 48) < 3, JSON.stringify(moved))
     assert.deepEqual({ ...moved, x: drawn.x }, drawn)
     await pinch(1.8)
-    assert.equal(await page.locator('.edit-box').count(), 1, 'a pinch is no box')
+    assert.equal(await page.locator('.edit-box').count(), 1, 'a pinch draws no box')
     assert.ok((await axis()).scale > scale * 1.5)
     assert.deepEqual(await boxOf(page), moved)
-    assert.equal(await page.evaluate(() => scrollY), scrolled, 'drawing scrolls nothing')
+    assert.equal(await page.evaluate(() => scrollY), scrolled, 'drawing doesn’t scroll')
   })
 
-  test('points, draws and writes, and what is written can be changed', async ({ page }) => {
+  test('adds arrows, strokes and text, and edits text afterwards', async ({ page }) => {
     await page.getByLabel('Original').check()
     await open(page, [await withSecret('', 'png')])
     const tool = (name: string) => page.getByLabel(name, { exact: true }).check({ force: true })
@@ -372,7 +368,7 @@ export function editorSuite(site: () => Site): void {
     await page.keyboard.press('Enter')
     assert.equal(await page.locator('.edit-box').count(), 4)
     await button(page, 'Undo').click()
-    assert.equal(await page.locator('.edit-box').count(), 3, 'a text is one step')
+    assert.equal(await page.locator('.edit-box').count(), 3, 'a text is one undo step')
     await button(page, 'Redo').click()
     await page.mouse.click(layer.x + 135, layer.y + 40)
     await page.getByRole('textbox', { name: 'Type your text' }).fill('See')
@@ -387,11 +383,15 @@ export function editorSuite(site: () => Site): void {
       return r! > 180 && g! < 80 && b! < 80
     }
     assert.ok(red(50, 20), 'the pen')
-    assert.ok(red(69, 100) || red(68, 101), 'the point of the arrow')
+    assert.ok(red(69, 100) || red(68, 101), 'the arrowhead')
     assert.equal(red(220, 140), false)
   })
 
-  test('edits a picture that is not sent, that is, and that was', async ({ page, proxy, url }) => {
+  test('edits pictures before, during and after the upload, and from an earlier visit', async ({
+    page,
+    proxy,
+    url,
+  }) => {
     const uploading = Promise.withResolvers<void>()
     proxy.onUpload = () => hold(uploading.promise)
     await page.getByLabel('Original').check()
@@ -411,13 +411,13 @@ export function editorSuite(site: () => Site): void {
     const id = await idOf(card(page, name))
     await press(card(page, name), 'edit')
     await button(page, 'Rotate').click()
-    assert.equal(await button(page, 'Send').count(), 0, 'what is online is not sent again, it stays')
+    assert.equal(await button(page, 'Send').count(), 0, 'an uploaded picture is not sent again')
     await button(page, 'Upload as new').click()
     const edition = await cardIn(page, 'done', `${name}, edited`)
     await heard(page, /^Link ready: letter\.png, edited\. The first version is still online\.$/)
     assert.match(await textOf(edition.locator('.card-note')), /^The first version is still online/)
     const [newest, older] = await idsOf(page)
-    assert.equal(older, id, 'the old link stays')
+    assert.equal(older, id, 'the old link still works')
     assert.notEqual(newest, id)
     assert.equal((await fetch(`${url}/raw/${id}`)).status, 200)
 
@@ -431,7 +431,7 @@ export function editorSuite(site: () => Site): void {
     assert.equal(await page.locator('.row').count(), 2)
   })
 
-  test('sends nothing unedited while it is being edited, though the service comes back', {
+  test('does not send the unedited picture while it is being edited, even if the service comes back', {
     expected: /^Failed to load resource: /,
   }, async ({ page, proxy }) => {
     await takeServiceAway(page, site())
@@ -452,11 +452,11 @@ export function editorSuite(site: () => Site): void {
     await button(page, 'Rotate').click()
     await button(page, 'Send').click()
     assert.equal((await sharp(await stored(page, file.name)).metadata()).width, HEIGHT)
-    assert.equal(proxy.uploads, before + 1, 'what was edited alone')
+    assert.equal(proxy.uploads, before + 1, 'only the edited picture is sent')
     assert.equal(await page.locator('.card').count(), 1)
   })
 
-  test('keeps options and place of a picture that waits', async ({ page, proxy }) => {
+  test('keeps the options and position of a waiting picture', async ({ page, proxy }) => {
     const uploading = Promise.withResolvers<void>()
     proxy.onOther = at('/api/upload?', hold(uploading.promise))
     await page.getByLabel('Original').check()
@@ -471,7 +471,7 @@ export function editorSuite(site: () => Site): void {
       page,
       names.map((name) => ({ ...file, name })),
     )
-    // Two of three are sent at once: which ones is open.
+    // Two of three are uploaded concurrently, in no fixed order.
     await cardsIn(page, 'uploading', 2)
     await page.getByText('Options').click()
     await page.getByLabel('Best size').check()
@@ -511,10 +511,10 @@ export function editorSuite(site: () => Site): void {
     const bytes = await stored(page, 'letter.png')
     const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true })
     assert.deepEqual([info.width, info.height], [HEIGHT * 0.8, WIDTH * 0.8])
-    assert.deepEqual([...data.subarray(0, 3)], [0x30, 0x60, 0xc0], 'a quarter clockwise: left is up')
+    assert.deepEqual([...data.subarray(0, 3)], [0x30, 0x60, 0xc0], 'rotated clockwise: left is up')
   })
 
-  test('is open once: what is pasted meanwhile waits until it is left', PASTING, async ({ page }) => {
+  test('opens only once: files pasted in the meantime wait until it closes', PASTING, async ({ page }) => {
     const paste = async (name: string, seed: number) =>
       page.evaluate(
         ({ name, bytes }) => {
@@ -526,7 +526,7 @@ export function editorSuite(site: () => Site): void {
         },
         { name, bytes: [...(await photo(name, seed)).buffer] },
       )
-    // No moment is the right one to look for a second editor, which may come late: all are looked at.
+    // A second editor could open at any time, so observe continuously.
     await page.evaluate(() => {
       const { dataset } = document.documentElement
       new MutationObserver(() => {
@@ -551,14 +551,14 @@ export function editorSuite(site: () => Site): void {
     await press(card(page, 'second.jpg'), 'edit')
     await page.locator('.editor[open] canvas').waitFor()
     await paste('fourth.jpg', 64)
-    assert.equal(await page.locator('.card').count(), 1, 'nothing goes up behind the editor')
+    assert.equal(await page.locator('.card').count(), 1, 'nothing is uploaded behind the editor')
     await button(page, 'Cancel').click()
     await cardIn(page, 'done', 'fourth.jpg')
-    assert.equal(await page.locator('.card').count(), 2, 'what was not to be sent was not')
+    assert.equal(await page.locator('.card').count(), 2, 'the discarded picture is not sent')
     assert.equal(await page.evaluate(() => document.documentElement.dataset.editors), '1')
   })
 
-  test('sends the very file if nothing was done, and nothing if told so', async ({ page }) => {
+  test('sends the original file without edits, and nothing on cancel', async ({ page }) => {
     await page.getByLabel('Original').check()
     const files = [
       await withSecret(SECRETS[0]!, 'png'),
@@ -566,14 +566,14 @@ export function editorSuite(site: () => Site): void {
       await gif('moving.gif', 401),
     ]
     await open(page, files)
-    // The focus is on the heading as each picture comes: a screen reader reads how far it is, too.
+    // Each picture focuses the heading, so that screen readers announce the progress, too.
     const told = page.getByRole('heading', { name: 'Edit picture' }).and(page.locator(':focus'))
     const count = page.locator('#editor-count')
-    await page.getByText('1 of 3. All are sent after the last.', { exact: true }).waitFor()
+    await page.getByText('1 of 3. All are sent at the end.', { exact: true }).waitFor()
     assert.equal(await told.getAttribute('aria-describedby'), await count.getAttribute('id'))
     await button(page, 'Send').click()
-    await page.getByText('2 of 3. All are sent after the last.', { exact: true }).waitFor()
-    assert.equal(await page.locator('.card').count(), 0, 'the first waits for the others')
+    await page.getByText('2 of 3. All are sent at the end.', { exact: true }).waitFor()
+    assert.equal(await page.locator('.card').count(), 0, 'the first picture waits for the others')
     await button(page, 'Don’t send').click()
     await page.getByText('can’t be edited here').waitFor()
     assert.equal(await count.textContent(), '3 of 3')

@@ -1,4 +1,4 @@
-/** Networks and servers that misbehave. */
+/** Network and server faults. */
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import {
   textOf,
 } from '../support/steps.ts'
 
-/** What Chromium itself writes when a request fails. */
+/** Chromium's own console messages for failed requests. */
 const FAILED_REQUEST = /^Failed to load resource: /
 
 async function imagesOf({ server }: Site): Promise<number> {
@@ -32,7 +32,7 @@ async function imagesOf({ server }: Site): Promise<number> {
 export function faultsSuite(site: () => Site): void {
   const test = testsOn(site)
   const faulty = testsOn(site, { expected: FAILED_REQUEST })
-  faulty('brings 20 pictures through faults of every kind', async ({ page, proxy, url }) => {
+  faulty('uploads 20 pictures despite faults of every kind', async ({ page, proxy, url }) => {
     const before = await imagesOf(site())
     await page.clock.install()
     const faults: Fault[] = [
@@ -47,7 +47,7 @@ export function faultsSuite(site: () => Site): void {
     ]
     let at = 0
     const online = Promise.withResolvers<void>()
-    // However fast the others are, some are still to be sent when the network goes.
+    // Ensures that some uploads are still pending when the network fails.
     proxy.onUpload = () => faults[at++] ?? (at < 20 ? NONE : hold(online.promise))
     const files = await Promise.all(
       Array.from({ length: 20 }, (_, index) => gif(`${index}.gif`, 100 + index)),
@@ -66,14 +66,10 @@ export function faultsSuite(site: () => Site): void {
       const answer = await fetch(`${url}/raw/${id}`)
       assert.deepEqual(Buffer.from(await answer.arrayBuffer()), buffer, name)
     }
-    assert.equal(
-      (await imagesOf(site())) - before,
-      20,
-      'exactly one image each, however many answers were lost',
-    )
+    assert.equal((await imagesOf(site())) - before, 20, 'exactly one image each, despite lost responses')
   })
 
-  faulty('gives up a connection that stands still for 45 s, and tries again', async ({ page, proxy }) => {
+  faulty('aborts a connection that stalls for 45 s, and retries', async ({ page, proxy }) => {
     await page.clock.install()
     const before = proxy.uploads
     proxy.onUpload = () => (proxy.uploads === before + 1 ? NEVER : NONE)
@@ -84,7 +80,7 @@ export function faultsSuite(site: () => Site): void {
     await passTime(page, async () => (await doneCount(page)) === 1)
   })
 
-  faulty('goes on by itself when the server is back, or when asked', async ({ page, proxy }) => {
+  faulty('resumes automatically when the server is back, or on request', async ({ page, proxy }) => {
     await takeServiceAway(page, site())
     await choose(page, [await gif('one.gif', 54), await gif('two.gif', 55)])
     await cardsResume(page, 2)
@@ -94,59 +90,64 @@ export function faultsSuite(site: () => Site): void {
     await passTime(page, async () => (await doneCount(page)) === 2)
   })
 
-  faulty('calls no failure what goes on by itself, and is silent', async ({ page, proxy }) => {
-    await takeServiceAway(page, site())
-    const broken = {
-      name: 'broken.gif',
-      mimeType: 'image/gif',
-      buffer: Buffer.from('GIF89a\x01\0', 'latin1'),
-    }
-    await choose(page, [await gif('patient.gif', 56), broken])
-    await cardsResume(page, 1)
-    await heard(page, /^1 failed · 1 waiting to retry$/)
-    assert.equal(
-      await page.locator('#totals').textContent(),
-      '0 of 2 uploaded · 1 failed · 1 waiting to retry',
-    )
-    await press(await cardIn(page, 'failed', 'broken.gif'), 'dismiss')
+  faulty(
+    'shows automatic retries as waiting instead of failed, without announcements',
+    async ({ page, proxy }) => {
+      await takeServiceAway(page, site())
+      const broken = {
+        name: 'broken.gif',
+        mimeType: 'image/gif',
+        buffer: Buffer.from('GIF89a\x01\0', 'latin1'),
+      }
+      await choose(page, [await gif('patient.gif', 56), broken])
+      await cardsResume(page, 1)
+      await heard(page, /^1 failed · 1 waiting to retry$/)
+      assert.equal(
+        await page.locator('#totals').textContent(),
+        '0 of 2 uploaded · 1 failed · 1 waiting to retry',
+      )
+      await press(await cardIn(page, 'failed', 'broken.gif'), 'dismiss')
 
-    const patient = card(page, 'patient.gif')
-    const said = () => textOf(patient.locator('.card-state'))
-    const seconds = async () => Number(/^Retrying in (\d+)\ss$/.exec(await said())?.[1])
-    assert.equal(await patient.locator('.card-note').textContent(), 'Couldn’t reach the service.')
-    const first = await seconds()
-    assert.ok(first > 2 && first <= 5, await said())
-    await page.evaluate(() => {
-      const spoken: string[] = []
-      Object.assign(globalThis, { spoken })
-      for (const region of document.querySelectorAll('[role="status"], [role="alert"], [aria-live], output'))
-        new MutationObserver(() => spoken.push(region.textContent)).observe(region, {
-          subtree: true,
-          childList: true,
-          characterData: true,
-        })
-    })
-    await patient.locator('[data-action="edit"]').focus()
-    await page.clock.runFor(2000)
-    assert.equal(await seconds(), first - 2)
-    assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Edit: patient.gif')
+      const patient = card(page, 'patient.gif')
+      const said = () => textOf(patient.locator('.card-state'))
+      const seconds = async () => Number(/^Retrying in (\d+)\ss$/.exec(await said())?.[1])
+      assert.equal(await patient.locator('.card-note').textContent(), 'Couldn’t reach the service.')
+      const first = await seconds()
+      assert.ok(first > 2 && first <= 5, await said())
+      await page.evaluate(() => {
+        const spoken: string[] = []
+        Object.assign(globalThis, { spoken })
+        for (const region of document.querySelectorAll(
+          '[role="status"], [role="alert"], [aria-live], output',
+        ))
+          new MutationObserver(() => spoken.push(region.textContent)).observe(region, {
+            subtree: true,
+            childList: true,
+            characterData: true,
+          })
+      })
+      await patient.locator('[data-action="edit"]').focus()
+      await page.clock.runFor(2000)
+      assert.equal(await seconds(), first - 2)
+      assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Edit: patient.gif')
 
-    const looked = Promise.withResolvers<void>()
-    proxy.onOther = (path) => (path === '/api/upload' ? hold(looked.promise) : NONE)
-    await page.clock.runFor(4000)
-    assert.equal(await said(), 'Couldn’t reach the service. Retrying automatically.', 'it is looking')
-    await page.context().setOffline(true)
-    looked.resolve()
-    await passTime(page, async () => /offline/.test(await said()))
-    const spoken = await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken)
-    assert.deepEqual(spoken.filter(Boolean), [])
+      const polled = Promise.withResolvers<void>()
+      proxy.onOther = (path) => (path === '/api/upload' ? hold(polled.promise) : NONE)
+      await page.clock.runFor(4000)
+      assert.equal(await said(), 'Couldn’t reach the service. Retrying automatically.', 'polling')
+      await page.context().setOffline(true)
+      polled.resolve()
+      await passTime(page, async () => /offline/.test(await said()))
+      const spoken = await page.evaluate(() => (globalThis as unknown as { spoken: string[] }).spoken)
+      assert.deepEqual(spoken.filter(Boolean), [])
 
-    proxy.onUpload = proxy.onOther = () => NONE
-    await page.context().setOffline(false)
-    await passTime(page, async () => (await doneCount(page)) === 1)
-  })
+      proxy.onUpload = proxy.onOther = () => NONE
+      await page.context().setOffline(false)
+      await passTime(page, async () => (await doneCount(page)) === 1)
+    },
+  )
 
-  faulty('says of one alone that it is not uploaded yet', { locale: 'de-DE' }, async ({ page }) => {
+  faulty('announces a single waiting picture as not uploaded yet', { locale: 'de-DE' }, async ({ page }) => {
     await takeServiceAway(page, site())
     await choose(page, [await gif('allein.gif', 57)])
     await cardsResume(page, 1)
@@ -154,7 +155,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(await page.locator('#totals').textContent(), '1 wartet auf den nächsten Versuch')
   })
 
-  faulty('stores one image, although every answer is lost', async ({ page, proxy }) => {
+  faulty('stores only one image although every response is lost', async ({ page, proxy }) => {
     const before = await imagesOf(site())
     await takeServiceAway(page, site(), { kind: 'lose-answer' })
     await choose(page, [await gif('lost.gif', 53)])
@@ -165,7 +166,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal((await imagesOf(site())) - before, 1)
   })
 
-  test('deletes what is cancelled when all of it has left', async ({ page, proxy }) => {
+  test('deletes an image that was stored before the upload was cancelled', async ({ page, proxy }) => {
     const before = await imagesOf(site())
     const arrived = Promise.withResolvers<void>()
     proxy.onUpload = () => hold(arrived.promise)
@@ -183,7 +184,7 @@ export function faultsSuite(site: () => Site): void {
     await cardIn(page, 'done', file.name)
   })
 
-  test('shows the quota as it shrinks, and when it comes back in the person’s own time', {
+  test('shows the remaining quota and its reset in local time', {
     env: { UPLOADS_PER_DAY: '2' },
     expected: FAILED_REQUEST,
     timezoneId: 'Asia/Kathmandu',
@@ -200,12 +201,12 @@ export function faultsSuite(site: () => Site): void {
       .locator('#quota')
       .filter({ hasText: /Ab 05:4[45] Uhr geht es weiter/ })
       .waitFor()
-    assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload is offered')
-    // Midnight UTC in Kathmandu, give or take the seconds that the test takes.
+    assert.equal(await page.locator('#upload').isVisible(), false, 'no further upload offered')
+    // Midnight UTC in Kathmandu, allowing for the duration of the test.
     assert.match(await textOf(card(page, 'd.gif').locator('.card-state')), /Ab 05:4[45] Uhr geht es weiter/)
   })
 
-  test('takes pictures again once the day’s count starts anew, in a page that was open all the time', {
+  test('accepts pictures again after the quota resets, without reloading the page', {
     path: null,
   }, async ({ page, proxy, url }) => {
     let remaining = '0'
@@ -233,7 +234,7 @@ export function faultsSuite(site: () => Site): void {
     await page.locator('html:not([data-full])').waitFor()
   })
 
-  test('asks before it sends a place that the service would keep', {
+  test('asks before sending a location that the service would keep', {
     env: { STRIP_METADATA: 'off' },
   }, async ({ page, url }) => {
     await page.getByText('Everything in the file is kept').waitFor()
@@ -250,7 +251,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(hasLocation, false)
   })
 
-  test('tells of a place that the service takes out, and remembers the choice of mode', async ({ page }) => {
+  test('notes that the service removed a location, and remembers the chosen mode', async ({ page }) => {
     await page.getByLabel('Original').check()
     await choose(page, [await photoWithPlace()])
     const done = await cardIn(page, 'done', 'place.jpg')
@@ -260,7 +261,7 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'original')
   })
 
-  test('lets nobody choose while uploads are paused', { env: { UPLOADS: 'paused' } }, async ({ page }) => {
+  test('hides the file picker while uploads are paused', { env: { UPLOADS: 'paused' } }, async ({ page }) => {
     await page.getByText('Uploads are paused').waitFor()
     assert.equal(await page.locator('#file').count(), 0)
   })

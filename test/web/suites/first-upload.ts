@@ -1,11 +1,11 @@
-/** What most people do: choose a picture, copy its link, look at it, delete it. */
+/** The typical visit: choose a picture, copy its link, view it, delete it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { photo } from '../support/pictures.ts'
 import { CLIPBOARD, GONE, type Site } from '../support/site.ts'
 import { card, cardIn, choose, clipboard, heard, idOf, press, textOf } from '../support/steps.ts'
 
-/** What the copy button shows and what it is called, once it says something else: a name that hides the text is read instead. */
+/** Visible text and accessible name of the copy button after it changes: an `aria-label` would hide the new text. */
 function nameWhenItChanges(card: Element): Promise<{ text: string; name: string | null }> {
   const button = card.querySelector('[data-action="copy"]') as HTMLElement
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** One link for several pictures: made and read by browsers alone. */
+/** Galleries: one link to several pictures, handled entirely in the browser. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before } from 'node:test'
@@ -15,7 +15,7 @@ export function gallerySuite(site: () => Site): void {
     preview = (await gif('preview.gif', 399)).buffer
   })
 
-  async function uploaded(page: Page, count: number): Promise<void> {
+  async function upload(page: Page, count: number): Promise<void> {
     await choose(
       page,
       await Promise.all(Array.from({ length: count }, (_, index) => gif(`${index}.gif`, 300 + index))),
@@ -23,11 +23,11 @@ export function gallerySuite(site: () => Site): void {
     await cardsIn(page, 'done', count)
   }
 
-  test('is made of a whole drop, opened, walked by keys, unknown to the server', {
+  test('is created from several files, opened and navigated by keyboard, without the server knowing', {
     ...CLIPBOARD,
     expected: GONE,
   }, async ({ page }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     await page.click('#one-link')
     await heard(page, /One link to 3 pictures copied/)
     const link = await clipboard(page)
@@ -46,7 +46,7 @@ export function gallerySuite(site: () => Site): void {
     await page.locator('[data-gone]').waitFor()
     assert.equal(await page.locator('.tiles li').count(), 4)
     await page.getByText('Deleted').waitFor()
-    assert.equal(await page.locator('#count').textContent(), '3 pictures', 'what is deleted does not count')
+    assert.equal(await page.locator('#count').textContent(), '3 pictures', 'deleted pictures don’t count')
     assert.equal(
       asked.some((path) => path.startsWith('/g') && path !== '/g'),
       false,
@@ -68,12 +68,12 @@ export function gallerySuite(site: () => Site): void {
     await page.locator('dialog:not([open])').first().waitFor({ state: 'attached' })
   })
 
-  test('asks for the first picture before styles and scripts, then for others', async ({
+  test('requests the first picture before styles and scripts, then the others', async ({
     page,
     proxy,
     url,
   }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     const ids = await idsOf(page)
     const asked: string[] = []
     page.on('request', (request) => {
@@ -87,7 +87,7 @@ export function gallerySuite(site: () => Site): void {
       return path === `/preview/${ids[0]}` ? hold(first.promise) : NONE
     }
     const seen = page.waitForRequest(`${url}/preview/${ids[0]}`)
-    // However slow the machine is: no patience ends by itself.
+    // Independent of the machine's speed: no timeout fires on its own.
     await page.clock.install()
     await page.goto(`${url}/g#${ids}`, { waitUntil: 'commit' })
     await seen
@@ -108,16 +108,16 @@ export function gallerySuite(site: () => Site): void {
     assert.deepEqual(asked.sort(), ids.sort())
   })
 
-  test('puts what is deleted last and small, and calls nothing else deleted', {
+  test('moves deleted pictures to the end, and shows load failures as such', {
     expected: /status of (404|503)|ERR_/,
   }, async ({ page, axe, proxy, url }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     const ids = await idsOf(page)
     proxy.onOther = at(`/raw/${ids[1]}`, { kind: 'answer', status: 503 })
     await page.goto(`${url}/g#AAAAAAAAAAA,${ids}`)
     await page.getByText('Deleted').waitFor()
     await page.getByText('Couldn’t be loaded').waitFor()
-    assert.equal(await page.locator('#count').textContent(), '3 pictures', 'it may come yet')
+    assert.equal(await page.locator('#count').textContent(), '3 pictures', 'a retry may succeed')
     const heights = await page
       .locator('.tiles li')
       .evaluateAll((tiles) => tiles.map((tile) => tile.getBoundingClientRect().height))
@@ -137,11 +137,11 @@ export function gallerySuite(site: () => Site): void {
     await page.locator('.tiles li:nth-child(2) img').evaluate((image: HTMLImageElement) => image.decode())
   })
 
-  test('downloads all that is there as one ZIP file, made by the browser', {
-    onlyChromium: 'Firefox tells its driver of no download',
+  test('downloads all available pictures as a ZIP file built in the browser', {
+    onlyChromium: 'Firefox doesn’t report downloads to its driver',
     expected: GONE,
   }, async ({ page, url }) => {
-    await uploaded(page, 2)
+    await upload(page, 2)
     const ids = await idsOf(page)
     await page.goto(`${url}/g#${ids[0]},AAAAAAAAAAA,${ids[1]}`)
     await page.getByText('Deleted').waitFor()
@@ -159,10 +159,10 @@ export function gallerySuite(site: () => Site): void {
     }
   })
 
-  test('carries what people wrote of a picture, in what they copy alone', CLIPBOARD, async ({ page }) => {
+  test('includes descriptions in copied links only', CLIPBOARD, async ({ page }) => {
     const sent: string[] = []
     page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`))
-    await uploaded(page, 2)
+    await upload(page, 2)
     await pressInMenu(card(page, '0.gif'), 'describe')
     await page.locator('.describe input').fill('A "cat" [asleep] <on> a mat, 50 % grey')
     await page.keyboard.press('Enter')
@@ -187,21 +187,21 @@ export function gallerySuite(site: () => Site): void {
     assert.equal(
       sent.some((text) => /cat|asleep/.test(text.split('#')[0]!)),
       false,
-      'it never left the device',
+      'the description never left the device',
     )
   })
 
-  test('shows each picture under its own number, first by its preview, and says so if one can’t be had', {
+  test('shows each picture with its number, preview first, and reports load failures', {
     expected: /Failed to load resource/,
   }, async ({ page, axe, proxy, url }) => {
-    await uploaded(page, 3)
+    await upload(page, 3)
     const ids = await idsOf(page)
     const slow = Promise.withResolvers<void>()
     proxy.onOther = (path) => {
       if (path.startsWith(`/raw/${ids[1]}`)) return hold(slow.promise)
       return path.startsWith(`/raw/${ids[2]}`) ? { kind: 'cut' } : NONE
     }
-    // GIFs have no preview of their own: that address leads to the picture itself, which the tile can't have here.
+    // GIFs have no separate preview: the preview URL redirects to the picture, which is blocked here.
     await page.route('**/preview/*', (route) => route.fulfill({ body: preview, contentType: 'image/gif' }))
     await page.goto(`${url}/g#${ids}`)
     await page.locator('.tiles a').first().click()
@@ -221,8 +221,8 @@ export function gallerySuite(site: () => Site): void {
     assert.equal(await page.locator('#shown-problem').textContent(), '')
   })
 
-  test('goes on by a swipe', PHONE, async ({ page, cdp, url }) => {
-    await uploaded(page, 2)
+  test('navigates by swipe', PHONE, async ({ page, cdp, url }) => {
+    await upload(page, 2)
     const ids = await page
       .locator('.card-link input')
       .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value.slice(-11)))
@@ -239,7 +239,7 @@ export function gallerySuite(site: () => Site): void {
     await page.locator('#lightbox-title').filter({ hasText: '2 of 2' }).waitFor()
   })
 
-  test('says so when the link names nothing', { path: '/g#../../etc' }, async ({ page }) => {
+  test('shows a message when the link lists no pictures', { path: '/g#../../etc' }, async ({ page }) => {
     await page.getByText('This gallery is empty.').waitFor()
   })
 }

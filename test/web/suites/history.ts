@@ -1,4 +1,4 @@
-/** What this device remembers, and how it forgets. */
+/** History on this device: export, import, deletion. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { picture } from '../../support/images/pictures.ts'
@@ -22,7 +22,7 @@ import {
 export function historySuite(site: () => Site): void {
   const test = testsOn(site)
   const deleting = testsOn(site, { expected: GONE })
-  deleting('brings back link, name, sizes, thumbnail and key after a reload', async ({ page, url }) => {
+  deleting('restores link, name, sizes, thumbnail and key after a reload', async ({ page, url }) => {
     const id = await uploadOne(page, await photo('kept.jpg'))
     await page.reload()
     const earlier = row(page, 'kept.jpg')
@@ -47,7 +47,7 @@ export function historySuite(site: () => Site): void {
     assert.equal(await remembered(page), 0)
   })
 
-  test('has a square of a panorama for a thumbnail, no strip', async ({ page }) => {
+  test('crops a panorama’s thumbnail to a square', async ({ page }) => {
     const wide = await picture({ width: 900, height: 140, seed: 77 }).jpeg().toBuffer()
     await uploadOne(page, { name: 'wide.jpg', mimeType: 'image/jpeg', buffer: wide })
     const size = await card(page, 'wide.jpg')
@@ -59,7 +59,7 @@ export function historySuite(site: () => Site): void {
     assert.deepEqual(size, [176, 176])
   })
 
-  test('makes this browser forget a deleted picture, too', {
+  test('evicts a deleted picture from the browser’s cache', {
     expected: /status of 404|ERR_CACHE_MISS/,
   }, async ({ page }) => {
     const id = await uploadOne(page, await gif('cached.gif', 71))
@@ -81,11 +81,11 @@ export function historySuite(site: () => Site): void {
   })
 
   deleting(
-    'takes off what the service no longer has, and nothing that something else does not find',
+    'removes pictures that the service no longer has, but not on a proxy’s 404',
     async ({ page, proxy, url }) => {
       const id = await uploadOne(page, await gif('gone.gif', 72))
       const kept = await uploadOne(page, await gif('still-there.gif', 73))
-      // A proxy in front of a service that is being moved.
+      // A proxy in front of a service under maintenance.
       proxy.onOther = at(kept, { kind: 'answer', status: 404, headers: { 'Content-Type': 'text/html' } })
       const key = await keyOf(page, id)
       assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
@@ -96,8 +96,8 @@ export function historySuite(site: () => Site): void {
     },
   )
 
-  const onlyChromium = 'WebDriver BiDi tells of no download that a page made itself'
-  test('goes to a file and comes back in another browser, where it can delete', {
+  const onlyChromium = 'WebDriver BiDi doesn’t report downloads created by the page'
+  test('exports to a file and imports it in another browser, which can then delete', {
     onlyChromium,
   }, async (first) => {
     const id = await uploadOne(first.page, await photo('travels.jpg'))
@@ -123,7 +123,7 @@ export function historySuite(site: () => Site): void {
     await second.end()
   })
 
-  test('believes nothing that a file says', async ({ page, url }) => {
+  test('validates everything in an imported file', async ({ page, url }) => {
     const entry = {
       id: 'Zr4Kq9Lm2Xa',
       key: `Zr4Kq9Lm2Xa${'k'.repeat(32)}`,
@@ -146,7 +146,7 @@ export function historySuite(site: () => Site): void {
       null,
       7,
     ]
-    const give = (content: unknown) =>
+    const importFile = (content: unknown) =>
       page.setInputFiles('#import-file', {
         name: 'h.json',
         mimeType: 'application/json',
@@ -154,11 +154,11 @@ export function historySuite(site: () => Site): void {
       })
     await page.click('#device summary')
     await page.locator('html[data-device]').waitFor()
-    await give({ pinhole: 1, pictures: wrong })
+    await importFile({ pinhole: 1, pictures: wrong })
     await heard(page, /0 pictures imported/)
-    await give({ pinhole: 2, pictures: [entry] })
+    await importFile({ pinhole: 2, pictures: [entry] })
     await heard(page, /isn’t a Pinhole history file/)
-    await give('not json')
+    await importFile('not json')
     await heard(page, /isn’t a Pinhole history file/)
     assert.equal(await remembered(page), 0)
     assert.equal(await page.locator('.row').count(), 0)
@@ -166,12 +166,12 @@ export function historySuite(site: () => Site): void {
     const id = await uploadOne(page, await gif('mine.gif', 80))
     const key = await keyOf(page, id)
     const own = { ...entry, id, key: `${id}${'k'.repeat(32)}`, link: `${url}/${id}` }
-    await give({ pinhole: 1, pictures: [own] })
+    await importFile({ pinhole: 1, pictures: [own] })
     await heard(page, /0 pictures imported/)
-    assert.equal(await keyOf(page, id), key, 'a false key takes no true one’s place')
+    assert.equal(await keyOf(page, id), key, 'a wrong key doesn’t overwrite the right one')
   })
 
-  test('forgets all when told to, after asking', async ({ page, url }) => {
+  test('clears the history after confirmation', async ({ page, url }) => {
     const id = await uploadOne(page, await gif('forget.gif', 74))
     await page.reload()
     await row(page, 'forget.gif').waitFor()
@@ -190,10 +190,10 @@ export function historySuite(site: () => Site): void {
     assert.equal(await remembered(page), 0)
     assert.equal(await page.evaluate(() => localStorage.length), 0)
     assert.equal(await page.locator('input[name="mode"]:checked').getAttribute('value'), 'auto')
-    assert.equal((await fetch(`${url}/raw/${id}`)).status, 200, 'the picture stays')
+    assert.equal((await fetch(`${url}/raw/${id}`)).status, 200, 'the picture stays online')
   })
 
-  test('keeps the wish that nothing be remembered, when it forgets all', async ({ page }) => {
+  test('keeps the choice to remember nothing when the history is cleared', async ({ page }) => {
     await page.click('#device summary')
     await page.locator('html[data-device]').waitFor()
     await page.locator('#remember').uncheck()
@@ -230,7 +230,7 @@ export function historySuite(site: () => Site): void {
     await heard(page, /Deleted/)
   })
 
-  test('gives the link, and says what it can’t do, when the storage is full', {
+  test('shows the link and a warning when browser storage is full', {
     beforeScripts: () => {
       IDBObjectStore.prototype.put = () => {
         throw new DOMException('full', 'QuotaExceededError')
@@ -252,7 +252,7 @@ export function historySuite(site: () => Site): void {
     await heard(page, /Nothing was imported/)
   })
 
-  deleting('never lets a key into an address, but to delete', async ({ page, url, server }) => {
+  deleting('puts the key in a URL only for deletion', async ({ page, url, server }) => {
     const addresses: string[] = []
     page.on('request', (request) => addresses.push(`${request.method()} ${request.url()}`))
     const id = await uploadOne(page, await gif('key.gif', 77))

@@ -1,4 +1,4 @@
-/** Every way in which a picture gets onto the page. */
+/** All ways to add a picture. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { heic as heicFile } from '../../support/images/heic.ts'
@@ -6,11 +6,11 @@ import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, PASTING, type Site, testsOn, type Visit } from '../support/site.ts'
 import { card, cardIn, cardsIn, choose, heard, keptFiles, share, textOf } from '../support/steps.ts'
 
-const DRAGGING = { onlyChromium: 'WebDriver BiDi drags nothing from outside' }
+const DRAGGING = { onlyChromium: 'WebDriver BiDi can’t drag from outside the browser' }
 
 export function inputSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('takes several files from the picker, and says what it did to each', async ({ page }) => {
+  test('accepts several files from the picker and describes the compression of each', async ({ page }) => {
     const input = page.locator('#file')
     assert.equal(await input.getAttribute('multiple'), '')
     assert.match((await input.getAttribute('accept')) ?? '', /^image\/jpeg,(?!.*image\/\*)/)
@@ -30,7 +30,7 @@ export function inputSuite(site: () => Site): void {
     ])
   })
 
-  test('takes dropped files, and of a folder only the pictures', DRAGGING, async (visit) => {
+  test('accepts dropped files, and only pictures from folders', DRAGGING, async (visit) => {
     const folder = await onDisk([
       await photo('single.jpg', 11),
       await photo('holiday/a.jpg', 12),
@@ -46,18 +46,18 @@ export function inputSuite(site: () => Site): void {
     ])
   })
 
-  test('takes what can be read of dropped folders', {
+  test('skips unreadable parts of dropped folders', {
     ...DRAGGING,
     beforeScripts: () => {
       const { webkitGetAsEntry } = DataTransferItem.prototype
       DataTransferItem.prototype.webkitGetAsEntry = function () {
         const entry = webkitGetAsEntry.call(this) as FileSystemDirectoryEntry
-        // Chromium gives this class no name. The third look is the first into the inner folder.
+        // Chromium doesn't expose this class by name. The third read is the first of the inner folder.
         const prototype: FileSystemDirectoryReader = Object.getPrototypeOf(entry.createReader())
         const { readEntries } = prototype
-        let looks = 0
+        let reads = 0
         prototype.readEntries = function (onEntries, onError) {
-          if (++looks === 3) onError?.(new DOMException('denied', 'NotReadableError'))
+          if (++reads === 3) onError?.(new DOMException('denied', 'NotReadableError'))
           else readEntries.call(this, onEntries, onError)
         }
         return entry
@@ -69,27 +69,31 @@ export function inputSuite(site: () => Site): void {
     await cardsIn(visit.page, 'done', 1)
   })
 
-  test('opens the hole while something is dragged over the page', DRAGGING, async ({ page, cdp }) => {
+  test('shows the drop target during a drag', DRAGGING, async ({ page, cdp }) => {
     const folder = await onDisk([await photo()])
     const data = { items: [], files: [join(folder, 'photo.jpg')], dragOperationsMask: 1 }
     const session = await cdp()
     await session.send('Input.dispatchDragEvent', { type: 'dragEnter', x: 300, y: 300, data })
     await page.locator('html[data-dragging]').waitFor()
-    // Chromium's protocol ends a drag without telling the page; a person's pointer tells it.
+    // The DevTools protocol ends a drag without notifying the page, unlike a real pointer.
     await page.locator('h1').dispatchEvent('dragleave')
     await page.locator('html:not([data-dragging])').waitFor()
   })
 
-  test('takes an image dragged over from another tab, or says how to bring it', DRAGGING, async (visit) => {
-    const { buffer } = await gif()
-    const inline = `data:image/gif;base64,${buffer.toString('base64')}`
-    await drag(visit, { items: [{ mimeType: 'text/uri-list', data: inline }] })
-    await visit.page.locator('.card[data-state="done"] h3', { hasText: /^Picture, \d/ }).waitFor()
-    await drag(visit, { items: [{ mimeType: 'text/uri-list', data: 'https://elsewhere.example/cat.jpg' }] })
-    await heard(visit.page, /That’s only a link/)
-  })
+  test(
+    'accepts an image dragged from another tab, or explains what to do instead',
+    DRAGGING,
+    async (visit) => {
+      const { buffer } = await gif()
+      const inline = `data:image/gif;base64,${buffer.toString('base64')}`
+      await drag(visit, { items: [{ mimeType: 'text/uri-list', data: inline }] })
+      await visit.page.locator('.card[data-state="done"] h3', { hasText: /^Picture, \d/ }).waitFor()
+      await drag(visit, { items: [{ mimeType: 'text/uri-list', data: 'https://elsewhere.example/cat.jpg' }] })
+      await heard(visit.page, /That’s only a link/)
+    },
+  )
 
-  test('takes what is pasted anywhere', { ...PASTING, ...CLIPBOARD }, async ({ page }) => {
+  test('accepts pastes anywhere on the page', { ...PASTING, ...CLIPBOARD }, async ({ page }) => {
     const { buffer } = await screenshot()
     await page.evaluate(async (base64) => {
       const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
@@ -116,7 +120,7 @@ export function inputSuite(site: () => Site): void {
     await cardsIn(page, 'done', 3)
   })
 
-  test('asks before it sends what the share sheet posts', async ({ page, proxy }) => {
+  test('asks before sending files from the share sheet', async ({ page, proxy }) => {
     const before = proxy.uploads
     const files = [await gif('shared one.gif', 31), await gif('größer.gif', 32)]
     await share(page, files)
@@ -125,17 +129,17 @@ export function inputSuite(site: () => Site): void {
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'offer-title')
     await offer.getByText('größer.gif').waitFor()
     assert.equal(new URL(page.url()).search, '')
-    assert.equal(proxy.uploads, before, 'any page can post here: nothing is sent unasked')
+    assert.equal(proxy.uploads, before, 'any site can post here, so nothing is sent without confirmation')
     await page.click('#offer-send')
     await cardIn(page, 'done', 'shared one.gif')
     await cardIn(page, 'done', 'größer.gif')
     await page.reload()
     await page.locator('.row').nth(1).waitFor()
-    assert.equal(await page.locator('#offer').isVisible(), false, 'shared files are taken once')
+    assert.equal(await page.locator('#offer').isVisible(), false, 'shared files are offered once')
   })
 
-  test('says what of a share found no room', {
-    onlyChromium: 'Firefox tells no page how much room it has',
+  test('reports shared files that didn’t fit', {
+    onlyChromium: 'Firefox doesn’t let tests limit the storage quota',
   }, async ({ page, url, cdp }) => {
     const large = { ...(await gif('large.gif', 33)), buffer: Buffer.alloc(8 * 2 ** 20) }
     const quota = { origin: url, quotaSize: 4 * 2 ** 20 }
@@ -150,7 +154,7 @@ export function inputSuite(site: () => Site): void {
     await heard(page, /1 picture didn’t fit/)
   })
 
-  test('makes a JPEG of HEIC, and says so', async ({ page }) => {
+  test('converts HEIC to JPEG and says so', async ({ page }) => {
     assert.match((await page.locator('#file').getAttribute('accept')) ?? '', /\.heic/)
     await choose(page, [{ name: 'IMG_0002.HEIC', mimeType: 'image/heic', buffer: Buffer.from(heicFile()) }])
     const done = await cardIn(page, 'done', 'IMG_0002.HEIC')
@@ -158,7 +162,7 @@ export function inputSuite(site: () => Site): void {
     await done.locator('img').waitFor()
   })
 
-  test('refuses what it cannot read with a sentence that helps', async ({ page, proxy }) => {
+  test('rejects unsupported files with a helpful message', async ({ page, proxy }) => {
     const before = proxy.uploads
     const video = { name: 'clip.mov', mimeType: 'video/quicktime', buffer: Buffer.from('\0\0\0\x14ftypqt  ') }
     const drawing = { name: 'plan.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') }
@@ -171,7 +175,7 @@ export function inputSuite(site: () => Site): void {
     assert.match((await says('plan.svg')) ?? '', /SVG/)
     assert.match((await says('cut.jpg')) ?? '', /damaged/)
     assert.equal(proxy.uploads, before)
-    assert.equal(await page.locator('[data-action="retry"]:visible').count(), 0, 'nothing would change')
+    assert.equal(await page.locator('[data-action="retry"]:visible').count(), 0, 'a retry would fail again')
   })
 }
 

@@ -1,16 +1,16 @@
-/** What the page costs before it is of use, and what it leaves alone until it is needed. */
+/** Cost of the first load, and what loads only on demand. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif, photo } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import { cardIn, choose } from '../support/steps.ts'
 
-/** Scripts and styles, compressed. */
+/** Limit for compressed scripts and styles. */
 const FIRST_LOAD_BYTES = 15_000
 
 export function loadingSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('fetches at most 15 kB of scripts and styles at first, and no codec before a picture is chosen', {
+  test('loads at most 15 kB of scripts and styles initially, and no codec before a picture is chosen', {
     path: null,
   }, async ({ page, url }) => {
     const fetched: { path: string; bytes: number }[] = []
@@ -43,7 +43,7 @@ export function loadingSuite(site: () => Site): void {
     await cardIn(page, 'done', 'codec.jpg')
   })
 
-  test('fetches what a picture needs while it is being chosen, but no codec', async ({ page }) => {
+  test('preloads the upload code when the file picker opens, but no codec', async ({ page }) => {
     await page.waitForLoadState('networkidle')
     const fetched: string[] = []
     page.on('response', (response) => fetched.push(new URL(response.url()).pathname))
@@ -60,7 +60,7 @@ export function loadingSuite(site: () => Site): void {
     )
   })
 
-  test('is an app that can be installed', { onlyChromium: 'Firefox installs no apps' }, async ({
+  test('is installable as an app', { onlyChromium: 'Firefox does not install apps' }, async ({
     page,
     cdp,
     url,
@@ -70,7 +70,7 @@ export function loadingSuite(site: () => Site): void {
     const { errors } = await session.send('Page.getAppManifest')
     assert.deepEqual(errors, [])
     const { installabilityErrors } = await session.send('Page.getInstallabilityErrors')
-    // A profile without a trace on the disk can't install anything; nothing else may stand in the way.
+    // Incognito profiles can't install apps. No other obstacle is allowed.
     assert.deepEqual(
       installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito'),
       [],
@@ -85,7 +85,7 @@ export function loadingSuite(site: () => Site): void {
     }
   })
 
-  it('serves the shared address as the plain form where no worker answers', async () => {
+  it('handles the share target like the plain form without a service worker', async () => {
     const form = new FormData()
     const { buffer } = await gif('shared.gif', 93)
     form.append('file', new Blob([new Uint8Array(buffer)]), 'shared.gif')

@@ -1,17 +1,17 @@
-/** Viewer, deletion, result, errors and terms, as people meet them: with scripts and without. */
+/** Viewer, deletion, result, error and terms pages, with and without scripts. */
 import assert from 'node:assert/strict'
 import { at, hold } from '../support/fault-proxy.ts'
 import { gif, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, type Site, testsOn } from '../support/site.ts'
 import { clipboard, heard, pressInMenu, remembered, textOf, uploadOne } from '../support/steps.ts'
 
-/** What Chromium itself writes when an answer is an error. */
+/** Chromium's own console message for an error response. */
 const NOT_FOUND = /status of (400|404|410)/
 
 export function pagesSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('works as a plain form where scripts do not run: upload, look, delete', {
-    onlyChromium: 'WebDriver BiDi turns no scripts off',
+  test('works without scripts: upload, view, delete', {
+    onlyChromium: 'WebDriver BiDi can’t disable scripts',
     javaScriptEnabled: false,
     expected: NOT_FOUND,
   }, async ({ page, url }) => {
@@ -29,18 +29,18 @@ export function pagesSuite(site: () => Site): void {
     assert.equal(page.url(), link)
     const raw = await page.locator('#picture').getAttribute('src')
     const { width, height } = (await page.locator('#picture').boundingBox())!
-    assert.deepEqual([width, height], [53, 37], 'the picture is in sight')
+    assert.deepEqual([width, height], [53, 37], 'the picture is visible')
     assert.deepEqual(Buffer.from(await (await fetch(url + raw)).arrayBuffer()), chosen.buffer)
     assert.equal((await page.content()).includes(new URL(deleteLink).searchParams.get('key')!), false)
 
     await page.goto(deleteLink)
-    assert.equal((await fetch(link)).status, 200, 'looking at the delete link deletes nothing')
+    assert.equal((await fetch(link)).status, 200, 'opening the deletion link deletes nothing')
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal((await fetch(link)).status, 404)
   })
 
-  test('lets a chosen file be sent where scripts may run and ours never came', {
+  test('can submit a chosen file when the script failed to load', {
     path: null,
     expected: /Failed to load resource/,
   }, async ({ page, proxy, url }) => {
@@ -53,7 +53,7 @@ export function pagesSuite(site: () => Site): void {
     await page.getByRole('heading', { name: 'Here is your link.' }).waitFor()
   })
 
-  test('deletes from the delete link, where scripts run, with a DELETE', {
+  test('sends a DELETE from the deletion link with scripts', {
     ...CLIPBOARD,
     expected: NOT_FOUND,
   }, async ({ page, url }) => {
@@ -66,7 +66,7 @@ export function pagesSuite(site: () => Site): void {
     await gallery.locator('.tiles img').evaluate((image: HTMLImageElement) => image.decode())
     await page.goto(deleteLink)
     const deletion = page.waitForRequest((request) => request.method() === 'DELETE')
-    // Asked for once more, both are forgotten by this browser's cache.
+    // Refetching evicts both from the browser's cache.
     const forgotten = Promise.all(
       [`/raw/${id}`, `/preview/${id}`].map((path) =>
         page.waitForResponse((response) => new URL(response.url()).pathname === path),
@@ -84,13 +84,13 @@ export function pagesSuite(site: () => Site): void {
     await gallery.close()
     await page.goto(deleteLink)
     await page.getByRole('heading', { name: 'This picture has already been deleted.' }).waitFor()
-    assert.equal(await page.getByRole('button').count(), 0, 'nothing is asked twice')
+    assert.equal(await page.getByRole('button').count(), 0, 'no second confirmation')
   })
 
-  test('lets the owner alone delete on the viewer', { expected: NOT_FOUND }, async ({ page, url }) => {
+  test('shows Delete on the viewer only to the uploader', { expected: NOT_FOUND }, async ({ page, url }) => {
     const id = await uploadOne(page, await screenshot('mine.png', 83))
     const visitor = await site().visit({ path: `/${id}` })
-    // It is live when it has looked into the history.
+    // The page is live once it has checked the history.
     await visitor.page.locator('html[data-live]').waitFor()
     assert.equal(await visitor.page.locator('#owner').isVisible(), false)
     await visitor.end()
@@ -106,7 +106,7 @@ export function pagesSuite(site: () => Site): void {
     assert.equal(await remembered(page), 0)
   })
 
-  test('copies every form of the link on the viewer, and downloads', CLIPBOARD, async ({ page, url }) => {
+  test('copies all embed codes on the viewer, and downloads', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('view.jpg', 84))
     await page.goto(`${url}/${id}`)
     await page.click('#copy-link')
@@ -124,7 +124,7 @@ export function pagesSuite(site: () => Site): void {
     assert.equal(page.url(), `${url}/`)
   })
 
-  test('gives the picture its place before it arrives, at its own shape', {
+  test('reserves the picture’s space and aspect ratio before it loads', {
     viewport: { width: 1000, height: 600 },
   }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await photo('tall.jpg', 85, 900))
@@ -141,32 +141,36 @@ export function pagesSuite(site: () => Site): void {
   })
 
   const narrow = { expected: NOT_FOUND, viewport: { width: 320, height: 640 } }
-  test('satisfies axe and scrolls nowhere sideways, from 320 px on', narrow, async ({ page, axe, url }) => {
-    const id = await uploadOne(page, await photo('narrow.jpg', 86))
-    const paths = [
-      '/',
-      `/${id}`,
-      '/terms',
-      '/api',
-      '/tools',
-      '/g',
-      `/g#${id}`,
-      '/AAAAAAAAAAA',
-      '/api/delete',
-      '/no/such/page',
-    ]
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      for (const path of paths) {
-        await page.goto(url + path)
-        assert.deepEqual(await axe(), [], `${path}, ${colorScheme}`)
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`)
+  test(
+    'has no axe violations and no horizontal scrolling from 320 px',
+    narrow,
+    async ({ page, axe, url }) => {
+      const id = await uploadOne(page, await photo('narrow.jpg', 86))
+      const paths = [
+        '/',
+        `/${id}`,
+        '/terms',
+        '/api',
+        '/tools',
+        '/g',
+        `/g#${id}`,
+        '/AAAAAAAAAAA',
+        '/api/delete',
+        '/no/such/page',
+      ]
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        for (const path of paths) {
+          await page.goto(url + path)
+          assert.deepEqual(await axe(), [], `${path}, ${colorScheme}`)
+          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+          assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`)
+        }
       }
-    }
-  })
+    },
+  )
 
-  test('gives every control 44 px, on the narrowest screen', {
+  test('has targets of at least 44 px on the narrowest screen', {
     viewport: { width: 320, height: 640 },
   }, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('finger.jpg', 87))
@@ -185,7 +189,7 @@ export function pagesSuite(site: () => Site): void {
     }
   })
 
-  test('gives the operator’s reason for taking a picture down, in the person’s language where it has words for it', {
+  test('shows the operator’s rule for a removal, translated where possible', {
     locale: 'de-DE',
     expected: /status of (403|410)/,
   }, async ({ page, url, server }) => {
@@ -197,8 +201,8 @@ export function pagesSuite(site: () => Site): void {
     ] as const) {
       const name = `${act}-${rule}.gif`
       const id = await uploadOne(page, await gif(name, 90 + name.length))
-      const given = [act, id, '--reason', 'as told', ...(rule === null ? [] : ['--rule', rule])]
-      const { code, stderr } = await server.operator(given)
+      const command = [act, id, '--reason', 'as told', ...(rule === null ? [] : ['--rule', rule])]
+      const { code, stderr } = await server.operator(command)
       assert.equal(code, 0, stderr)
       await page.goto(`${url}/${id}`)
       if (said === null) {
@@ -216,10 +220,7 @@ export function pagesSuite(site: () => Site): void {
     ['fr-CA', 'fr', 'Une image, un lien.', 'Cette image est déjà supprimée.'],
     ['ja-JP', 'en', 'A picture in, a link out.', 'This picture has already been deleted.'],
   ] as const) {
-    test(`speaks the person’s language: ${locale}`, { locale, expected: NOT_FOUND }, async ({
-      page,
-      url,
-    }) => {
+    test(`uses the visitor’s language: ${locale}`, { locale, expected: NOT_FOUND }, async ({ page, url }) => {
       assert.equal(await page.locator('html').getAttribute('lang'), lang)
       assert.equal(await page.locator('html').getAttribute('dir'), 'ltr')
       await page.getByRole('heading', { name: headline }).waitFor()
@@ -228,14 +229,14 @@ export function pagesSuite(site: () => Site): void {
     })
   }
 
-  test('moves nothing for people who ask for less motion', { reducedMotion: 'reduce' }, async ({ page }) => {
+  test('has no motion with prefers-reduced-motion', { reducedMotion: 'reduce' }, async ({ page }) => {
     await uploadOne(page, await photo('calm.jpg', 88))
     const moving = await page.evaluate(() =>
       [...document.querySelectorAll('*')]
         .filter((element) => {
           const { transitionDuration, animationName } = getComputedStyle(element)
           return (
-            // A question that does not hear at first: nothing that is seen.
+            // Not visible: the delay before a question accepts presses.
             !['none', 'asked'].includes(animationName) ||
             transitionDuration.split(', ').some((time) => Number.parseFloat(time) > 0)
           )

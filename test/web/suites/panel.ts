@@ -1,4 +1,4 @@
-/** Earlier pictures: search, several at once, other tabs. */
+/** Earlier pictures: search, multiple selection, sync between tabs. */
 import assert from 'node:assert/strict'
 import { until } from '../../support/until.ts'
 import { gif } from '../support/pictures.ts'
@@ -19,7 +19,7 @@ import {
 export function panelSuite(site: () => Site): void {
   const test = testsOn(site)
   const deleting = testsOn(site, { expected: GONE })
-  deleting('searches, copies and deletes several at once', CLIPBOARD, async ({ page }) => {
+  deleting('searches, and copies and deletes several pictures together', CLIPBOARD, async ({ page }) => {
     const names = [
       'beach 1',
       'beach 2',
@@ -71,11 +71,11 @@ export function panelSuite(site: () => Site): void {
         await row(page, 'beach 1.gif').locator('input').isChecked(),
       ],
       [true, true],
-      'a search loses no pick',
+      'searching keeps the selection',
     )
   })
 
-  test('copies the links of rows in any form, chosen here or there', CLIPBOARD, async ({ page, url }) => {
+  test('copies row links in the chosen format, from either select', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('earlier.gif', 641))
     await page.reload()
     await row(page, 'earlier.gif').waitFor()
@@ -96,44 +96,51 @@ export function panelSuite(site: () => Site): void {
     const link = (await cardIn(page, 'done', 'new.gif')).locator('.card-link input')
     assert.match(await link.inputValue(), /\/raw\/\w+\.gif$/)
     await page.selectOption('#earlier-format', 'markdown')
-    assert.match(await link.inputValue(), /^!\[\]/, 'cards follow')
+    assert.match(await link.inputValue(), /^!\[\]/, 'cards use the same format')
     await page.selectOption('#format', 'bbcode')
-    assert.equal(await page.locator('#earlier-format').inputValue(), 'bbcode', 'and so do rows')
+    assert.equal(await page.locator('#earlier-format').inputValue(), 'bbcode', 'and rows, too')
     await press(row(page, 'earlier.gif'), 'copy')
     await heard(page, /Copied/)
     assert.equal(await clipboard(page), forms.bbcode)
   })
 
-  deleting('keeps picks, questions and the focus while another tab works', async ({ page, url }) => {
-    await choose(page, [await gif('stays.gif', 631), await gif('asked.gif', 632), await gif('goes.gif', 633)])
-    await cardsIn(page, 'done', 3)
-    await page.reload()
-    await page.locator('.row').nth(2).waitFor()
-    const other = await page.context().newPage()
-    await other.goto(url)
-    await other.locator('.row').nth(2).waitFor()
+  deleting(
+    'keeps selection, confirmations and focus while another tab makes changes',
+    async ({ page, url }) => {
+      await choose(page, [
+        await gif('stays.gif', 631),
+        await gif('asked.gif', 632),
+        await gif('goes.gif', 633),
+      ])
+      await cardsIn(page, 'done', 3)
+      await page.reload()
+      await page.locator('.row').nth(2).waitFor()
+      const other = await page.context().newPage()
+      await other.goto(url)
+      await other.locator('.row').nth(2).waitFor()
 
-    await pressInMenu(row(page, 'asked.gif'), 'delete')
-    await choose(other, [await gif('new.gif', 634)])
-    await row(page, 'new.gif').waitFor()
-    await row(page, 'new.gif').locator('img:visible').waitFor()
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
-    assert.equal(await focused(), 'Keep: asked.gif')
-    assert.equal(await page.locator('.row .card-name').first().textContent(), 'new.gif')
+      await pressInMenu(row(page, 'asked.gif'), 'delete')
+      await choose(other, [await gif('new.gif', 634)])
+      await row(page, 'new.gif').waitFor()
+      await row(page, 'new.gif').locator('img:visible').waitFor()
+      const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+      assert.equal(await focused(), 'Keep: asked.gif')
+      assert.equal(await page.locator('.row .card-name').first().textContent(), 'new.gif')
 
-    await press(row(page, 'asked.gif'), 'keep')
-    await page.click('#select')
-    await row(page, 'stays.gif').locator('input').check()
-    await page.click('#delete-selected')
-    await deleteRow(row(other, 'goes.gif'))
-    await page.waitForFunction(() => document.querySelectorAll('.row').length === 3)
-    assert.equal(await row(page, 'stays.gif').locator('input').isChecked(), true)
-    await page.getByText('1 selected').waitFor()
-    assert.equal(await page.evaluate(() => document.activeElement?.id), 'delete-keep')
-    assert.equal(await page.locator('#delete-confirm').isVisible(), true)
-  })
+      await press(row(page, 'asked.gif'), 'keep')
+      await page.click('#select')
+      await row(page, 'stays.gif').locator('input').check()
+      await page.click('#delete-selected')
+      await deleteRow(row(other, 'goes.gif'))
+      await page.waitForFunction(() => document.querySelectorAll('.row').length === 3)
+      assert.equal(await row(page, 'stays.gif').locator('input').isChecked(), true)
+      await page.getByText('1 selected').waitFor()
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'delete-keep')
+      assert.equal(await page.locator('#delete-confirm').isVisible(), true)
+    },
+  )
 
-  deleting('follows in other tabs what is uploaded, deleted and forgotten in one', async ({ page, url }) => {
+  deleting('syncs uploads, deletions and a cleared history between tabs', async ({ page, url }) => {
     const other = await page.context().newPage()
     await other.goto(url)
     await other.locator('html[data-live]').waitFor()

@@ -1,10 +1,10 @@
-/** The link in sight, and nothing that moves under the thumb. */
+/** Phones: the link is visible, and nothing shifts. */
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import { PHONE, type Site, testsOn } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, copiesNothing, uploadOne } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, disableAutoCopy, uploadOne } from '../support/steps.ts'
 
 export function phoneSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -16,7 +16,7 @@ export function phoneSuite(site: () => Site): void {
       viewport,
       hasTouch: true,
       isMobile: true,
-      beforeScripts: copiesNothing,
+      beforeScripts: disableAutoCopy,
     }, async ({ page }) => {
       await uploadOne(page, await photo('in-sight.jpg'))
       assert.equal(await page.evaluate(() => scrollY), 0)
@@ -35,7 +35,7 @@ export function phoneSuite(site: () => Site): void {
 
   for (const width of [360, 1000]) {
     const viewport = { width, height: 900 }
-    test(`keeps a card’s height up to the link: ${width}`, { viewport }, async ({ page, proxy }) => {
+    test(`keeps a card’s height until the link appears: ${width}`, { viewport }, async ({ page, proxy }) => {
       const uploading = Promise.withResolvers<void>()
       proxy.onUpload = () => hold(uploading.promise)
       await choose(page, [await gif('steady.gif', 11), await gif('below.gif', 12)])
@@ -46,7 +46,7 @@ export function phoneSuite(site: () => Site): void {
       uploading.resolve()
       await cardIn(page, 'done', 'steady.gif')
       await cardIn(page, 'done', 'below.gif')
-      // Totals of two pictures come in their own row: what counts is the height, and the place below one another.
+      // With two pictures, totals appear in their own row, so compare heights and relative positions.
       const after = [await boxOf(card(page, 'steady.gif')), await boxOf(card(page, 'below.gif'))]
       assert.deepEqual(
         after.map(({ height }) => height),
@@ -88,7 +88,7 @@ export function phoneSuite(site: () => Site): void {
     })
   }
 
-  test('never hides the id of a link', { viewport: { width: 320, height: 640 } }, async ({ page }) => {
+  test('always shows the ID of a link', { viewport: { width: 320, height: 640 } }, async ({ page }) => {
     const id = await uploadOne(page, await gif('long-name.gif', 13))
     const field = card(page, 'long-name.gif').locator('input')
     assert.match(await field.inputValue(), new RegExp(`${id}$`))
@@ -102,10 +102,10 @@ export function phoneSuite(site: () => Site): void {
     )
   })
 
-  test('clips nothing where text is twice as large', {
+  test('clips nothing with text at 200%', {
     ...PHONE,
     locale: 'fr-FR',
-    // As wide as 390 pixels are then.
+    // 390 pixels at this text size.
     viewport: { width: 195, height: 422 },
   }, async ({ page }) => {
     const fits = (selector: string) =>
@@ -123,13 +123,13 @@ export function phoneSuite(site: () => Site): void {
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 195)
   })
 
-  test('speaks of no dropping where nothing can be dropped', PHONE, async ({ page }) => {
+  test('does not mention drag and drop on touch devices', PHONE, async ({ page }) => {
     assert.equal(await page.locator('.drop-hint').isVisible(), false)
     await page.getByText('No account. Location and camera data are removed.').waitFor()
   })
 
-  test('clips no word where the system chooses the colours', {
-    onlyChromium: 'Firefox 153 can be told of forced colours by no protocol',
+  test('clips no text with forced colours', {
+    onlyChromium: 'Firefox 153 can’t emulate forced colours',
     viewport: { width: 390, height: 664 },
     forcedColors: 'active',
   }, async ({ page }) => {
@@ -146,7 +146,7 @@ export function phoneSuite(site: () => Site): void {
   })
 }
 
-/** The only card, once it is in `state`: seen and measured in one step, for it goes on by itself. */
+/** Waits for the only card's `state` and measures it in the same step, because the state may change at any time. */
 async function heightIn(page: Page, state: string): Promise<number> {
   const seen = await page.waitForFunction(
     (state) => document.querySelector(`.card[data-state="${state}"]`)?.getBoundingClientRect().height,

@@ -1,4 +1,4 @@
-/** How far a picture is: bytes and seconds of a large file, steps of a compression, waiting. */
+/** Progress display: bytes and speed of large files, compression steps, retry countdown. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { at, hold, NEVER, NONE } from '../support/fault-proxy.ts'
@@ -9,11 +9,11 @@ import { card, cardIn, choose, press, textOf } from '../support/steps.ts'
 
 export function progressSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('tells bytes, speed and time left of a large file, and all of it truly', async ({ page, proxy }) => {
+  test('shows accurate bytes, speed and time left for a large file', async ({ page, proxy }) => {
     proxy.onUpload = () => ({ kind: 'slow', bytesPerSecond: 400_000 })
     await page.getByLabel('Original').check()
     const chosen = await grain()
-    // From the disk, as people's files come: so many bytes are slow to hand over.
+    // From disk, because transferring so many bytes over the protocol is slow.
     await page.setInputFiles('#file', join(await onDisk([chosen]), chosen.name))
     const note = card(page, chosen.name).locator('.card-note')
     await note.filter({ hasText: /left$/ }).waitFor()
@@ -38,7 +38,7 @@ export function progressSuite(site: () => Site): void {
     await cardIn(page, 'cancelled', chosen.name)
   })
 
-  test('counts down to the next try, and says at once when the device is offline', {
+  test('counts down to the next attempt, and shows immediately when the device is offline', {
     expected: /Failed to load resource/,
   }, async ({ page, proxy }) => {
     await page.clock.install()
@@ -56,7 +56,7 @@ export function progressSuite(site: () => Site): void {
     await state.filter({ hasText: 'Retrying in' }).waitFor()
   })
 
-  test('counts the steps of a compression', async ({ page, proxy }) => {
+  test('shows compression steps', async ({ page, proxy }) => {
     const arriving = Promise.withResolvers<void>()
     proxy.onOther = at('.wasm', hold(arriving.promise))
     const steps: string[] = []
@@ -77,7 +77,7 @@ export function progressSuite(site: () => Site): void {
     assert.deepEqual(seen, ['1 of 3 0', '2 of 3 33', '3 of 3 67'])
   })
 
-  test('lets a compression that takes long be skipped', async ({ page, proxy }) => {
+  test('offers to skip a slow compression', async ({ page, proxy }) => {
     proxy.onOther = at('.wasm', NEVER)
     const chosen = await photo('slow.jpg', 41)
     await choose(page, [chosen])

@@ -1,4 +1,4 @@
-/** A second press where a question comes up is no answer to it. */
+/** Confirmations ignore accidental second presses. */
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
@@ -14,8 +14,8 @@ interface Question {
 
 export function questionsSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('takes neither a second click nor a second tap nor a held key for the answer', {
-    onlyChromium: 'Firefox has no protocol that lets animations stand still',
+  test('ignores a second click, a second tap and a held key', {
+    onlyChromium: 'Firefox can’t freeze animations',
     hasTouch: true,
     expected: GONE,
   }, async ({ page, cdp, url }) => {
@@ -26,7 +26,7 @@ export function questionsSuite(site: () => Site): void {
     await choose(page, [await gif('asked-1.gif', 901), await gif('asked-2.gif', 902)])
     await cardsIn(page, 'done', 2)
     const [id] = await idsOf(page)
-    // Time stands still for what a new question does not hear: a slow machine presses as fast as any.
+    // Freeze the animation that blocks presses, so that slow machines behave the same.
     const session = await cdp()
     await session.send('Animation.enable')
     const pace = (playbackRate: number) => session.send('Animation.setPlaybackRate', { playbackRate })
@@ -35,27 +35,27 @@ export function questionsSuite(site: () => Site): void {
     const inCard = (action: string) => first.locator(`[data-action="${action}"]`)
     await pace(0)
     const card = { ask: inCard('delete'), confirm: inCard('confirm-delete'), keep: inCard('keep') }
-    await isAskedOnce(page, card, deletions)
+    await ignoresSecondPress(page, card, deletions)
 
     await page.goto(`${url}/${id}`)
     await page.locator('#owner:visible').waitFor()
     const viewer = questionIn(page, '#owner-delete', '#owner-confirm', '#owner-keep')
-    await isAskedOnce(page, viewer, deletions)
+    await ignoresSecondPress(page, viewer, deletions)
 
     await page.goto(url)
     await page.click('#select')
     await page.click('#select-all')
     const several = questionIn(page, '#delete-selected', '#delete-confirm', '#delete-keep')
-    await isAskedOnce(page, several, deletions)
+    await ignoresSecondPress(page, several, deletions)
 
     await pace(1)
     await several.ask.click()
     await several.confirm.click()
     await page.locator('#status').filter({ hasText: '2 pictures deleted.' }).waitFor()
-    assert.equal(deletions.length, 2, 'half a second later it is an answer')
+    assert.equal(deletions.length, 2, 'accepted after half a second')
   })
 
-  test('takes no other answer while it deletes', { expected: GONE }, async ({ page, axe, proxy, url }) => {
+  test('accepts no other answer while deleting', { expected: GONE }, async ({ page, axe, proxy, url }) => {
     const names = ['under-way-1.gif', 'under-way-2.gif', 'under-way-3.gif']
     await choose(page, await Promise.all(names.map((name, index) => gif(name, 911 + index))))
     await cardsIn(page, 'done', 3)
@@ -98,7 +98,7 @@ export function questionsSuite(site: () => Site): void {
     assert.equal(deletions, 2)
   })
 
-  test('says why it did not delete: that nobody answered only if nobody did', {
+  test('says why a deletion failed, and reports unreachability only without a response', {
     expected: /Failed to load resource/,
   }, async ({ page, proxy, url }) => {
     await choose(page, [await gif('refused.gif', 915)])
@@ -126,7 +126,7 @@ export function questionsSuite(site: () => Site): void {
     ]
     for (const { path, ask, confirm } of pages) {
       await page.goto(url + path)
-      // Waits between tries take no time here.
+      // Skip the waits between attempts.
       await page.clock.install()
       for (const [fault, words] of faults) {
         proxy.onOther = at('/api/delete', fault)
@@ -147,8 +147,12 @@ function questionIn(page: Page, ask: string, confirm: string, keep: string): Que
   return { ask: page.locator(ask), confirm: page.locator(confirm), keep: page.locator(keep) }
 }
 
-async function isAskedOnce(page: Page, { ask, confirm, keep }: Question, deletions: string[]): Promise<void> {
-  const stands = async (how: string) => {
+async function ignoresSecondPress(
+  page: Page,
+  { ask, confirm, keep }: Question,
+  deletions: string[],
+): Promise<void> {
+  const assertStillOpen = async (how: string) => {
     assert.deepEqual([await confirm.isVisible(), await keep.isVisible()], [true, true], how)
     assert.equal(await keep.evaluate((button) => button === document.activeElement), true, how)
     assert.deepEqual(deletions, [], how)
@@ -156,15 +160,15 @@ async function isAskedOnce(page: Page, { ask, confirm, keep }: Question, deletio
     await ask.waitFor()
   }
   await ask.dblclick()
-  await stands('clicked twice')
+  await assertStillOpen('clicked twice')
 
   const { x, y, width, height } = (await ask.boundingBox())!
   await page.touchscreen.tap(x + width / 2, y + height / 2)
   await page.touchscreen.tap(x + width / 2, y + height / 2)
-  await stands('tapped twice')
+  await assertStillOpen('tapped twice')
 
   await ask.focus()
   for (let repeat = 0; repeat < 4; repeat++) await page.keyboard.down('Enter')
   await page.keyboard.up('Enter')
-  await stands('key held')
+  await assertStillOpen('key held')
 }

@@ -1,4 +1,4 @@
-/** The form for reports: what it asks for, and that nothing typed is lost, with a script or without. */
+/** Report form: required fields, and no loss of input, with and without scripts. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { NONE } from '../support/fault-proxy.ts'
@@ -17,10 +17,10 @@ const TYPED = {
 export function reportSuite(site: () => Site): void {
   const test = testsOn(site)
   for (const javaScriptEnabled of [true, false]) {
-    const how = javaScriptEnabled ? 'with a script' : 'without a script'
+    const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
 
     const visit = { path: null, javaScriptEnabled, expected: /^Failed to load resource: / }
-    test(`keeps what was typed whatever fails, ${how}`, visit, async ({ page, proxy, url }) => {
+    test(`keeps the input after any failure, ${how}`, visit, async ({ page, proxy, url }) => {
       const id = await openForm(page, site(), javaScriptEnabled ? 801 : 802)
       await fill(page)
       for (const fault of [
@@ -45,7 +45,7 @@ export function reportSuite(site: () => Site): void {
     })
   }
 
-  test('says in the form that copyright needs a name, and other reasons none', async ({ page }) => {
+  test('requires a name for copyright reports only', async ({ page }) => {
     await openForm(page, site(), 803)
     const sent: string[] = []
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
@@ -53,7 +53,7 @@ export function reportSuite(site: () => Site): void {
     for (const name of ['name', 'email', 'signature'] as const) {
       await page.locator(`#${name}`).fill('')
       await page.locator('form.report button').click()
-      assert.equal(await page.evaluate(() => document.activeElement?.id), name, 'the browser points to it')
+      assert.equal(await page.evaluate(() => document.activeElement?.id), name, 'the browser focuses it')
       assert.equal(
         await page.locator(`#${name}`).evaluate((field: HTMLInputElement) => field.validity.valueMissing),
         true,
@@ -69,7 +69,7 @@ export function reportSuite(site: () => Site): void {
   })
 
   const unscripted = { javaScriptEnabled: false, expected: /^Failed to load resource: / }
-  test('without a script, the server says that a name is missing', unscripted, async ({ page }) => {
+  test('without scripts, the server reports a missing name', unscripted, async ({ page }) => {
     await openForm(page, site(), 804)
     await fill(page)
     await page.locator('#name').fill('')
@@ -82,7 +82,7 @@ export function reportSuite(site: () => Site): void {
   })
 }
 
-/** Uploads a picture and opens the form that reports it. Returns the picture's id. */
+/** Uploads a picture and opens its report form. Returns the picture's ID. */
 async function openForm(page: Page, site: Site, seed: number): Promise<string> {
   const { page: home, end } = await site.visit()
   const id = await uploadOne(home, await gif('to-report.gif', seed))

@@ -1,4 +1,4 @@
-/** What is said, copied and kept while pictures are on their way. */
+/** Announcements, copying and kept files during uploads. */
 import assert from 'node:assert/strict'
 import { at, NEVER, NONE } from '../support/fault-proxy.ts'
 import { gif, largeGif } from '../support/pictures.ts'
@@ -9,7 +9,7 @@ import {
   cardsIn,
   choose,
   clipboard,
-  copiesNothing,
+  disableAutoCopy,
   heard,
   keptFiles,
   press,
@@ -29,7 +29,7 @@ export function sendingSuite(site: () => Site): void {
     )
   }
 
-  test('copies the link of a picture that comes alone by itself, unless that is switched off', {
+  test('copies the link of a single picture automatically, unless turned off', {
     ...PASTING,
     ...CLIPBOARD,
   }, async ({ page }) => {
@@ -63,7 +63,7 @@ export function sendingSuite(site: () => Site): void {
     await heard(page, /links copied/)
   })
 
-  test('sends a picture for a day, and chooses that again the next time', async ({ page }) => {
+  test('sends the chosen lifetime and remembers it', async ({ page }) => {
     const forever = page.getByText('Your picture stays until you delete it.')
     const forATime = page.getByText('Your picture’s page says how long it stays')
     assert.deepEqual([await forever.isVisible(), await forATime.isVisible()], [true, false])
@@ -83,7 +83,7 @@ export function sendingSuite(site: () => Site): void {
     assert.ok(Math.abs(Date.parse(time ?? '') - Date.now() - 86_400_000) < 600_000, `${time}`)
   })
 
-  test('says truly when copying failed, and selects the link', {
+  test('reports a failed copy and selects the link', {
     beforeScripts: () => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined })
       document.execCommand = () => false
@@ -101,7 +101,7 @@ export function sendingSuite(site: () => Site): void {
     )
   })
 
-  test('says of a picture that is too large for previews where none is shown', async ({ page }) => {
+  test('names the apps that won’t preview a large picture', async ({ page }) => {
     await choose(page, [await largeGif('large.gif'), await gif('small.gif')])
     const large = await cardIn(page, 'done', 'large.gif')
     assert.match(await textOf(large), /Too large for a WhatsApp preview/)
@@ -109,7 +109,7 @@ export function sendingSuite(site: () => Site): void {
     assert.doesNotMatch(await textOf(small), /WhatsApp/)
   })
 
-  test('explains a pasted address', PASTING, async ({ page }) => {
+  test('explains what to do after pasting a URL', PASTING, async ({ page }) => {
     await page.evaluate(() => {
       const clipboardData = new DataTransfer()
       clipboardData.setData('text/plain', 'https://elsewhere.example/cat.jpg')
@@ -120,7 +120,7 @@ export function sendingSuite(site: () => Site): void {
     await heard(page, /That’s only a link/)
   })
 
-  test('sums up many in one sentence, and is silent after four seconds', async ({ page }) => {
+  test('announces many uploads in one sentence, which disappears after four seconds', async ({ page }) => {
     await page.clock.install()
     const said: string[] = []
     await page.exposeFunction('hear', (text: string) => said.push(text))
@@ -141,7 +141,7 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(await page.locator('#status').textContent(), '')
   })
 
-  test('offers the rest of the queue after a reload in the middle', async ({ page, proxy, url }) => {
+  test('offers the rest of the queue after a reload', async ({ page, proxy, url }) => {
     page.on('dialog', (dialog) => void dialog.accept())
     proxy.onUpload = () => NEVER
     const files = [await gif('first.gif', 506), await gif('second.gif', 507)]
@@ -152,7 +152,11 @@ export function sendingSuite(site: () => Site): void {
     await other.goto(url)
     await other.locator('html[data-live]').waitFor()
     await other.waitForLoadState('networkidle')
-    assert.equal(await other.locator('#offer').isVisible(), false, 'what a page still sends is its own')
+    assert.equal(
+      await other.locator('#offer').isVisible(),
+      false,
+      'files of an open page are not offered elsewhere',
+    )
     await other.close()
     await page.reload()
     proxy.onUpload = () => NONE
@@ -167,9 +171,9 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(await page.locator('#offer').isVisible(), false)
   })
 
-  test('keeps the file until its key is kept', {
+  test('keeps the file until the deletion key is saved', {
     beforeScripts: () => {
-      // The device is about to write the key down.
+      // Saving the key is pending.
       const { transaction } = IDBDatabase.prototype
       IDBDatabase.prototype.transaction = function (this: IDBDatabase, stores, mode, options) {
         const begun = transaction.call(this, stores, mode, options)
@@ -186,14 +190,14 @@ export function sendingSuite(site: () => Site): void {
     await page.getByRole('heading', { name: '1 upload didn’t finish' }).waitFor()
   })
 
-  test('goes on offering what was shared until it is taken, and then what was left unsent', {
+  test('keeps offering shared files until they are taken, then unsent ones', {
     expected: /Failed to load resource/,
   }, async ({ page, proxy }) => {
     page.on('dialog', (dialog) => void dialog.accept())
     proxy.onUpload = () => NEVER
     await choose(page, [await gif('left.gif', 521)])
     await keptFiles(page, 1)
-    // As the service worker keeps it.
+    // Stored like the service worker does.
     await page.evaluate(
       async (bytes) => {
         const headers = { 'Content-Type': 'image/gif', 'X-File-Name': 'shared.gif' }
@@ -211,7 +215,7 @@ export function sendingSuite(site: () => Site): void {
     await page.getByLabel('Edit before sending').check()
     await page.click('#offer-send')
     await heard(page, /Couldn’t reach the service/)
-    assert.equal(await shared.isVisible(), true, 'nothing was taken')
+    assert.equal(await shared.isVisible(), true, 'no file was taken')
     await page.getByLabel('Edit before sending').uncheck()
     await page.click('#offer-send')
     await cardIn(page, 'done', 'shared.gif')
@@ -222,7 +226,7 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(await page.locator('#offer').isVisible(), false)
   })
 
-  test('sends what was left once, though two pages offer it', async ({ page, proxy, url }) => {
+  test('sends unsent files only once, even if two tabs offer them', async ({ page, proxy, url }) => {
     page.on('dialog', (dialog) => void dialog.accept())
     proxy.onUpload = () => NEVER
     await choose(page, [await gif('once.gif', 523)])
@@ -241,8 +245,8 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(await other.locator('.card').count(), 0)
   })
 
-  test('keeps what it says, and the button beside it, on the screen, however long a name is', {
-    beforeScripts: copiesNothing,
+  test('keeps notices and their button on the screen, however long a name is', {
+    beforeScripts: disableAutoCopy,
   }, async ({ page }) => {
     await page.setViewportSize({ width: 360, height: 640 })
     const file = await gif(`${'n'.repeat(190)}.gif`, 97)
@@ -256,7 +260,7 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360)
   })
 
-  test('bounds what another page may leave here', async ({ page }) => {
+  test('limits what other sites can store here', async ({ page }) => {
     const one = await gif('x', 525)
     await share(
       page,

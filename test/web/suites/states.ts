@@ -1,4 +1,4 @@
-/** Each state of a card: what it says and what it offers. */
+/** States of a card: messages and actions. */
 import assert from 'node:assert/strict'
 import jsqr from 'jsqr'
 import type { Page } from 'playwright-core'
@@ -21,7 +21,7 @@ import {
   uploadOne,
 } from '../support/steps.ts'
 
-/** A CommonJS module, whose types say that it is its own default. */
+/** CommonJS module whose types declare it as its own default export. */
 const jsQR = jsqr as unknown as typeof jsqr.default
 
 export function statesSuite(site: () => Site): void {
@@ -62,7 +62,7 @@ export function statesSuite(site: () => Site): void {
     assert.equal(await leavingAsks(page), false)
   })
 
-  test('cancels at every stage, and starts again when asked', async ({ page, proxy }) => {
+  test('can be cancelled at every stage and restarted', async ({ page, proxy }) => {
     const compressing = Promise.withResolvers<void>()
     const uploading = Promise.withResolvers<void>()
     proxy.onOther = at('worker', hold(compressing.promise))
@@ -76,7 +76,7 @@ export function statesSuite(site: () => Site): void {
     await press(await cardIn(page, 'uploading', 'b.jpg'), 'cancel')
     await cardsIn(page, 'cancelled', 3)
     const focused = await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
-    assert.equal(focused, 'Try again: b.jpg', 'the keyboard keeps its place')
+    assert.equal(focused, 'Try again: b.jpg', 'keyboard focus is kept')
     await press(card(page, 'a.jpg'), 'dismiss')
     await press(card(page, 'd.jpg'), 'retry')
     uploading.resolve()
@@ -87,7 +87,7 @@ export function statesSuite(site: () => Site): void {
     ])
   })
 
-  test('offers every form of the link, one by one and all together', CLIPBOARD, async ({ page, url }) => {
+  test('copies links in every format, individually and all together', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('one.gif', 41))
     const other = await uploadOne(page, await gif('two.gif', 42))
     await press(card(page, 'one.gif'), 'copy')
@@ -128,7 +128,7 @@ export function statesSuite(site: () => Site): void {
     await page.locator('#qr').waitFor({ state: 'hidden' })
   })
 
-  test('copies where the clipboard is closed to scripts, as over plain http', {
+  test('copies without the Clipboard API, as over plain HTTP', {
     beforeScripts: () => Object.defineProperty(navigator, 'clipboard', { value: undefined }),
   }, async ({ page }) => {
     const id = await uploadOne(page, await gif('old-way.gif', 45))
@@ -144,7 +144,7 @@ export function statesSuite(site: () => Site): void {
     assert.match(await page.locator('#pasted').inputValue(), new RegExp(`/api/delete\\?key=${id}`))
   })
 
-  test('shows all links, one a line, where nothing may copy', {
+  test('shows all links, one per line, when copying is not allowed', {
     beforeScripts: () => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined })
       document.execCommand = () => false
@@ -167,17 +167,17 @@ export function statesSuite(site: () => Site): void {
     assert.deepEqual(await axe(), [])
   })
 
-  test('lets a sentence stand as long as it takes to read, while it is pointed at, and for who was away', {
+  test('keeps a notice long enough to read, while hovered, and while the page is hidden', {
     ...PASTING,
     path: null,
   }, async ({ page, url }) => {
     await page.clock.install()
     await page.goto(url)
     await page.locator('html[data-live]').waitFor()
-    // From here on time passes only as the test lets it.
+    // Fake clock from here on.
     await page.clock.pauseAt(Date.now() + 3_600_000)
     const status = page.locator('#status')
-    const turn = (hidden: boolean) =>
+    const setHidden = (hidden: boolean) =>
       page.evaluate((hidden) => {
         Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
         document.dispatchEvent(new Event('visibilitychange'))
@@ -193,22 +193,22 @@ export function statesSuite(site: () => Site): void {
     const sentence = (await status.textContent())!
     assert.ok(sentence.length > 70, sentence)
     await page.clock.runFor(80 * sentence.length - 500)
-    assert.equal(await status.textContent(), sentence, 'long words stand longer')
+    assert.equal(await status.textContent(), sentence, 'long texts stay longer')
     await status.hover()
     await page.clock.runFor(20_000)
-    assert.equal(await status.textContent(), sentence, 'pointed at')
+    assert.equal(await status.textContent(), sentence, 'hovered')
     await page.mouse.move(1, 1)
-    await turn(true)
+    await setHidden(true)
     await page.clock.runFor(60_000)
-    assert.equal(await status.textContent(), sentence, 'nobody is looking')
-    await turn(false)
+    assert.equal(await status.textContent(), sentence, 'page hidden')
+    await setHidden(false)
     await page.clock.runFor(4000)
-    assert.equal(await status.textContent(), sentence, 'just back')
+    assert.equal(await status.textContent(), sentence, 'page visible again')
     await page.clock.runFor(80 * sentence.length)
     assert.equal(await status.textContent(), '')
   })
 
-  test('shares through the device where it can', {
+  test('uses the share sheet where available', {
     beforeScripts: () => {
       Object.assign(Navigator.prototype, {
         share: async (data: ShareData) => {
@@ -222,7 +222,7 @@ export function statesSuite(site: () => Site): void {
     await page.locator(`html[data-shared="${url}/${id}"]`).waitFor()
   })
 
-  test('works by keyboard alone', { expected: GONE }, async ({ page }) => {
+  test('works by keyboard only', { expected: GONE }, async ({ page }) => {
     const chooser = page.waitForEvent('filechooser')
     for (let presses = 0; presses < 5; presses++) {
       await page.keyboard.press('Tab')
@@ -242,12 +242,12 @@ export function statesSuite(site: () => Site): void {
       ['Copy', 'View', 'Edit', 'Delete', 'More'].map((name) => `${name}: keys.gif`),
     )
     await page.keyboard.press('Enter')
-    // The menu takes the focus when it is open.
+    // An open menu has focus.
     await page.waitForFunction(() => document.activeElement?.textContent === 'QR code')
     await page.keyboard.press('ArrowDown')
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Describe')
     await page.keyboard.press('Escape')
-    assert.equal(await focusedLabel(page), 'More: keys.gif', 'a closed menu gives the focus back')
+    assert.equal(await focusedLabel(page), 'More: keys.gif', 'closing the menu restores focus')
     const more = done.locator('[data-action="more"]')
     assert.equal(await more.getAttribute('aria-haspopup'), 'menu')
     assert.equal(await more.getAttribute('aria-expanded'), 'false')
@@ -255,24 +255,24 @@ export function statesSuite(site: () => Site): void {
     await page.waitForFunction(() => document.activeElement?.textContent === 'QR code')
     assert.equal(await more.getAttribute('aria-expanded'), 'true')
     await page.keyboard.press('Tab')
-    assert.equal(await page.locator('#menu').isVisible(), false, 'Tab leaves no open menu behind')
+    assert.equal(await page.locator('#menu').isVisible(), false, 'Tab closes the menu')
     assert.equal(await more.getAttribute('aria-expanded'), 'false')
     await page.keyboard.press('Shift+Tab')
     assert.equal(await focusedLabel(page), 'More: keys.gif')
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')
     await cardIn(page, 'confirming', 'keys.gif')
-    assert.equal(await focusedLabel(page), 'Keep: keys.gif', 'Enter twice deletes nothing')
+    assert.equal(await focusedLabel(page), 'Keep: keys.gif', 'pressing Enter twice deletes nothing')
     await page.keyboard.press('Shift+Tab')
     assert.equal(await focusedLabel(page), 'Delete for good: keys.gif')
     await page.keyboard.press('Enter')
     await page.waitForFunction(() => document.querySelectorAll('.card').length === 0)
     await heard(page, /Deleted: keys.gif/)
-    assert.equal(await page.evaluate(() => document.activeElement?.id), 'file', 'the focus is somewhere')
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'file', 'focus is not lost')
   })
 }
 
-/** As the phone beside the screen reads it: dark on white, with no more around it than the drawing brings. */
+/** Decodes the QR code, rendered dark on white with only its own quiet zone. */
 async function readQrCode(svg: string): Promise<string | undefined> {
   const drawing = sharp(Buffer.from(svg.replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"')))
   const { data, info } = await drawing

@@ -1,4 +1,4 @@
-/** The picture, readable on every screen, and still while it comes. */
+/** Viewer: layout on every screen, zoom, and no shifts while loading. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -19,25 +19,25 @@ export function viewerSuite(site: () => Site): void {
     const id = await uploadOne(page, file)
     await page.goto(`${site().url}/${id}`)
     await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
-    // All that the page offers is there by then: what is still missing will not come.
+    // Everything the page offers is present by then.
     await page.locator('html[data-live]').waitFor()
     return id
   }
   const shown = (page: Page) => page.locator('#picture').boundingBox()
 
-  test('lets a tall picture fit the width, and the page scroll', {
+  test('fits a tall picture to the width and lets the page scroll', {
     viewport: { width: 390, height: 664 },
   }, async ({ page }) => {
     await view(page, await sized(600, 3000))
     const box = (await shown(page))!
-    // Firefox's scroll bar takes some of the width.
+    // Firefox's scroll bar takes up width.
     const width = await page.evaluate(() => document.documentElement.clientWidth)
     assert.ok(width > 370 && width <= 390, `${width}`)
     assert.ok(Math.abs(box.width - width) < 1 && Math.abs(box.height - width * 5) < 5, JSON.stringify(box))
     assert.ok(await page.evaluate((height) => document.documentElement.scrollHeight > height, width * 5))
   })
 
-  test('toggles between fit and actual size by press and by button, and opens the file by key', {
+  test('toggles between fit and actual size by click and button, and opens the file by keyboard', {
     viewport: { width: 500, height: 700 },
   }, async ({ page }) => {
     await view(page, await sized(1200, 900))
@@ -48,7 +48,7 @@ export function viewerSuite(site: () => Site): void {
       () => page.click('#zoom'),
     ]
     await page.keyboard.press('z')
-    assert.equal(await page.locator('.stage[data-actual]').count(), 0, 'no key of the page’s own')
+    assert.equal(await page.locator('.stage[data-actual]').count(), 0, 'the page doesn’t handle the key')
     for (const toggle of toggles) {
       await toggle()
       await page.locator('.stage[data-actual]').waitFor()
@@ -66,7 +66,7 @@ export function viewerSuite(site: () => Site): void {
     const left = await page.locator('#stage').evaluate((stage) => stage.scrollLeft)
     assert.ok(left > 600, `what was pressed is in the middle: ${left}`)
     assert.equal(new URL(page.url()).pathname.startsWith('/raw'), false)
-    // Behind the page's own listener: would the browser follow the link? The test stays here.
+    // After the page's own listener: checks whether the browser would follow the link, without following it.
     const link = page.locator('.stage a')
     await link.evaluate((link) => {
       link.addEventListener('click', (event) => {
@@ -79,7 +79,7 @@ export function viewerSuite(site: () => Site): void {
     assert.equal(await link.getAttribute('data-follows'), 'true')
   })
 
-  test('offers no other size where the picture is whole as it is', async ({ page }) => {
+  test('offers no zoom when the picture already has its actual size', async ({ page }) => {
     await view(page, await photo('whole.jpg', 5))
     assert.equal(await page.locator('#zoom').isVisible(), false)
   })
@@ -101,19 +101,19 @@ export function viewerSuite(site: () => Site): void {
     await page.waitForFunction(() => visualViewport!.scale > 1.5)
   })
 
-  for (const [name, width, height, least] of [
+  for (const [name, width, height, minHeight] of [
     ['uses the height of a phone held sideways', 740, 360, 300],
     ['stays usable at 400 %', 320, 256, 150],
   ] as const) {
     test(name, { viewport: { width, height } }, async ({ page }) => {
       await view(page, await sized(1200, 900))
       const box = (await shown(page))!
-      assert.ok(box.height >= least && box.y + box.height <= height + 1, JSON.stringify(box))
+      assert.ok(box.height >= minHeight && box.y + box.height <= height + 1, JSON.stringify(box))
     })
   }
 
-  test('shows the preview that came along until the picture has come', {
-    onlyChromium: 'Firefox’s driver takes pictures of elements with a style that our policy forbids',
+  test('shows the preview until the picture has loaded', {
+    onlyChromium: 'Firefox’s driver takes element screenshots with a style that our policy forbids',
   }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await sized(1600, 1100))
     const arriving = Promise.withResolvers<void>()
@@ -128,15 +128,15 @@ export function viewerSuite(site: () => Site): void {
     assert.deepEqual(await preview.boundingBox(), await shown(page))
     const pixelOf = async () => (await sharp(await page.locator('.frame').screenshot()).stats()).channels[0]!
     const before = await pixelOf()
-    assert.ok(before.stdev > 5, 'the preview is seen')
+    assert.ok(before.stdev > 5, 'the preview is visible')
     arriving.resolve()
     await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
     const after = await pixelOf()
     assert.ok(Math.abs(after.mean - before.mean) < 8, `${before.mean} ${after.mean}`)
   })
 
-  test('moves nothing, before and after the picture arrives', {
-    onlyChromium: 'Firefox has no PerformanceObserver of layout shifts',
+  test('has no layout shift before and after the picture loads', {
+    onlyChromium: 'Firefox doesn’t support layout-shift entries',
   }, async ({ page, proxy, url }) => {
     const id = await uploadOne(page, await sized(1600, 1100))
     for (const viewport of [
@@ -156,7 +156,7 @@ export function viewerSuite(site: () => Site): void {
     }
   })
 
-  test('shares its link through the device where it can, and says nothing when the person thinks better of it', {
+  test('uses the share sheet where available, and stays silent when the user cancels', {
     beforeScripts: () => {
       Object.assign(Navigator.prototype, {
         share: async (data: ShareData) => {
@@ -174,7 +174,7 @@ export function viewerSuite(site: () => Site): void {
     assert.equal(await page.locator('#status').textContent(), '')
   })
 
-  test('offers no sharing where the device has none', {
+  test('offers no sharing without a share sheet', {
     beforeScripts: () => {
       delete (Navigator.prototype as Partial<Navigator>).share
     },
@@ -183,9 +183,9 @@ export function viewerSuite(site: () => Site): void {
     assert.equal(await page.locator('#share-link').isVisible(), false)
   })
 
-  test('copies the picture itself', {
+  test('copies the image', {
     ...CLIPBOARD,
-    onlyChromium: 'headless Firefox has no clipboard for pictures',
+    onlyChromium: 'headless Firefox can’t copy images',
   }, async ({ page }) => {
     await view(page, await sized(120, 80))
     await page.click('#copy-image')
@@ -197,7 +197,7 @@ export function viewerSuite(site: () => Site): void {
   })
 }
 
-/** How often the layout shifted without an input, up to the frame in which what is there now is drawn. */
+/** Number of layout shifts without input, up to the frame that renders the current content. */
 function shiftsOf(page: Page): Promise<number> {
   return page.evaluate(async () => {
     for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
@@ -207,7 +207,7 @@ function shiftsOf(page: Page): Promise<number> {
         resolve(shifts.filter(({ hadRecentInput }) => !hadRecentInput).length)
       })
       observer.observe({ type: 'layout-shift', buffered: true })
-      // Told after all shifts, and also where there is none.
+      // Reported after all shifts, even if there were none.
       observer.observe({ type: 'mark' })
       performance.mark('end of the shifts')
     })

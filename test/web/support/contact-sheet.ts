@@ -1,4 +1,4 @@
-/** Screenshots side by side in one picture, to be looked at together. */
+/** Combines screenshots into one image for review. */
 import sharp from 'sharp'
 
 export interface Shot {
@@ -9,10 +9,10 @@ export interface Shot {
 
 const SHEET_WIDTH = 1580
 const GAP = 10
-/** What is further down is cut off. */
+/** Taller screenshots are cropped. */
 const MAX_HEIGHT = 1400
 
-/** Wide screens at half their size. */
+/** Wide screens are scaled by half. */
 export async function writeSheet(shots: Shot[], file: string): Promise<void> {
   if (shots.length === 0) return
   const scaled = await Promise.all(

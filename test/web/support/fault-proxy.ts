@@ -1,4 +1,4 @@
-/** Stands between browser and server, and does to uploads what networks do. */
+/** Proxy between browser and server that injects network faults. */
 import {
   createServer,
   type IncomingMessage,
@@ -11,26 +11,26 @@ import { Transform } from 'node:stream'
 
 export type Fault =
   | { kind: 'none' }
-  /** Answers with this instead of the server. */
+  /** Responds instead of the server. */
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: string }
-  /** Breaks the connection in the middle of the body, or instead of an answer. */
+  /** Breaks the connection during the body, or instead of a response. */
   | { kind: 'cut' }
-  /** Lets the server answer, and breaks the connection before its answer arrives. */
+  /** Lets the server process the request, then drops its response. */
   | { kind: 'lose-answer' }
-  /** Takes the body in no faster than this. */
+  /** Throttles the request body. */
   | { kind: 'slow'; bytesPerSecond: number }
-  /** Nothing moves until `until` settles. */
+  /** Stalls the request until `until` settles. */
   | { kind: 'hold'; until: Promise<unknown> }
 
 export interface FaultProxy {
   readonly url: string
-  /** Set it to where the server listens before the first request. */
+  /** The server's URL. Set it before the first request. */
   target: string
-  /** What happens to the next uploads. Default: nothing. */
+  /** Fault for uploads. Default: none. */
   onUpload: () => Fault
-  /** What happens to everything else. Default: nothing. */
+  /** Fault for other requests. Default: none. */
   onOther: (path: string) => Fault
-  /** Uploads that arrived so far, whatever became of them. */
+  /** Number of upload requests so far, successful or not. */
   readonly uploads: number
   close(): Promise<void>
 }
@@ -41,7 +41,7 @@ export const hold = (until: Promise<unknown>): Fault => ({ kind: 'hold', until }
 
 export const NEVER = hold(new Promise(() => {}))
 
-/** Does `fault` to requests whose path contains `part`, and lets all others pass. */
+/** Applies `fault` to requests whose path contains `part`. */
 export const at =
   (part: string, fault: Fault) =>
   (path: string): Fault =>
@@ -52,7 +52,7 @@ export async function startFaultProxy(): Promise<FaultProxy> {
     const path = request.url ?? '/'
     const isUpload = request.method === 'POST' && path === '/api/upload'
     if (isUpload) uploads++
-    void treat(isUpload ? proxy.onUpload() : proxy.onOther(path), request, response, proxy.target)
+    void handle(isUpload ? proxy.onUpload() : proxy.onOther(path), request, response, proxy.target)
   }
   let uploads = 0
   const server = createServer(listener)
@@ -74,7 +74,7 @@ export async function startFaultProxy(): Promise<FaultProxy> {
   return proxy
 }
 
-function atPace(bytesPerSecond: number): Transform {
+function throttle(bytesPerSecond: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       setTimeout(done, (1000 * chunk.length) / bytesPerSecond, null, chunk)
@@ -82,7 +82,7 @@ function atPace(bytesPerSecond: number): Transform {
   })
 }
 
-async function treat(
+async function handle(
   fault: Fault,
   request: IncomingMessage,
   response: ServerResponse,
@@ -113,6 +113,6 @@ async function treat(
     },
   )
   forwarded.on('error', () => response.destroy())
-  if (fault.kind === 'slow') request.pipe(atPace(fault.bytesPerSecond)).pipe(forwarded)
+  if (fault.kind === 'slow') request.pipe(throttle(fault.bytesPerSecond)).pipe(forwarded)
   else request.pipe(forwarded)
 }

@@ -1,4 +1,4 @@
-/** Files as a person would choose them. */
+/** Sample files for uploads. */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ export interface ChosenFile {
   buffer: Buffer
 }
 
-/** A photograph as cameras save it: compression makes it a good deal smaller. */
+/** A high-quality JPEG that compresses well. */
 export async function photo(name = 'photo.jpg', seed = 1, width = 320): Promise<ChosenFile> {
   const buffer = await picture({ width, height: Math.round(width * 0.75), seed })
     .jpeg({ quality: 96 })
@@ -19,7 +19,7 @@ export async function photo(name = 'photo.jpg', seed = 1, width = 320): Promise<
   return { name, mimeType: 'image/jpeg', buffer }
 }
 
-/** One that says where it was taken. */
+/** A photo with GPS coordinates. */
 export async function photoWithPlace(name = 'place.jpg'): Promise<ChosenFile> {
   const buffer = await picture({ width: 320, height: 240, seed: 9 })
     .withExif({ IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '51/1 30/1 3230/100' } })
@@ -40,7 +40,7 @@ export async function gif(name = 'loop.gif', seed = 3): Promise<ChosenFile> {
   return { name, mimeType: 'image/gif', buffer: await picture({ seed }).gif().toBuffer() }
 }
 
-/** More than 600 KB, which nothing makes smaller. */
+/** Incompressible, larger than 600 KB. */
 export async function largeGif(name: string): Promise<ChosenFile> {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
   const buffer = await sharp({ create: { width: 850, height: 700, channels: 3, background: '#000', noise } })
@@ -49,13 +49,13 @@ export async function largeGif(name: string): Promise<ChosenFile> {
   return { name, mimeType: 'image/gif', buffer }
 }
 
-/** As phones make them: an ISO media file whose brand is `heic`. */
+/** Header of a phone's HEIC: an ISO media file with brand `heic`. */
 export function heic(name = 'IMG_0001.HEIC'): ChosenFile {
   const buffer = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')
   return { name, mimeType: 'image/heic', buffer }
 }
 
-/** Puts files on the disk, under a new folder. Their names may hold folders. */
+/** Writes files to a new temporary folder. Names may contain subfolders. */
 export async function onDisk(files: ChosenFile[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-web-'))
   for (const { name, buffer } of files) {

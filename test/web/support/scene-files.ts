@@ -1,4 +1,4 @@
-/** Drawn pictures as files, in the shapes that a viewer must stand. */
+/** Demo pictures as files, including extreme aspect ratios. */
 import { randomBytes } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -14,7 +14,7 @@ async function file(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> 
 
 let drawn: Promise<ChosenFile[]> | undefined
 
-/** Drawn once. */
+/** Rendered once and cached. */
 export function photos(): Promise<ChosenFile[]> {
   drawn ??= Promise.all([
     file('hills-in-the-mist.jpg', hills()),
@@ -24,7 +24,7 @@ export function photos(): Promise<ChosenFile[]> {
   return drawn
 }
 
-/** A strip as chats and comics make them. */
+/** A very tall picture, like a comic strip. */
 export async function strip(): Promise<ChosenFile> {
   const parts = await Promise.all([hills(), sea(), pears(), hills(), sea()])
   const panels = await Promise.all(parts.map((part) => sharp(part).resize(1080, 810).toBuffer()))
@@ -48,7 +48,7 @@ export async function icon(): Promise<ChosenFile> {
   return { name: 'icon.png', mimeType: 'image/png', buffer }
 }
 
-/** Some 16 MB that nothing makes smaller. */
+/** Incompressible, about 16 MB. */
 export async function grain(): Promise<ChosenFile> {
   const [width, height] = [2400, 2300]
   const pixels = randomBytes(width * height * 3)
@@ -58,7 +58,7 @@ export async function grain(): Promise<ChosenFile> {
   return { name: 'grain.png', mimeType: 'image/png', buffer }
 }
 
-/** Leaves pictures to find on the next visit. */
+/** Uploads pictures and reloads the page, so that they appear as earlier pictures. */
 export async function uploadedBefore(page: Page, count: number): Promise<void> {
   const files = await Promise.all(
     Array.from({ length: count }, (_, index) => gif(`holiday ${index + 1}.gif`, index)),

@@ -1,4 +1,4 @@
-/** The real server behind a proxy that can misbehave, and a real browser in front of it. */
+/** A real server behind a fault-injecting proxy, with a real browser. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
@@ -13,49 +13,50 @@ export interface Site {
   readonly proxy: FaultProxy
   readonly browser: Browser
   readonly engine: Engine
-  /** A fresh profile: nothing is remembered from earlier visits. */
+  /** Opens a fresh browser profile. */
   visit(options?: VisitOptions): Promise<Visit>
   close(): Promise<void>
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** Complaints in the console that belong to the test. */
+  /** Console messages that the test expects. */
   expected?: RegExp
-  /** Runs in every page before anything else. */
+  /** Runs in every page before its own scripts. */
   beforeScripts?: () => void
-  /** Default: `/`. `null` opens nothing yet. */
+  /** Default: `/`. `null`: don't open a page. */
   path?: string | null
 }
 
 export interface Visit {
   page: Page
-  /** Chromium's own protocol: tests that need it do not apply to Firefox. */
+  /** Chrome DevTools Protocol, not available in Firefox. */
   cdp(): Promise<CDPSession>
-  /** Axe's findings for WCAG 2.2 AA and best practices, as `rule: element`. */
+  /** See `axeOn`. */
   axe(): Promise<string[]>
-  /** Closes the profile. Fails on any complaint in the console, breach of the policy, or request to another host. */
+  /** Closes the profile. Fails on console errors, policy violations, and requests to other hosts. */
   end(): Promise<void>
 }
 
-/** More than a healthy machine needs for anything. Firefox starts a process for each new profile. */
-const PATIENCE_MS: Record<Engine, number> = { chromium: 60_000, firefox: 90_000 }
+/** Generous timeouts. Firefox starts a process for each profile. */
+const TIMEOUT_MS: Record<Engine, number> = { chromium: 60_000, firefox: 90_000 }
 
-/** What Firefox writes of scripts and styles that could not come, or were under way when the page was left. */
-const FIREFOX_MISSES = /(error loading dynamically imported module|Loading module from|Unable to preload CSS)/
+/** Firefox's messages about scripts and styles that failed to load or were pending when the page closed. */
+const FIREFOX_LOAD_ERRORS =
+  /(error loading dynamically imported module|Loading module from|Unable to preload CSS)/
 
-/** Starts a server with `env`, and Chromium. A browser that is given stays open. */
-export async function openSite(env: Record<string, string> = {}, given?: Browser): Promise<Site> {
-  return openSiteOf(startServer, env, given)
+/** Starts a server with `env`, and Chromium unless a browser is given. A given browser stays open. */
+export async function openSite(env: Record<string, string> = {}, existing?: Browser): Promise<Site> {
+  return openSiteOf(startServer, env, existing)
 }
 
-/** The same of another host. */
+/** Like `openSite`, with another server implementation. */
 export async function openSiteOf<Server extends { url: string; stop(): Promise<unknown> }>(
   start: (env: Record<string, string>) => Promise<Server>,
   env: Record<string, string> = {},
-  given?: Browser,
+  existing?: Browser,
 ): Promise<Omit<Site, 'server'> & { server: Server }> {
-  // First, for where it does not start nothing else may be left running.
-  const browser = given ?? (await launchBrowser())
+  // Start the browser first, so that nothing is left running if it fails.
+  const browser = existing ?? (await launchBrowser())
   const proxy = await startFaultProxy()
   const server = await start({ BASE_URL: proxy.url, UPLOADS_PER_DAY: '1000', ...env })
   proxy.target = server.url
@@ -67,14 +68,14 @@ export async function openSiteOf<Server extends { url: string; stop(): Promise<u
     engine: browser.browserType().name() as Engine,
     visit: (options = {}) => visit(browser, proxy, options),
     async close() {
-      if (!given) await browser.close()
+      if (!existing) await browser.close()
       await proxy.close()
       await server.stop()
     },
   }
 }
 
-/** The same with Firefox. */
+/** Like `openSite`, with Firefox. */
 export async function openSiteInFirefox(env: Record<string, string> = {}): Promise<Site> {
   const browser = await launchFirefox()
   const site = await openSite(env, browser).catch(async (error) => {
@@ -91,7 +92,7 @@ export async function openSiteInFirefox(env: Record<string, string> = {}): Promi
 }
 
 export interface TestOptions extends VisitOptions {
-  /** Settings of a server of its own. Default: the suite's serves it. */
+  /** Settings for a dedicated server. Default: use the suite's. */
   env?: Record<string, string> | undefined
   /** Why the test can't run in Firefox, where it is skipped. */
   onlyChromium?: string
@@ -99,19 +100,20 @@ export interface TestOptions extends VisitOptions {
 
 type TestBody = (visit: Omit<Visit, 'end'> & Pick<Site, 'url' | 'proxy' | 'server'>) => Promise<void>
 
-/** Like `it`, for tests that need one visit: opens it before the body and ends it after. `common`: options of all of them. */
+/** Like `it`, for tests with one visit, which is opened before the body and ended after it. `common`: shared options. */
 export function testsOn(site: () => Site, common: TestOptions = {}) {
-  return (name: string, given: TestOptions | TestBody, body = given as TestBody): void => {
-    const { env, onlyChromium, ...options } = typeof given === 'function' ? common : { ...common, ...given }
+  return (name: string, existing: TestOptions | TestBody, body = existing as TestBody): void => {
+    const { env, onlyChromium, ...options } =
+      typeof existing === 'function' ? common : { ...common, ...existing }
     it(name, async (t) => {
       if (onlyChromium && site().engine !== 'chromium') return t.skip(`does not apply: ${onlyChromium}`)
-      const own = env ? await openSite(env, site().browser) : site()
+      const target = env ? await openSite(env, site().browser) : site()
       try {
-        const visit = await own.visit(options)
-        await body({ ...own, ...visit })
+        const visit = await target.visit(options)
+        await body({ ...target, ...visit })
         await visit.end()
       } finally {
-        if (env) await own.close()
+        if (env) await target.close()
       }
     })
   }
@@ -125,12 +127,12 @@ export const PHONE: TestOptions = {
 }
 
 export const PASTING: TestOptions = {
-  onlyChromium: 'in Firefox a ClipboardEvent that a script makes carries nothing',
+  onlyChromium: 'in Firefox, synthetic ClipboardEvents carry no data',
 }
 
 export const CLIPBOARD: TestOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
 
-/** The cache is made to forget a deleted picture by asking for it once more. */
+/** Expected message: after a deletion, the page refetches the picture to evict it from the cache. */
 export const GONE = /status of 404/
 
 async function visit(
@@ -140,29 +142,31 @@ async function visit(
 ): Promise<Visit> {
   proxy.onUpload = proxy.onOther = () => NONE
   const engine = browser.browserType().name() as Engine
-  // Firefox lets tests read the clipboard by a preference, and knows the permission by no name.
+  // Firefox has no clipboard permission; tests enable it by a preference.
   if (engine === 'firefox') delete options.permissions
   const context = await browser.newContext({
     viewport: { width: 1000, height: 800 },
     reducedMotion: 'reduce',
     ...options,
   })
-  context.setDefaultTimeout(PATIENCE_MS[engine])
-  const complaints: string[] = []
-  const complain = (text: string) => {
-    if (!expected?.test(text) && !(engine === 'firefox' && FIREFOX_MISSES.test(text))) complaints.push(text)
+  context.setDefaultTimeout(TIMEOUT_MS[engine])
+  const problems: string[] = []
+  const reportProblem = (text: string) => {
+    if (!expected?.test(text) && !(engine === 'firefox' && FIREFOX_LOAD_ERRORS.test(text)))
+      problems.push(text)
   }
   context.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complain(`${message.text()}`)
+    if (message.type() === 'error' || message.type() === 'warning') reportProblem(`${message.text()}`)
   })
-  context.on('weberror', (error) => complain(`uncaught: ${error.error().stack}`))
+  context.on('weberror', (error) => reportProblem(`uncaught: ${error.error().stack}`))
   context.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
-    if (origin !== proxy.url && /^(https?|wss?):$/.test(protocol)) complain(`left the host: ${request.url()}`)
+    if (origin !== proxy.url && /^(https?|wss?):$/.test(protocol))
+      reportProblem(`request to another host: ${request.url()}`)
   })
   await context.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => {
-      console.error(`breach of the policy: ${event.effectiveDirective} ${event.blockedURI}`)
+      console.error(`policy violation: ${event.effectiveDirective} ${event.blockedURI}`)
     })
   })
   if (beforeScripts) await context.addInitScript(beforeScripts)
@@ -171,11 +175,11 @@ async function visit(
   return {
     page,
     cdp: () => context.newCDPSession(page),
-    // In Firefox 153 axe ends the process that shows the page. What it looks at is the same in every engine.
+    // axe crashes the content process of Firefox 153. Its results are the same in every engine.
     axe: async () => (engine === 'firefox' ? [] : axeOn(page)),
     async end() {
       await context.close()
-      assert.deepEqual(complaints, [])
+      assert.deepEqual(problems, [])
     },
   }
 }

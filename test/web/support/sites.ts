@@ -1,10 +1,10 @@
-/** One site for each set of settings that the states need, in one browser. */
+/** One site per set of server settings, sharing one browser. */
 import type { Browser } from 'playwright-core'
 import type { PageState } from '../states/state.ts'
 import { openSite, type Site, type Visit } from './site.ts'
 
 export interface Sites {
-  /** A page that nobody has been on yet, with the site that serves it. */
+  /** Opens a fresh page for the state, with its site. */
   visit(state: PageState, locale?: string): Promise<Visit & { site: Site }>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What tests do and look at on the home page. */
+/** Actions and assertions on the home page. */
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
@@ -9,7 +9,7 @@ export function card(page: Page, name: string): Locator {
   return page.locator('.card', { has: page.getByRole('heading', { name, exact: true }) })
 }
 
-/** The card of `name` once it is in `state`. */
+/** Waits until the card of `name` is in `state`. */
 export async function cardIn(page: Page, state: string, name: string): Promise<Locator> {
   const found = page.locator(`.card[data-state="${state}"]`, {
     has: page.getByRole('heading', { name, exact: true }),
@@ -26,7 +26,7 @@ export function choose(page: Page, files: ChosenFile[]): Promise<void> {
   return page.setInputFiles('#file', files)
 }
 
-/** Waits until so many cards are in `state`. */
+/** Waits until exactly `count` cards are in `state`. */
 export function cardsIn(page: Page, state: string, count: number): Promise<unknown> {
   return page.waitForFunction(
     ([state, count]) => document.querySelectorAll(`.card[data-state="${state}"]`).length === count,
@@ -34,7 +34,7 @@ export function cardsIn(page: Page, state: string, count: number): Promise<unkno
   )
 }
 
-/** By the page's clock from here on: uploads end by `upload`, and no look finds the service back, however slowly the test goes. */
+/** Makes the service unreachable: uploads get the `upload` fault and polls fail. Time runs on a fake clock from here on. */
 export async function takeServiceAway(
   page: Page,
   { proxy }: { proxy: FaultProxy },
@@ -45,12 +45,12 @@ export async function takeServiceAway(
   proxy.onOther = (path) => (path === '/api/upload' ? { kind: 'answer', status: 502 } : NONE)
 }
 
-/** Lets the page's time pass until so many cards wait for a service that is away. */
+/** Advances the fake clock until `count` cards wait for the service to return. */
 export function cardsResume(page: Page, count: number): Promise<void> {
   return passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === count)
 }
 
-/** Uploads one picture and gives its id. */
+/** Uploads one picture and returns its ID. */
 export async function uploadOne(page: Page, file: ChosenFile): Promise<string> {
   await choose(page, [file])
   const done = await cardIn(page, 'done', file.name)
@@ -62,7 +62,7 @@ export async function idOf(done: Locator): Promise<string> {
   return link.split('/').at(-1)!
 }
 
-/** The ids of all that is uploaded, in order. */
+/** IDs of all uploads, in order. */
 export async function idsOf(page: Page): Promise<string[]> {
   const links = await page
     .locator('.card-link input')
@@ -74,17 +74,17 @@ export async function textOf(part: Locator): Promise<string> {
   return (await part.textContent()) ?? ''
 }
 
-/** What was copied. */
+/** Contents of the clipboard. */
 export function clipboard(page: Page): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText())
 }
 
-/** What the one live region says next, or says now. */
+/** Waits until the live region shows a matching text. */
 export async function heard(page: Page, words: RegExp): Promise<void> {
   await page.locator('#status').filter({ hasText: words }).waitFor()
 }
 
-/** Presses what stands in the menu of a card or row. */
+/** Opens the menu of a card or row and presses an item. */
 export async function pressInMenu(of: Locator, action: string): Promise<void> {
   await press(of, 'more')
   await of.page().locator(`#menu [data-action="${action}"]`).click()
@@ -95,13 +95,13 @@ export function row(page: Page, name: string): Locator {
   return page.locator('.row', { has: page.getByRole('heading', { name, exact: true }) })
 }
 
-/** Deletes an earlier picture, through its menu and the question. */
+/** Deletes an earlier picture via its menu, and confirms. */
 export async function deleteRow(of: Locator): Promise<void> {
   await pressInMenu(of, 'delete')
   await press(of, 'confirm-delete')
 }
 
-/** As the phone's share sheet posts them. */
+/** Posts files to the share target, like a phone's share sheet. */
 export async function share(page: Page, files: ChosenFile[]): Promise<void> {
   await page.evaluate(async () => {
     const { active, waiting, installing } = await navigator.serviceWorker.ready
@@ -134,15 +134,14 @@ export async function share(page: Page, files: ChosenFile[]): Promise<void> {
   )
 }
 
-/** Waits until the page keeps so many files that are not sent. `waitForFunction` takes any promise for true. */
+/** Waits until `count` unsent files are kept. Not by `waitForFunction`, which treats any promise as true. */
 export function keptFiles(page: Page, count: number): Promise<void> {
   const kept = () => page.evaluate(async () => (await (await caches.open('kept-files')).keys()).length)
   return until(`${count} files are kept`, async () => (await kept()) === count)
 }
 
 /**
- * What the history has, once the page has opened it. Rows come a while after the page is live: that there are none yet says
- * nothing.
+ * Reads the history from IndexedDB. More reliable than counting rows, which appear some time after the page is live.
  */
 export function historyOf(page: Page): Promise<{ id: string; key: string; hasThumbnail: boolean }[]> {
   return page.evaluate(
@@ -162,17 +161,17 @@ export function historyOf(page: Page): Promise<{ id: string; key: string; hasThu
   )
 }
 
-/** How many pictures the history has. */
+/** Number of pictures in the history. */
 export async function remembered(page: Page): Promise<number> {
   return (await historyOf(page)).length
 }
 
-/** The deletion key of a picture, as the history has it. */
+/** The deletion key of a picture, from the history. */
 export async function keyOf(page: Page, id: string): Promise<string> {
   return (await historyOf(page)).find((picture) => picture.id === id)!.key
 }
 
-/** Whether the browser would ask before the page is left. */
+/** True if the browser would ask before leaving the page. */
 export function leavingAsks(page: Page): Promise<boolean> {
   return page.evaluate(() => {
     const event = new Event('beforeunload', { cancelable: true })
@@ -182,8 +181,8 @@ export function leavingAsks(page: Page): Promise<boolean> {
 }
 
 /**
- * Lets the page's clock run ahead, second by second, until `reached`: waits between tries take no time here. Stands
- * still while a codec works, which knows no clock but the wall's, and whose watchdog is on the page's.
+ * Advances the page's fake clock second by second until `reached`. Pauses while a codec runs, because codecs take real time
+ * and their watchdog runs on the fake clock.
  */
 export async function passTime(page: Page, reached: () => Promise<boolean>): Promise<void> {
   for (let seconds = 0; !(await reached()); ) {
@@ -193,8 +192,8 @@ export async function passTime(page: Page, reached: () => Promise<boolean>): Pro
   }
 }
 
-/** Before a visit: the link is not copied by itself, and the button that copies it is shown. */
-export function copiesNothing(): void {
-  // Not in the empty document that a page begins with.
+/** Init script that turns off automatic copying, so that the copy button is shown. */
+export function disableAutoCopy(): void {
+  // Skip the initial empty document.
   if (location.protocol.startsWith('http')) localStorage.setItem('pinhole.auto-copy', 'off')
 }

@@ -1,7 +1,7 @@
-/** A page where scripts do not run, for tools that are scripts themselves. */
+/** Pages without scripts, for tools that need scripts themselves. */
 import type { Page } from 'playwright-core'
 
-/** What `plain` shows, in a page whose style sheets believe that no script runs. None of the site's does. The caller closes it. */
+/** Clones `plain` without the site's scripts, with style sheets for `scripting: none`. The caller closes the page. */
 export async function withToolsFor(plain: Page): Promise<Page> {
   const context = await plain.context().browser()!.newContext({ reducedMotion: 'reduce' })
   const page = await context.newPage()

@@ -1,6 +1,6 @@
-/** The state and the actions of an uploaded picture. */
+/** Expiry text and actions for an uploaded picture. */
 import { DELETE_PATH } from '../../../protocol.ts'
-import type { History, Remembered } from '../history/history.ts'
+import type { History, HistoryEntry } from '../history/history.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { facts, inWords, locale, words } from '../upload/facts.ts'
@@ -8,8 +8,8 @@ import { reasonOf } from '../upload/reasons.ts'
 import type { MenuAction } from './menu.ts'
 import { codesOf } from './picture.ts'
 
-/** When it goes by itself, in a sentence. */
-export function staysUntil({ expires }: Remembered): string | undefined {
+/** "Available until …", or undefined when the picture doesn't expire. */
+export function staysUntil({ expires }: HistoryEntry): string | undefined {
   if (!expires) return undefined
   const at = new Date(expires)
   const year = at.getFullYear() === new Date().getFullYear() ? undefined : 'numeric'
@@ -17,8 +17,8 @@ export function staysUntil({ expires }: Remembered): string | undefined {
   return inWords.fill(words.staysUntil, { time: new Intl.DateTimeFormat(locale, parts).format(at) })
 }
 
-/** All but deletion, which asks first. */
-export async function act(action: MenuAction, picture: Remembered, history: History): Promise<void> {
+/** Runs any menu action except deletion, which needs confirmation first. */
+export async function runAction(action: MenuAction, picture: HistoryEntry, history: History): Promise<void> {
   const { page } = codesOf(picture)
   if (action === 'share') await navigator.share({ url: page }).catch(() => {})
   if (action === 'qr') {
@@ -34,8 +34,8 @@ export async function act(action: MenuAction, picture: Remembered, history: Hist
   if (action === 'delete-link') await copyAndSay(`${facts.baseUrl}${DELETE_PATH}?key=${picture.key}`)
 }
 
-/** Deletes, and says how it went. Resolves with why it failed, or with `null` when it is gone. */
-export async function deleteAndSay(picture: Remembered, history: History): Promise<string | null> {
+/** Deletes the picture and announces the outcome. Resolves with the reason for a failure, or `null` on success. */
+export async function deleteAndSay(picture: HistoryEntry, history: History): Promise<string | null> {
   try {
     const { deletePicture } = await import('../history/delete-picture.ts')
     await deletePicture(picture, history)

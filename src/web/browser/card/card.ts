@@ -1,4 +1,4 @@
-/** One picture's card: what it shows, and what can be done with it. */
+/** The card of one picture: status, preview, link and actions. */
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { words } from '../upload/facts.ts'
@@ -20,11 +20,11 @@ export type Action =
   | 'dismiss'
 
 export interface CardView {
-  /** For the stylesheet. */
+  /** `data-state` of the element, for the style sheet. */
   state: string
   status: string
   note?: string | undefined
-  /** Share of the way from the device to the server, or of the steps before it. */
+  /** Progress of the upload, or of the steps before it. */
   percent?: number | undefined
   codes?: EmbedCodes | undefined
   actions: Action[]
@@ -34,11 +34,11 @@ export interface Card {
   readonly element: HTMLElement
   show(view: CardView): void
   picture(blob: Blob): void
-  /** Under which of its codes the link is shown and copied. */
+  /** Selects the embed code that the link field shows and copies. */
   format(format: keyof EmbedCodes): void
-  /** Copies what the link field shows. */
+  /** Copies the contents of the link field. */
   copy(said?: string): Promise<void>
-  /** `control`: what was pressed. */
+  /** `control`: the element that was pressed. */
   onAction?: (action: Action, control: HTMLElement) => void
   remove(): void
 }
@@ -58,7 +58,7 @@ export function createCard(name: string): Card {
   let codes: EmbedCodes | undefined
   let format: keyof EmbedCodes = 'page'
 
-  // The focus finds a place here when nothing of the card can be pressed for a while.
+  // Focus fallback while none of the card's controls is available.
   element.tabIndex = -1
   find('.card-name').textContent = name
   for (const control of [copy, ...controls])
@@ -113,13 +113,13 @@ export function createCard(name: string): Card {
     field.classList.toggle('ends', format === 'page' || format === 'direct')
   }
 
-  /** What had the focus may be hidden now: its successor takes over. Nobody deletes by pressing Enter twice. */
+  /** Moves focus when the focused control was hidden. Prefers a safe action, so that pressing Enter twice never deletes. */
   function keepFocus(): void {
     const focused = document.activeElement as HTMLElement
     if (element.contains(focused) && focused.checkVisibility()) return
     const visible = [copy, ...controls].filter((control) => !control.hidden)
-    const isLikely = ({ dataset: { action } }: HTMLElement) => action === 'keep' || action === 'retry'
-    const next = visible.find(isLikely) ?? visible[0] ?? element
+    const isSafe = ({ dataset: { action } }: HTMLElement) => action === 'keep' || action === 'retry'
+    const next = visible.find(isSafe) ?? visible[0] ?? element
     next.focus()
   }
 

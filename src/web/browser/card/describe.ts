@@ -1,12 +1,12 @@
-/** What a picture shows, in the person's own words: for those who can't see it. Kept on this device. */
+/** Alt text that the uploader writes for a picture. Stored on this device only. */
 import '../../style/describe.css'
 import { MAX_DESCRIPTION } from '../gallery/link.ts'
-import type { History, Remembered } from '../history/history.ts'
+import type { History, HistoryEntry } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
 
-/** Asks for it, and keeps it with the picture. */
-export function describe(picture: Remembered, history: History): Promise<void> {
+/** Opens the dialog and saves the text to the history. */
+export function describe(picture: HistoryEntry, history: History): Promise<void> {
   const dialog = document.getElementById('describe') as HTMLDialogElement
   const field = dialog.querySelector('input')!
   field.maxLength = MAX_DESCRIPTION

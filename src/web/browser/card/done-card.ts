@@ -1,33 +1,33 @@
-/** Turns a card into that of a picture that is on the service: links, sharing, deletion. */
+/** Shows an uploaded picture on its card: links, sharing, deletion. */
 import type { Sent } from '../../../client/types.ts'
 import { previewNote } from '../../preview-limits.ts'
-import type { History, Remembered } from '../history/history.ts'
+import type { History, HistoryEntry } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { facts, words } from '../upload/facts.ts'
 import type { Item } from '../upload/queue.ts'
-import { act, deleteAndSay, staysUntil } from './actions.ts'
+import { deleteAndSay, runAction, staysUntil } from './actions.ts'
 import { type Action, type Card, SHARE } from './card.ts'
 import { codesOf } from './picture.ts'
 
 export interface DoneCardOptions {
   history: History
-  /** What is said of it under its name. */
+  /** Line below the name. */
   status: string
   note?: string | undefined
-  /** Another picture is to be made of it. */
+  /** The uploader wants to make an edited copy. */
   onEdit(): void
-  /** It is gone from the service. */
+  /** The picture was deleted from the service. */
   onDeleted(): void
 }
 
-export function showDone(card: Card, picture: Remembered, options: DoneCardOptions): void {
+export function showDone(card: Card, picture: HistoryEntry, options: DoneCardOptions): void {
   const { history, status, note, onEdit, onDeleted } = options
   const actions: Action[] = ['open', ...SHARE, 'edit', 'delete', 'more']
-  const settled = (text = note) =>
+  const showIdle = (text = note) =>
     card.show({ state: 'done', status, note: text, codes: codesOf(picture), actions })
 
   card.onAction = async (action, control) => {
-    if (action === 'share') await act('share', picture, history)
+    if (action === 'share') await runAction('share', picture, history)
     if (action === 'edit') onEdit()
     if (action === 'more') {
       const menu = await loadMenu()
@@ -35,7 +35,7 @@ export function showDone(card: Card, picture: Remembered, options: DoneCardOptio
       menu.openMenu(control, {
         link: codesOf(picture).page,
         actions: ['qr', 'describe', 'delete-link'],
-        onAction: (chosen) => void act(chosen, picture, history).then(() => settled()),
+        onAction: (chosen) => void runAction(chosen, picture, history).then(() => showIdle()),
       })
     }
     if (action === 'delete') {
@@ -47,43 +47,43 @@ export function showDone(card: Card, picture: Remembered, options: DoneCardOptio
         actions: ['confirm-delete', 'keep'],
       })
     }
-    if (action === 'keep') settled()
+    if (action === 'keep') showIdle()
     if (action === 'confirm-delete') {
       card.show({ state: 'deleting', status: words.deleting, note, actions: [] })
       const problem = await deleteAndSay(picture, history)
       if (problem === null) onDeleted()
-      else settled(problem)
+      else showIdle(problem)
     }
   }
-  settled()
-  // It is there when it is asked for.
+  showIdle()
+  // Preloaded, so that it opens without delay.
   void loadMenu()
 }
 
-/** The entry of the history for an uploaded picture. */
-export function pictureOf(
+/** The history entry of an uploaded picture. */
+export function historyEntryOf(
   { file, compressed }: Item,
   { id, key, link, expires }: Sent,
   { name, at }: { name: string; at: number },
-): Remembered {
+): HistoryEntry {
   const { type, bytesOut, width, height } = compressed!
   const time = new Date(at).toISOString()
   return { id, key, link, name, type, bytesIn: file.size, bytesOut, width, height, at: time, expires }
 }
 
-/** What else has to be said of a picture that is uploaded. `isEdition`: it was made of one that stays online. */
-export function notesOn(
+/** Notes for an uploaded picture. `isEdited`: made from a picture that stays online. */
+export function notesFor(
   item: Item,
-  picture: Remembered,
-  { isEdition, isRemembered }: { isEdition: boolean | undefined; isRemembered: boolean },
+  picture: HistoryEntry,
+  { isEdited, isRemembered }: { isEdited: boolean | undefined; isRemembered: boolean },
 ): string {
   const until = staysUntil(picture)
-  const notes = [until && `${until}.`, isEdition && words.firstStays, noteOn(item, isRemembered)]
+  const notes = [until && `${until}.`, isEdited && words.firstStays, mainNoteFor(item, isRemembered)]
   return notes.filter(Boolean).join(' ')
 }
 
-function noteOn({ mode, compressed }: Item, remembered: boolean): string | undefined {
-  if (!remembered) return words.notRemembered
+function mainNoteFor({ mode, compressed }: Item, isRemembered: boolean): string | undefined {
+  if (!isRemembered) return words.notRemembered
   const sentPlace = compressed?.hasLocation && mode === 'original' && compressed.action === 'unchanged'
   if (sentPlace && facts.stripsMetadata && compressed.type !== 'image/gif') return words.placeRemoved
   if (compressed?.losesHdr) return words.hdrLeftOut

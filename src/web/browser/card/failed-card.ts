@@ -1,42 +1,42 @@
-/** What the card of a picture says and offers that failed, or that waits for a service that is away. */
+/** Card of an upload that failed, or that waits for an unreachable service. */
 import { words } from '../upload/facts.ts'
 import type { Outlook, State } from '../upload/queue.ts'
-import { mayPass } from '../upload/reasons.ts'
-import { nextLook } from '../upload/return.ts'
+import { isTransient } from '../upload/reasons.ts'
+import { nextPollAt } from '../upload/reconnect.ts'
 import type { Action, CardView } from './card.ts'
-import { codeOf, untilNextTry } from './upload-card.ts'
+import { codeOf, retryCountdown } from './upload-card.ts'
 
-/** Refusals of the file itself: another try of the same file ends the same. */
-const HOPELESS = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])
+/** Refusals caused by the file itself: retrying the same file fails the same way. */
+const PERMANENT = new Set(['unsupported-type', 'damaged-image', 'blocked-image', 'file-too-large'])
 
-/** What the operator decided of these bytes: offered again later, they would be told the same. */
-const DECIDED = new Set(['held', 'removed'])
+/** Operator decisions about these bytes: a later upload would be refused again. */
+const MODERATED = new Set(['held', 'removed'])
 
 type Failed = Extract<State, { at: 'failed' }>
 
 export function outlookOf(error: unknown): Outlook | undefined {
-  if (mayPass(error)) return 'resumes'
-  return HOPELESS.has(codeOf(error)) ? 'hopeless' : undefined
+  if (isTransient(error)) return 'transient'
+  return PERMANENT.has(codeOf(error)) ? 'permanent' : undefined
 }
 
-/** Whether the file is not to be offered again on a later visit. */
-export function isDecided({ error, outlook }: Failed): boolean {
-  return outlook === 'hopeless' || DECIDED.has(codeOf(error))
+/** True if the file must not be offered again on a later visit. */
+export function isRejected({ error, outlook }: Failed): boolean {
+  return outlook === 'permanent' || MODERATED.has(codeOf(error))
 }
 
 export function viewOfFailed({ error, outlook }: Failed, reason: string): CardView {
-  const actions: Action[] = outlook === 'hopeless' ? ['dismiss'] : ['retry', 'edit', 'dismiss']
-  // Cropped, it may be below the limit.
+  const actions: Action[] = outlook === 'permanent' ? ['dismiss'] : ['retry', 'edit', 'dismiss']
+  // Cropping may bring the file below the limit.
   if (codeOf(error) === 'file-too-large') actions.unshift('edit')
   return { state: 'failed', status: reason, actions }
 }
 
-/** It goes on by itself: nobody has to do anything, so that it is not told as a failure. */
+/** Retried automatically, so the card doesn't present it as a failure. */
 export function viewOfResuming(): CardView {
-  const at = nextLook()
+  const at = nextPollAt()
   return {
     state: 'resuming',
-    status: at === null ? words.unreachableYet : untilNextTry(at),
+    status: at === null ? words.unreachableYet : retryCountdown(at),
     note: at === null ? undefined : words.unreachable,
     actions: ['retry', 'edit', 'dismiss'],
   }

@@ -1,14 +1,14 @@
-/** The card of one link to several pictures. */
+/** The card for a gallery link. */
 import { hashOf } from '../gallery/link.ts'
-import type { Remembered } from '../history/history.ts'
+import type { HistoryEntry } from '../history/history.ts'
 import { facts, inWords, words } from '../upload/facts.ts'
 import { createCard, SHARE } from './card.ts'
 import { showQr } from './qr.ts'
 
 let close = () => {}
 
-/** Shows it as the first card, in place of one that was made before, and copies its link. */
-export async function showGallery(pictures: Remembered[]): Promise<void> {
+/** Shows the card on top, replacing any earlier gallery card, and copies its link. */
+export async function showGallery(pictures: HistoryEntry[]): Promise<void> {
   close()
   const card = createCard(words.gallery)
   card.element.classList.add('card-gallery')
@@ -32,7 +32,7 @@ export async function showGallery(pictures: Remembered[]): Promise<void> {
     }
   }
 
-  function drop(event: Event): void {
+  function onDeleted(event: Event): void {
     const { detail } = event as CustomEvent<string>
     if (!linked.some(({ id }) => id === detail)) return
     linked = linked.filter(({ id }) => id !== detail)
@@ -40,9 +40,9 @@ export async function showGallery(pictures: Remembered[]): Promise<void> {
     else close()
   }
 
-  addEventListener('picture-deleted', drop)
+  addEventListener('picture-deleted', onDeleted)
   close = () => {
-    removeEventListener('picture-deleted', drop)
+    removeEventListener('picture-deleted', onDeleted)
     const hadFocus = card.element.contains(document.activeElement)
     card.remove()
     if (hadFocus) document.getElementById('one-link')?.focus()

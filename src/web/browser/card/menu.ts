@@ -1,14 +1,14 @@
-/** What else can be done with a picture: one menu for all of them. */
+/** The "More" menu, shared by all cards and rows. */
 import '../../style/menu.css'
 
 export type MenuAction = 'open' | 'share' | 'qr' | 'edit' | 'describe' | 'delete-link' | 'delete'
 
-/** Between the button and its menu, and between the menu and the edge of the screen. Unit: pixels. */
+/** Gap between the button and the menu, and minimum distance from the viewport's edge. Unit: pixels. */
 const GAP = 6
 
 /**
- * Opens the menu at `button`. Escape and a press elsewhere close it, and the button has the focus again; Tab goes on from
- * the button.
+ * Opens the menu at `button`. Escape or a press elsewhere closes it and returns focus to the button; Tab continues from the
+ * button.
  */
 export function openMenu(
   button: HTMLElement,
@@ -40,23 +40,23 @@ export function openMenu(
   menu.ariaLabel = button.ariaLabel ?? button.textContent
   menu.showPopover()
   button.ariaExpanded = 'true'
-  place()
+  position()
   menu.querySelector<HTMLElement>('[data-action]:not([hidden])')?.focus()
 
-  /** Beside its button, wherever that goes. */
-  function place(): void {
+  /** Keeps the menu at its button while the page scrolls or resizes. */
+  function position(): void {
     const { bottom, top, right } = button.getBoundingClientRect()
     const { width, height } = menu.getBoundingClientRect()
     const below = bottom + GAP
-    const isRoom = below + height <= innerHeight - GAP
-    menu.style.top = `${isRoom ? below : Math.max(GAP, top - GAP - height)}px`
+    const fitsBelow = below + height <= innerHeight - GAP
+    menu.style.top = `${fitsBelow ? below : Math.max(GAP, top - GAP - height)}px`
     menu.style.left = `${Math.max(GAP, Math.min(right - width, innerWidth - width - GAP))}px`
   }
-  const moves = ['scroll', 'resize']
-  for (const name of moves) addEventListener(name, place, true)
-  // Not `ontoggle`, which comes later: another button may have opened it by then.
+  const repositionEvents = ['scroll', 'resize']
+  for (const name of repositionEvents) addEventListener(name, position, true)
+  // Not `ontoggle`, which fires later: another button may have opened the menu by then.
   menu.onbeforetoggle = () => {
     button.ariaExpanded = 'false'
-    for (const name of moves) removeEventListener(name, place, true)
+    for (const name of repositionEvents) removeEventListener(name, position, true)
   }
 }

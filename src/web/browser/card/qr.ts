@@ -1,4 +1,4 @@
-/** A QR code for the phone beside the screen. */
+/** QR code of a link, to open it on another device. */
 import '../../style/qr.css'
 import { encode } from 'uqr'
 

@@ -1,27 +1,27 @@
-/** Small previews. They never leave this device; what is uploaded never touches a canvas. */
+/** Thumbnails for cards. They never leave this device; uploaded bytes never pass through a canvas. */
 import { hasTrueCanvas } from '../../../client/compress/platform.ts'
 
-/** Unit: pixels. Twice the size at which cards show it. */
+/** Twice the size at which cards show it. Unit: pixels. */
 const SIDE = 176
 
-/** Wider ones stay strips: in the height of a thumbnail they would be huge. */
-const MAX_TIMES_WIDER = 16
+/** Aspect ratio above which a panorama stays a strip: scaled to full height, it would be huge. */
+const MAX_CROPPED_RATIO = 16
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** A small picture of `file`, or `null` where this browser can't make a true one. One at a time, in order. */
+/** Thumbnail of `file`, or `null` if this browser falsifies canvas pixels. Runs one at a time, in order. */
 export function thumbnailOf(file: Blob): Promise<Blob | null> {
-  const made = last.then(() => make(file)).catch(() => null)
-  last = made
-  return made
+  const thumbnail = last.then(() => render(file)).catch(() => null)
+  last = thumbnail
+  return thumbnail
 }
 
-async function make(file: Blob): Promise<Blob | null> {
+async function render(file: Blob): Promise<Blob | null> {
   if (!hasTrueCanvas()) return null
-  // The browser scales while it decodes, off this thread.
+  // The browser scales while decoding, off the main thread.
   let picture = await createImageBitmap(file, { resizeWidth: SIDE, resizeQuality: 'medium' })
-  // A panorama would be a strip, stretched where the card fills its square: its middle is cut out in full height.
-  if (picture.height < SIDE / 2 && picture.height * MAX_TIMES_WIDER >= SIDE) {
+  // A panorama would become a strip, stretched to fill the card's square: crop its middle at full height instead.
+  if (picture.height < SIDE / 2 && picture.height * MAX_CROPPED_RATIO >= SIDE) {
     picture.close()
     picture = await createImageBitmap(file, { resizeHeight: SIDE, resizeQuality: 'medium' })
   }

@@ -1,54 +1,54 @@
-/** Redact, crop, rotate, point at and write on pictures before they leave the device. Fetched when somebody asks for it. */
+/** Picture editor: redact, crop, rotate and annotate before the upload. Loaded on demand. */
 import '../../style/editor.css'
 import { blobSource } from '../../../client/blob-source.ts'
 import { hasTrueCanvas } from '../../../client/compress/platform.ts'
 import { inspect } from '../../../formats/inspect.ts'
 import { rawPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
-import type { Remembered } from '../history/history.ts'
+import type { HistoryEntry } from '../history/history.ts'
 import { facts } from '../upload/facts.ts'
 import {
-  between,
+  boxBetween,
   createSteps,
   type Edits,
-  fitted,
+  fitToPicture,
   isEdited,
   type Mark,
   noEdits,
   type Point,
-  turned,
+  rotated,
 } from './edits.ts'
-import { type Action, createFrame, type Frame, type Tool, type WaysOut } from './frame.ts'
-import { type Drag, takeGestures } from './gestures.ts'
-import { createMarks, type Name } from './marks.ts'
-import { render, textShape } from './render.ts'
+import { type Action, createFrame, type ExitLabels, type Frame, type Tool } from './frame.ts'
+import { type Drag, handleGestures } from './gestures.ts'
+import { createMarks, type MarkId } from './marks.ts'
+import { render, textAspectRatio } from './render.ts'
 import { createStage } from './stage.ts'
 
 const words = facts.editor
 
-/** A line's width, and a text's height, as they are drawn on the screen. Unit: CSS pixels. */
+/** Width of new lines and height of new text, as drawn on the screen. Unit: CSS pixels. */
 const LINE_PX = 5
 const TEXT_PX = 32
 
-/** The way of an arrow that is added: from the lower left to the upper right. */
-const RISING: Point[] = [
+/** Path of an arrow added by button: from the lower left to the upper right. */
+const DEFAULT_ARROW: Point[] = [
   [0, 1],
   [1, 0],
 ]
 
-/** A press of a button zooms by so much. */
+/** Zoom factor of a button press. */
 const ZOOM_STEP = 1.6
 
-/** Shows each picture in turn. Gives those that are to be sent, as they are to be sent. */
-export async function edit(files: File[], waysOut: WaysOut = words): Promise<File[]> {
-  const frame = createFrame(words, waysOut)
+/** Edits the pictures one after the other. Resolves with the files to send. */
+export async function edit(files: File[], exitLabels: ExitLabels = words): Promise<File[]> {
+  const frame = createFrame(words, exitLabels)
   const chosen: File[] = []
   try {
     for (const [index, file] of files.entries()) {
       const count = files.length
-      // What has been through is not sent before the last has: nobody is to leave in between and think that it was.
-      const sentence = index + 1 < count ? words.progressSoFar : words.progress
-      const progress = count > 1 ? fill(sentence, { number: index + 1, count }) : ''
+      // Nothing is sent before the last picture is done, so the text says so: nobody should leave early believing otherwise.
+      const template = index + 1 < count ? words.progressSoFar : words.progress
+      const progress = count > 1 ? fill(template, { number: index + 1, count }) : ''
       const edited = await editOne(file, frame, progress)
       if (edited) chosen.push(edited)
     }
@@ -59,24 +59,24 @@ export async function edit(files: File[], waysOut: WaysOut = words): Promise<Fil
 }
 
 /**
- * Edits a picture that is on the page's list: a file, or one that is on the service. `null`: it was left as it is.
- * Rejects if its bytes can't be had.
+ * Edits a picture on the page's list: a local file or an uploaded picture. `null`: no changes. Rejects if the picture can't
+ * be fetched.
  */
-export async function editAgain(source: File | Remembered): Promise<File | null> {
+export async function editAgain(source: File | HistoryEntry): Promise<File | null> {
   const isOnline = !(source instanceof File)
   const file = isOnline ? await fetchFile(source) : source
-  // Leaving loses nothing: the picture is on the list. One that is online stays there beside what is made of it.
+  // Closing loses nothing, because the picture stays on the list. An uploaded picture stays online beside its edited copy.
   const [edited] = await edit([file], { cancel: words.close, send: isOnline ? words.sendNew : words.send })
   return edited && edited !== file ? edited : null
 }
 
-async function fetchFile({ id, name, type }: Remembered): Promise<File> {
+async function fetchFile({ id, name, type }: HistoryEntry): Promise<File> {
   const answer = await fetch(rawPath(id))
   if (!answer.ok) throw new TypeError(`${answer.status}`)
   return new File([await answer.blob()], name, { type })
 }
 
-/** `null`: it is not to be sent. */
+/** `null`: don't send it. */
 async function editOne(file: File, frame: Frame, progress: string): Promise<File | null> {
   const picture = await open(file)
   if (typeof picture === 'string') {
@@ -91,7 +91,7 @@ async function editOne(file: File, frame: Frame, progress: string): Promise<File
   }
 }
 
-/** The decoded picture, or why it can't be edited. */
+/** The decoded picture, or the reason why it can't be edited. */
 async function open(file: File): Promise<ImageBitmap | string> {
   try {
     if (!hasTrueCanvas()) return words.impossible
@@ -118,7 +118,7 @@ async function withEdits(
     edits: () => steps.now,
     draft,
     commit,
-    onSelect: settle,
+    onSelect: updateControls,
     say: frame.say,
   })
 
@@ -135,10 +135,10 @@ async function withEdits(
   function show(): void {
     stage.show(picture, steps.now)
     marks.show()
-    settle()
+    updateControls()
   }
 
-  function settle(): void {
+  function updateControls(): void {
     const { selected } = marks
     frame.allow('undo', steps.canUndo)
     frame.allow('redo', steps.canRedo)
@@ -148,18 +148,26 @@ async function withEdits(
     frame.showText(mark?.kind === 'text' ? mark.text : null)
   }
 
-  const markOf = (name: Name | null): Mark | undefined =>
+  const markOf = (name: MarkId | null): Mark | undefined =>
     typeof name === 'number' ? steps.now.marks[name] : undefined
 
-  /** Adds a mark on the way, and gives its name. */
-  function add(kind: Mark['kind'], box: Mark['box'], more: Partial<Mark> = {}): Name {
+  /** Adds an uncommitted mark and returns its ID. */
+  function add(kind: Mark['kind'], box: Mark['box'], more: Partial<Mark> = {}): MarkId {
     const line = Math.max(1, LINE_PX / stage.scale)
-    const mark: Mark = { kind, box: fitted(box, steps.now), points: [], line, text: '', turns: 0, ...more }
+    const mark: Mark = {
+      kind,
+      box: fitToPicture(box, steps.now),
+      points: [],
+      line,
+      text: '',
+      turns: 0,
+      ...more,
+    }
     draft({ ...steps.now, marks: [...steps.now.marks, mark] })
     return steps.now.marks.length - 1
   }
 
-  /** A text at a place, to be written. */
+  /** Adds an empty text and focuses its field. */
   function addText(x: number, y: number): void {
     const height = TEXT_PX / stage.scale
     const name = add('text', { x, y: y - height / 2, width: height, height })
@@ -167,38 +175,42 @@ async function withEdits(
     frame.focusText()
   }
 
-  function write(text: string): void {
+  function setText(text: string): void {
     const name = marks.selected
     const mark = markOf(name)
     if (mark?.kind !== 'text' || typeof name !== 'number') return
-    // Its height stays, and so does where it begins.
+    // Keep the height and the starting point.
     const { box, turns } = mark
-    const isUpright = turns % 2 === 0
-    const length = (isUpright ? box.height : box.width) * textShape(text)
-    const next = { ...mark, text, box: { ...box, ...(isUpright ? { width: length } : { height: length }) } }
+    const isHorizontal = turns % 2 === 0
+    const length = (isHorizontal ? box.height : box.width) * textAspectRatio(text)
+    const next = {
+      ...mark,
+      text,
+      box: { ...box, ...(isHorizontal ? { width: length } : { height: length }) },
+    }
     draft({ ...steps.now, marks: steps.now.marks.map((other, index) => (index === name ? next : other)) })
   }
 
-  /** A text without a word is none. */
-  function endWriting(): void {
+  /** Commits, and drops texts without words. */
+  function commitText(): void {
     const { marks: all } = steps.now
-    const written = all.filter(({ kind, text }) => kind !== 'text' || text.trim() !== '')
-    if (written.length < all.length) draft({ ...steps.now, marks: written })
+    const nonEmpty = all.filter(({ kind, text }) => kind !== 'text' || text.trim() !== '')
+    if (nonEmpty.length < all.length) draft({ ...steps.now, marks: nonEmpty })
     commit()
   }
 
-  function draw(tool: Tool, down: PointerEvent): Drag | null {
-    endWriting()
-    const held = marks.at(down.target)
+  function beginDrag(tool: Tool, down: PointerEvent): Drag | null {
+    commitText()
+    const grabbed = marks.at(down.target)
     const [x0, y0] = stage.toPicture(down.clientX, down.clientY)
-    if (held) return pull(held, x0, y0)
+    if (grabbed) return dragMark(grabbed, x0, y0)
     if (tool === 'move' || tool === 'text') return null
     if (tool === 'crop') {
       return {
         to(clientX, clientY) {
           draft({
             ...steps.now,
-            crop: fitted(between(x0, y0, ...stage.toPicture(clientX, clientY)), steps.now),
+            crop: fitToPicture(boxBetween(x0, y0, ...stage.toPicture(clientX, clientY)), steps.now),
           })
         },
         end: () => endDrag('crop'),
@@ -206,42 +218,46 @@ async function withEdits(
       }
     }
     const name = steps.now.marks.length
-    const way: (readonly [number, number])[] = [[x0, y0]]
+    const path: (readonly [number, number])[] = [[x0, y0]]
     return {
       to(clientX, clientY) {
         const to = stage.toPicture(clientX, clientY)
-        if (tool === 'pen') way.push(to)
-        else way[1] = to
-        const xs = way.map(([x]) => x)
-        const ys = way.map(([, y]) => y)
-        const box = between(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys))
+        if (tool === 'pen') path.push(to)
+        else path[1] = to
+        const xs = path.map(([x]) => x)
+        const ys = path.map(([, y]) => y)
+        const box = boxBetween(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys))
         const points =
           tool === 'redact'
             ? []
-            : way.map(([x, y]) => [share(x, box.x, box.width), share(y, box.y, box.height)] as const)
+            : path.map(([x, y]) => [fraction(x, box.x, box.width), fraction(y, box.y, box.height)] as const)
         steps.abort()
         add(tool, box, { points })
       },
-      // The next stroke of a pen begins where it likes.
+      // Don't select a stroke: the next one may start on top of it.
       end: () => endDrag(tool === 'pen' ? null : name),
       abort,
     }
   }
 
-  function pull({ name, corner }: NonNullable<ReturnType<typeof marks.at>>, x0: number, y0: number): Drag {
+  function dragMark(
+    { name, corner }: NonNullable<ReturnType<typeof marks.at>>,
+    x0: number,
+    y0: number,
+  ): Drag {
     const box = name === 'crop' ? steps.now.crop! : steps.now.marks[name]!.box
     marks.select(name)
     return {
       to(clientX, clientY) {
         const [x, y] = stage.toPicture(clientX, clientY)
-        marks.put(name, marks.pulled(box, corner, x - x0, y - y0))
+        marks.setBox(name, marks.resized(box, corner, x - x0, y - y0))
       },
       end: () => endDrag(name),
       abort,
     }
   }
 
-  function endDrag(name: Name | null): void {
+  function endDrag(name: MarkId | null): void {
     commit()
     marks.select(name, true)
   }
@@ -251,82 +267,82 @@ async function withEdits(
     show()
   }
 
-  takeGestures({
+  handleGestures({
     stage,
-    begin: (down) => draw(frame.tool(), down),
+    begin: (down) => beginDrag(frame.tool(), down),
     onPress(event) {
-      endWriting()
-      const held = marks.at(event.target)
-      if (held) marks.select(held.name, true)
+      commitText()
+      const grabbed = marks.at(event.target)
+      if (grabbed) marks.select(grabbed.name, true)
       else if (frame.tool() === 'text') addText(...stage.toPicture(event.clientX, event.clientY))
       else marks.select(null)
     },
   })
 
-  /** In the middle of what is in sight, for whoever does not draw. */
-  function addInSight(): void {
-    endWriting()
+  /** Adds a mark in the middle of the visible part, without drawing it by pointer. */
+  function addInView(): void {
+    commitText()
     const tool = frame.tool()
-    const sight = stage.inSight()
+    const visible = stage.visibleBox()
     if (tool === 'text') {
-      addText(sight.x + sight.width / 3, sight.y + sight.height / 2)
+      addText(visible.x + visible.width / 3, visible.y + visible.height / 2)
       return
     }
     const part = tool === 'crop' ? 0.8 : 0.3
     const box = {
-      x: Math.round(sight.x + (sight.width * (1 - part)) / 2),
-      y: Math.round(sight.y + (sight.height * (1 - part)) / 2),
-      width: Math.round(sight.width * part),
-      height: Math.round(sight.height * part),
+      x: Math.round(visible.x + (visible.width * (1 - part)) / 2),
+      y: Math.round(visible.y + (visible.height * (1 - part)) / 2),
+      width: Math.round(visible.width * part),
+      height: Math.round(visible.height * part),
     }
     if (tool === 'crop') {
-      draft({ ...steps.now, crop: fitted(box, steps.now) })
+      draft({ ...steps.now, crop: fitToPicture(box, steps.now) })
       endDrag('crop')
     } else if (tool === 'redact' || tool === 'arrow') {
-      endDrag(add(tool, box, { points: tool === 'arrow' ? RISING : [] }))
+      endDrag(add(tool, box, { points: tool === 'arrow' ? DEFAULT_ARROW : [] }))
     }
   }
 
-  const acts: Record<Action, () => void> = {
+  const handlers: Record<Action, () => void> = {
     undo: () => steps.undo(),
     redo: () => steps.redo(),
     rotate() {
-      steps.draft(turned(steps.now))
+      steps.draft(rotated(steps.now))
       steps.commit()
     },
     zoomIn: () => stage.zoom(ZOOM_STEP),
     zoomOut: () => stage.zoom(1 / ZOOM_STEP),
-    add: addInSight,
+    add: addInView,
     remove() {
       if (marks.selected !== null) marks.remove(marks.selected)
     },
   }
   frame.hasChanges = () => isEdited(steps.now)
-  frame.onTool = settle
+  frame.onTool = updateControls
   frame.onAction = (action) => {
-    if (action !== 'add') endWriting()
-    acts[action]()
+    if (action !== 'add') commitText()
+    handlers[action]()
     show()
   }
-  frame.onText = write
-  frame.onTextEnd = endWriting
+  frame.onText = setText
+  frame.onTextEnd = commitText
   show()
   try {
     const answer = await frame.ask({ progress })
-    endWriting()
+    commitText()
     if (answer === 'cancel') return null
     if (answer === 'as-it-is' || !isEdited(steps.now)) return file
     return await render(file, picture, steps.now)
   } catch {
-    // What was to be hidden is never sent unhidden by accident.
-    const after = await frame.ask({ progress, problem: words.impossible })
-    return after === 'as-it-is' ? file : null
+    // Rendering failed: never fall back silently to the unredacted file.
+    const fallback = await frame.ask({ progress, problem: words.impossible })
+    return fallback === 'as-it-is' ? file : null
   } finally {
     stage.close()
   }
 }
 
-/** Where a value lies between `start` and `start + length`, from 0 to 1. */
-function share(value: number, start: number, length: number): number {
+/** Position of `value` between `start` and `start + length`, from 0 to 1. */
+function fraction(value: number, start: number, length: number): number {
   return length === 0 ? 0.5 : (value - start) / length
 }

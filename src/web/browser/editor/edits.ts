@@ -1,6 +1,6 @@
-/** What was done to a picture before it is sent: numbers and words only, nothing of the page. */
+/** Data model of the edits to a picture. Independent of the DOM. */
 
-/** Unit: pixels of the picture as it stands, after its turns. */
+/** Unit: pixels of the rotated picture. */
 export interface Box {
   x: number
   y: number
@@ -8,32 +8,32 @@ export interface Box {
   height: number
 }
 
-/** From 0 to 1, left to right and top to bottom of a box. */
+/** Relative to a box, from 0 to 1, left to right and top to bottom. */
 export type Point = readonly [x: number, y: number]
 
 export type MarkKind = 'redact' | 'arrow' | 'pen' | 'text'
 
-/** Something drawn on the picture. All of it lies within its box, and is moved and resized with it. */
+/** Something drawn on the picture. It lies within its box, and moves and resizes with it. */
 export interface Mark {
   kind: MarkKind
   box: Box
-  /** The way of an arrow or a pen; empty for the others. */
+  /** Path of an arrow or a pen stroke; empty for other kinds. */
   points: readonly Point[]
-  /** Width of its line. Unit: pixels of the picture. */
+  /** Line width. Unit: pixels of the picture. */
   line: number
-  /** Empty unless it is a text. */
+  /** Empty unless `kind` is `text`. */
   text: string
-  /** Quarters clockwise that the picture was turned since. */
+  /** Clockwise quarter turns of the picture since the mark was drawn. */
   turns: number
 }
 
 export interface Edits {
-  /** Quarters, clockwise. */
+  /** Clockwise quarter turns. */
   turns: 0 | 1 | 2 | 3
-  /** As it stands, after its turns. Unit: pixels. */
+  /** Size after rotation. Unit: pixels. */
   width: number
   height: number
-  /** In the order in which they were drawn: a later one lies over an earlier one. */
+  /** In drawing order, so later marks cover earlier ones. */
   marks: readonly Mark[]
   crop: Box | null
 }
@@ -46,9 +46,9 @@ export function isEdited({ turns, marks, crop }: Edits): boolean {
   return turns !== 0 || marks.length > 0 || crop !== null
 }
 
-/** A quarter clockwise: what was drawn turns with the picture. */
-export function turned({ turns, width, height, marks, crop }: Edits): Edits {
-  const turn = (box: Box): Box => ({
+/** Rotates the picture and its marks by 90° clockwise. */
+export function rotated({ turns, width, height, marks, crop }: Edits): Edits {
+  const rotate = (box: Box): Box => ({
     x: height - box.y - box.height,
     y: box.x,
     width: box.height,
@@ -60,16 +60,16 @@ export function turned({ turns, width, height, marks, crop }: Edits): Edits {
     height: width,
     marks: marks.map((mark) => ({
       ...mark,
-      box: turn(mark.box),
+      box: rotate(mark.box),
       points: mark.points.map(([x, y]) => [1 - y, x] as const),
       turns: mark.turns + 1,
     })),
-    crop: crop && turn(crop),
+    crop: crop && rotate(crop),
   }
 }
 
-/** Whole pixels within the picture, at least one: a box covers every pixel that it touches. */
-export function fitted(box: Box, { width, height }: Pick<Edits, 'width' | 'height'>): Box {
+/** Expands the box to whole pixels and clamps it to the picture. At least one pixel. */
+export function fitToPicture(box: Box, { width, height }: Pick<Edits, 'width' | 'height'>): Box {
   const x = Math.max(0, Math.min(Math.floor(box.x), width - 1))
   const y = Math.max(0, Math.min(Math.floor(box.y), height - 1))
   return {
@@ -80,12 +80,12 @@ export function fitted(box: Box, { width, height }: Pick<Edits, 'width' | 'heigh
   }
 }
 
-/** The box between two of its corners, whichever they are. */
-export function between(x0: number, y0: number, x1: number, y1: number): Box {
+/** The box with two given opposite corners. */
+export function boxBetween(x0: number, y0: number, x1: number, y1: number): Box {
   return { x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) }
 }
 
-/** Moved by `x` and `y`, in whole pixels, no further than the picture goes. */
+/** Moves the box by whole pixels and keeps it within the picture. */
 export function movedWithin(box: Box, x: number, y: number, { width, height }: Edits): Box {
   return {
     ...box,
@@ -94,50 +94,50 @@ export function movedWithin(box: Box, x: number, y: number, { width, height }: E
   }
 }
 
-/** The way that a picture's edits went, for undo and redo. */
-export function createSteps(first: Edits) {
-  const earlier: Edits[] = []
-  let later: Edits[] = []
-  let settled = first
-  let now = first
+/** Undo and redo. */
+export function createSteps(initial: Edits) {
+  const undoStack: Edits[] = []
+  let redoStack: Edits[] = []
+  let committed = initial
+  let now = initial
 
   const steps = {
     get now(): Edits {
       return now
     },
     get canUndo(): boolean {
-      return earlier.length > 0 || now !== settled
+      return undoStack.length > 0 || now !== committed
     },
     get canRedo(): boolean {
-      return later.length > 0
+      return redoStack.length > 0
     },
-    /** What is under way, such as a box that is still being drawn: no step yet. */
+    /** Updates the uncommitted edit, such as a box that is still being drawn. */
     draft(edits: Edits): void {
       now = edits
     },
-    /** What is under way becomes a step. */
+    /** Turns the uncommitted edit into an undo step. */
     commit(): void {
-      if (now === settled) return
-      earlier.push(settled)
-      later = []
-      settled = now
+      if (now === committed) return
+      undoStack.push(committed)
+      redoStack = []
+      committed = now
     },
-    /** What is under way is forgotten. */
+    /** Discards the uncommitted edit. */
     abort(): void {
-      now = settled
+      now = committed
     },
     undo(): void {
       steps.commit()
-      const before = earlier.pop()
+      const before = undoStack.pop()
       if (!before) return
-      later.push(settled)
-      now = settled = before
+      redoStack.push(committed)
+      now = committed = before
     },
     redo(): void {
-      const next = later.pop()
+      const next = redoStack.pop()
       if (!next) return
-      earlier.push(settled)
-      now = settled = next
+      undoStack.push(committed)
+      now = committed = next
     },
   }
   return steps

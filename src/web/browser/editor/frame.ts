@@ -1,4 +1,4 @@
-/** The editor's dialog: the picture, what can be done with it, and the ways out. */
+/** The editor's dialog: toolbar, stage, and the send and cancel buttons. */
 import type { HomeFacts } from '../../pages/page-facts.ts'
 import type { MarkKind } from './edits.ts'
 
@@ -11,22 +11,22 @@ const TOOLS: Tool[] = ['redact', 'crop', 'arrow', 'pen', 'text', 'move']
 const ACTIONS = ['undo', 'redo', 'rotate', 'zoomOut', 'zoomIn', 'add', 'remove'] as const
 export type Action = (typeof ACTIONS)[number]
 
-/** Keys pressed with Ctrl or ⌘. */
-const COMMANDS: Record<string, Action> = { z: 'undo', 'Shift+z': 'redo', y: 'redo' }
-const ZOOMS: Record<string, Action> = { '+': 'zoomIn', '-': 'zoomOut' }
+/** Shortcuts with Ctrl or ⌘. */
+const CTRL_SHORTCUTS: Record<string, Action> = { z: 'undo', 'Shift+z': 'redo', y: 'redo' }
+const SHORTCUTS: Record<string, Action> = { '+': 'zoomIn', '-': 'zoomOut' }
 
 export interface Frame {
-  /** Resolves with the person's choice. `problem`: this picture can't be edited, for this reason. */
-  ask(asked: { progress: string; problem?: string }): Promise<Answer>
-  /** Empty of any picture. */
+  /** Resolves with the user's choice. `problem`: why this picture can't be edited. */
+  ask(question: { progress: string; problem?: string }): Promise<Answer>
+  /** Replaces the stage with an empty one. */
   newStage(): { element: HTMLElement; canvas: HTMLCanvasElement }
   tool(): Tool
   allow(action: Action, can: boolean): void
-  /** The words of a text that is selected, to be changed; `null` hides them. */
+  /** Shows the text field with the selected text; `null` hides it. */
   showText(text: string | null): void
   focusText(): void
   say(text: string): void
-  /** True if something would be lost by leaving. */
+  /** True if closing would lose edits. */
   hasChanges: () => boolean
   onTool: () => void
   onAction: (action: Action) => void
@@ -35,10 +35,10 @@ export interface Frame {
   close(): void
 }
 
-/** What sending, and leaving without a result, are called. */
-export type WaysOut = Pick<HomeFacts['editor'], 'send' | 'cancel'>
+/** Labels of the send and cancel buttons. */
+export type ExitLabels = Pick<HomeFacts['editor'], 'send' | 'cancel'>
 
-export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame {
+export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels): Frame {
   const dialog = make('dialog', 'editor')
   const heading = make('h2')
   heading.id = 'editor-title'
@@ -49,9 +49,9 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
   count.id = 'editor-count'
   heading.setAttribute('aria-describedby', count.id)
   const [send, asItIs, cancel] = [
-    button(waysOut.send),
+    button(exitLabels.send),
     button(words.asItIs, 'quiet'),
-    button(waysOut.cancel, 'quiet'),
+    button(exitLabels.cancel, 'quiet'),
   ]
   const head = make('header', 'editor-head', cancel, make('div', 'editor-name', heading, count), asItIs, send)
 
@@ -91,40 +91,40 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
   dialog.append(head, hint, problem, stage, writing, bar, status, leave)
   document.body.append(dialog)
 
-  let settle: (answer: Answer) => void = () => {}
-  send.onclick = () => settle('send')
-  asItIs.onclick = () => settle('as-it-is')
-  const cancelling = () => {
-    if (!frame.hasChanges()) return settle('cancel')
+  let answer: (choice: Answer) => void = () => {}
+  send.onclick = () => answer('send')
+  asItIs.onclick = () => answer('as-it-is')
+  const cancelOrConfirm = () => {
+    if (!frame.hasChanges()) return answer('cancel')
     leave.showModal()
     stay.focus()
   }
-  cancel.onclick = cancelling
+  cancel.onclick = cancelOrConfirm
   dialog.oncancel = (event) => {
     if (event.target !== dialog) return
     event.preventDefault()
-    cancelling()
+    cancelOrConfirm()
   }
-  // Chromium closes a dialog whose `cancel` was prevented when Escape, or Android's back, is pressed again. It is opened again,
-  // with the question, so that no drawing is lost.
+  // Chromium closes a dialog on a second Escape (or Android's Back) even if `cancel` was prevented. Reopen it with the
+  // confirmation, so that no edits are lost.
   dialog.onclose = () => {
     if (!dialog.isConnected) return
     leave.close()
     dialog.showModal()
-    if (frame.hasChanges()) cancelling()
+    if (frame.hasChanges()) cancelOrConfirm()
   }
   stay.onclick = () => leave.close()
   discard.onclick = () => {
     leave.close()
-    settle('cancel')
+    answer('cancel')
   }
-  const leaving = (event: BeforeUnloadEvent) => {
+  const onBeforeUnload = (event: BeforeUnloadEvent) => {
     if (!frame.hasChanges()) return
     event.preventDefault()
-    // Chromium before 119 asks only if this is set.
+    // Chromium before 119 asks only if `returnValue` is set.
     event.returnValue = true
   }
-  addEventListener('beforeunload', leaving)
+  addEventListener('beforeunload', onBeforeUnload)
 
   for (const [name, element] of actions) element.onclick = () => frame.onAction(name)
   tools.onchange = () => {
@@ -140,11 +140,13 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
     writing.hidden = true
   }
   dialog.addEventListener('keydown', (event) => {
-    const isTyped = (event.target as Element).matches('input[type="text"]')
+    const isTyping = (event.target as Element).matches('input[type="text"]')
     const { key } = event
-    const isCommand = event.ctrlKey || event.metaKey
-    if (isTyped || leave.open) return
-    const action = isCommand ? COMMANDS[`${event.shiftKey ? 'Shift+' : ''}${key.toLowerCase()}`] : ZOOMS[key]
+    const hasCtrl = event.ctrlKey || event.metaKey
+    if (isTyping || leave.open) return
+    const action = hasCtrl
+      ? CTRL_SHORTCUTS[`${event.shiftKey ? 'Shift+' : ''}${key.toLowerCase()}`]
+      : SHORTCUTS[key]
     if (!action) return
     event.preventDefault()
     frame.onAction(action)
@@ -162,7 +164,7 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
       if (!dialog.open) dialog.showModal()
       heading.focus()
       return new Promise((resolve) => {
-        settle = resolve
+        answer = resolve
       })
     },
     newStage() {
@@ -170,13 +172,13 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
       canvas.setAttribute('role', 'img')
       canvas.setAttribute('aria-label', words.picture)
       stage.dataset.tool = frame.tool()
-      const place = make('div', 'editor-place', canvas)
-      stage.replaceChildren(place)
-      return { element: place, canvas }
+      const area = make('div', 'editor-place', canvas)
+      stage.replaceChildren(area)
+      return { element: area, canvas }
     },
     tool: () => choices.find(({ input }) => input.checked)!.name,
     allow(action, can) {
-      // Not `disabled`, which would lose the focus.
+      // Not `disabled`, which would lose focus.
       actions.get(action)!.ariaDisabled = can ? null : 'true'
     },
     showText(text) {
@@ -195,7 +197,7 @@ export function createFrame(words: HomeFacts['editor'], waysOut: WaysOut): Frame
     onText() {},
     onTextEnd() {},
     close() {
-      removeEventListener('beforeunload', leaving)
+      removeEventListener('beforeunload', onBeforeUnload)
       dialog.remove()
       opener?.focus()
     },
@@ -237,7 +239,7 @@ function button(text: string, style = ''): HTMLButtonElement {
   return element
 }
 
-/** Drawings on the editor's buttons, as paths in a square of 24. */
+/** Button icons as SVG paths in a 24 × 24 view box. */
 const PATHS: Record<Tool | Action, string> = {
   redact: 'M3 8h18v8H3ZM3 10h18M3 12h18M3 14h18',
   crop: 'M7 2v15h15M2 7h15v15',

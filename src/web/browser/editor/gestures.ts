@@ -1,27 +1,28 @@
-/** What fingers, pens and mice do on the stage: one draws or pulls, two move and zoom the picture. */
+/** Pointer gestures on the stage: one pointer draws or drags, two pan and zoom. */
 import type { Stage } from './stage.ts'
 
-/** Less than this is a press, not a drag. Unit: CSS pixels. */
+/** Minimum movement of a drag; less is a press. Unit: CSS pixels. */
 const MIN_DRAG_PX = 6
 
-/** A line that a wheel turns, and how much a turn with Ctrl zooms. Unit: CSS pixels; natural logarithm by CSS pixel. */
+/** Height of a wheel line. Unit: CSS pixels. */
 const LINE_PX = 16
+/** Zoom of a wheel with Ctrl. Unit: natural logarithm of the scale per CSS pixel. */
 const ZOOM_PER_PX = 0.005
 
-/** What a pointer does from its first movement on. */
+/** A drag in progress. */
 export interface Drag {
-  /** To a place on the screen. */
+  /** The pointer moved to this point of the viewport. */
   to(clientX: number, clientY: number): void
   end(): void
-  /** It was meant otherwise: all is as before. */
+  /** Cancelled: undo the drag's effect. */
   abort(): void
 }
 
 export interface GestureOptions {
   stage: Stage
-  /** A pointer went down here, and moves. `null`: it moves the picture. */
+  /** A drag starts at `down`. `null`: pan the picture. */
   begin(down: PointerEvent): Drag | null
-  /** A pointer went down and up at one place. */
+  /** Pressed without dragging. */
   onPress(event: PointerEvent): void
 }
 
@@ -30,16 +31,16 @@ interface Pointer {
   y: number
 }
 
-export function takeGestures({ stage, begin, onPress }: GestureOptions): void {
+export function handleGestures({ stage, begin, onPress }: GestureOptions): void {
   const { element } = stage
   const pointers = new Map<number, Pointer>()
   let down: PointerEvent | undefined
   let drag: Drag | undefined
-  /** More than one finger was there: what is left of them draws nothing. */
+  /** More than one finger touched, so the remaining ones don't draw. */
   let isPinch = false
 
   element.addEventListener('pointerdown', (event) => {
-    // The middle button of a mouse moves the picture.
+    // The middle mouse button pans.
     if (event.pointerType === 'mouse' && event.button > 1) return
     event.preventDefault()
     element.setPointerCapture(event.pointerId)
@@ -57,18 +58,18 @@ export function takeGestures({ stage, begin, onPress }: GestureOptions): void {
   element.addEventListener('pointermove', (event) => {
     const pointer = pointers.get(event.pointerId)
     if (!pointer || !down) return
-    const before = middleOf(pointers)
+    const before = centreOf(pointers)
     Object.assign(pointer, { x: event.clientX, y: event.clientY })
     if (isPinch) {
       if (pointers.size < 2) return
-      const after = middleOf(pointers)
+      const after = centreOf(pointers)
       stage.pan(after.x - before.x, after.y - before.y)
       if (before.spread > 0) stage.zoom(after.spread / before.spread, [after.x, after.y])
       return
     }
     if (!drag) {
       if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < MIN_DRAG_PX) return
-      drag = (down.button === 1 ? null : begin(down)) ?? panning(stage, down)
+      drag = (down.button === 1 ? null : begin(down)) ?? panDrag(stage, down)
     }
     drag.to(event.clientX, event.clientY)
   })
@@ -88,7 +89,7 @@ export function takeGestures({ stage, begin, onPress }: GestureOptions): void {
     'wheel',
     (event) => {
       event.preventDefault()
-      // Two fingers on a touchpad that spread come as a wheel with Ctrl.
+      // A pinch on a touchpad arrives as wheel events with Ctrl.
       const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : 1
       const [x, y] = [event.deltaX * unit, event.deltaY * unit]
       if (event.ctrlKey || event.metaKey)
@@ -100,7 +101,7 @@ export function takeGestures({ stage, begin, onPress }: GestureOptions): void {
   )
 }
 
-function panning(stage: Stage, down: PointerEvent): Drag {
+function panDrag(stage: Stage, down: PointerEvent): Drag {
   let [x, y] = [down.clientX, down.clientY]
   return {
     to(clientX, clientY) {
@@ -112,8 +113,8 @@ function panning(stage: Stage, down: PointerEvent): Drag {
   }
 }
 
-/** Between all fingers, and how far they are from there on average. */
-function middleOf(pointers: ReadonlyMap<number, Pointer>): { x: number; y: number; spread: number } {
+/** Centre of all pointers, and their mean distance from it. */
+function centreOf(pointers: ReadonlyMap<number, Pointer>): { x: number; y: number; spread: number } {
   const all = [...pointers.values()]
   const x = all.reduce((sum, pointer) => sum + pointer.x, 0) / all.length
   const y = all.reduce((sum, pointer) => sum + pointer.y, 0) / all.length

@@ -1,13 +1,13 @@
-/** What was drawn, as things to take hold of: by pointer, by their handles, or by the arrow keys. */
+/** Marks as interactive elements: move and resize by pointer, handles or arrow keys. */
 import { fill } from '../../messages/wording.ts'
 import type { HomeFacts } from '../../pages/page-facts.ts'
-import { type Box, type Edits, fitted, type Mark, movedWithin } from './edits.ts'
+import { type Box, type Edits, fitToPicture, type Mark, movedWithin } from './edits.ts'
 import type { Stage } from './stage.ts'
 
-/** A finger's width. Unit: CSS pixels. */
+/** Touch target size of a handle. Unit: CSS pixels. */
 const HANDLE_PX = 44
 
-/** What an arrow key moves on the screen: the closer one looks, the finer. Unit: CSS pixels. */
+/** Distance of an arrow key press on the screen, so that steps get finer when zoomed in. Unit: CSS pixels. */
 const STEP_PX = 4
 
 const KEYS: Record<string, [x: number, y: number]> = {
@@ -20,54 +20,54 @@ const KEYS: Record<string, [x: number, y: number]> = {
 const CORNERS = ['nw', 'ne', 'sw', 'se'] as const
 type Corner = (typeof CORNERS)[number]
 
-/** A mark's place among the marks, or the crop. */
-export type Name = number | 'crop'
+/** Index of a mark, or the crop. */
+export type MarkId = number | 'crop'
 
 export interface MarksOptions {
   stage: Stage
   words: HomeFacts['editor']
   edits(): Edits
-  /** Another box for it, or `null` to remove it: on the way. */
+  /** Shows uncommitted edits. */
   draft(edits: Edits): void
-  /** What is on the way is done. */
+  /** Commits the edits as an undo step. */
   commit(): void
-  onSelect(name: Name | null): void
+  onSelect(name: MarkId | null): void
   say(text: string): void
 }
 
 export function createMarks({ stage, words, edits, draft, commit, onSelect, say }: MarksOptions) {
   const { layer } = stage
-  const elements = new Map<Name, HTMLButtonElement>()
-  let selected: Name | null = null
+  const elements = new Map<MarkId, HTMLButtonElement>()
+  let selected: MarkId | null = null
 
-  const boxOf = (name: Name): Box | undefined =>
+  const boxOf = (name: MarkId): Box | undefined =>
     (name === 'crop' ? edits().crop : edits().marks[name]?.box) ?? undefined
 
-  function put(name: Name, box: Box): void {
+  function setBox(name: MarkId, box: Box): void {
     const now = edits()
-    const shaped = fitted(box, now)
-    if (name === 'crop') draft({ ...now, crop: shaped })
+    const fitted = fitToPicture(box, now)
+    if (name === 'crop') draft({ ...now, crop: fitted })
     else
       draft({
         ...now,
-        marks: now.marks.map((mark, index) => (index === name ? { ...mark, box: shaped } : mark)),
+        marks: now.marks.map((mark, index) => (index === name ? { ...mark, box: fitted } : mark)),
       })
   }
 
-  function remove(name: Name): void {
+  function remove(name: MarkId): void {
     const now = edits()
     if (name === 'crop') draft({ ...now, crop: null })
     else draft({ ...now, marks: now.marks.filter((_, index) => index !== name) })
     commit()
   }
 
-  function labelOf(name: Name, { x, y, width, height }: Box): string {
+  function labelOf(name: MarkId, { x, y, width, height }: Box): string {
     const mark = name === 'crop' ? undefined : edits().marks[name]
     const what = mark ? `${words.tools[mark.kind]} ${(name as number) + 1}` : words.tools.crop
     return fill(words.box, { what, x, y, width, height })
   }
 
-  function elementOf(name: Name): HTMLButtonElement {
+  function elementOf(name: MarkId): HTMLButtonElement {
     const element = document.createElement('button')
     element.type = 'button'
     element.dataset.name = `${name}`
@@ -84,10 +84,10 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
     return element
   }
 
-  /** Shows all of them as they are. */
+  /** Syncs the elements with the edits. */
   function show(): void {
     const { width, height, marks, crop } = edits()
-    const names: Name[] = [...marks.keys(), ...(crop ? (['crop'] as const) : [])]
+    const names: MarkId[] = [...marks.keys(), ...(crop ? (['crop'] as const) : [])]
     for (const [name, element] of elements) {
       if (names.includes(name)) continue
       if (element === document.activeElement) layer.focus()
@@ -108,12 +108,12 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
         width: `${(100 * box.width) / width}%`,
         height: `${(100 * box.height) / height}%`,
       })
-      spread(element, box)
+      placeHandles(element, box)
     }
   }
 
-  /** Handles of a small box stand apart from each other, outside of what they pull. */
-  function spread(element: HTMLElement, { width, height }: Box): void {
+  /** Moves the handles of a small box outside it, so that they don't overlap. */
+  function placeHandles(element: HTMLElement, { width, height }: Box): void {
     const out = (side: number) => `${-Math.max(0, (HANDLE_PX - side * stage.scale) / 2)}px`
     element.style.setProperty('--out-x', out(width))
     element.style.setProperty('--out-y', out(height))
@@ -122,12 +122,12 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
   layer.addEventListener('moved', () => {
     for (const [name, element] of elements) {
       const box = boxOf(name)
-      if (box) spread(element, box)
+      if (box) placeHandles(element, box)
     }
   })
 
-  /** `takesFocus`: the keyboard goes on from there. */
-  function select(name: Name | null, takesFocus = false): void {
+  /** `takesFocus`: moves keyboard focus to the mark. */
+  function select(name: MarkId | null, takesFocus = false): void {
     const isNew = name !== selected
     selected = name
     for (const [other, element] of elements) element.toggleAttribute('data-selected', other === name)
@@ -135,7 +135,7 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
     if (takesFocus && name !== null) elements.get(name)?.focus({ preventScroll: true })
   }
 
-  function onKey(event: KeyboardEvent, name: Name): void {
+  function onKey(event: KeyboardEvent, name: MarkId): void {
     const box = boxOf(name)
     if (!box) return
     if (event.key === 'Delete' || event.key === 'Backspace') {
@@ -149,14 +149,14 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
     event.preventDefault()
     const step = Math.max(1, Math.round(STEP_PX / stage.scale))
     const [x, y] = [step * direction[0], step * direction[1]]
-    put(name, event.shiftKey ? pulled(box, 'se', x, y) : movedWithin(box, x, y, edits()))
+    setBox(name, event.shiftKey ? resized(box, 'se', x, y) : movedWithin(box, x, y, edits()))
     commit()
     const now = boxOf(name)
     if (now) say(labelOf(name, now))
   }
 
-  /** The box as a pull from `corner` by so many of the picture's pixels leaves it; without one it moves. */
-  function pulled(box: Box, corner: Corner | null, x: number, y: number): Box {
+  /** Resizes the box by dragging `corner`, or moves it without one. Unit of `x` and `y`: pixels of the picture. */
+  function resized(box: Box, corner: Corner | null, x: number, y: number): Box {
     if (!corner) return movedWithin(box, x, y, edits())
     const [left, top] = [corner.endsWith('w'), corner.startsWith('n')]
     const width = Math.max(1, box.width + (left ? -x : x))
@@ -171,21 +171,21 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
 
   return {
     show,
-    /** The one with the handles. */
+    /** The mark with the handles. */
     get selected() {
       return selected
     },
     select,
     remove,
-    /** What lies at a pointer's target, if it can be taken hold of: a handle's corner, or all of it. */
-    at(target: EventTarget | null): { name: Name; corner: Corner | null } | null {
+    /** The mark, and corner if it is a handle, at a pointer event's target. */
+    at(target: EventTarget | null): { name: MarkId; corner: Corner | null } | null {
       const element = (target as Element).closest<HTMLElement>('.edit-box')
       if (!element) return null
       const { name } = element.dataset
       const { corner } = (target as HTMLElement).dataset
       return { name: name === 'crop' ? name : Number(name), corner: (corner as Corner) ?? null }
     },
-    pulled,
-    put,
+    resized,
+    setBox,
   }
 }

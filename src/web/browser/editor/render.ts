@@ -1,25 +1,27 @@
-/** Draws what will be sent. What is redacted is painted over before anything is encoded: no pixel of it is left to find. */
-import { type Box, type Edits, type Mark, turned } from './edits.ts'
+/** Renders the edited picture. Redactions are painted before encoding, so no redacted pixel survives. */
+import { type Box, type Edits, type Mark, rotated } from './edits.ts'
 
 type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D
 
-/** Quality of the encoder: its result is compressed once more, like any picture. */
+/** High, because the result is compressed once more like any upload. */
 const JPEG_QUALITY = 0.95
 
-/** Seen on any picture: the one colour within the other. */
+/** A colour with a contrasting outline is visible on any picture. */
 const COLOUR = '#e11d12'
 const OUTLINE = '#fff'
 
-/** Length and half width of an arrow's head, in widths of its line. */
+/** Length and half width of an arrowhead. Unit: line widths. */
 const HEAD = [4.5, 2.2] as const
 
 /**
- * Draws all of it, crop not applied, by the context's own scale. `seen`: the part of the picture that is looked at; of a
- * large one a browser takes long to scale the rest.
+ * Draws the picture and its marks, uncropped, at the context's scale. `visible`: draws only this part of the picture, because
+ * scaling a whole large picture is slow.
  */
-export function draw(context: Context, picture: ImageBitmap, edits: Edits, seen?: Box): void {
+export function draw(context: Context, picture: ImageBitmap, edits: Edits, visible?: Box): void {
   const { turns, width, height, marks } = edits
-  const part = seen ? turnedBack(seen, edits) : { x: 0, y: 0, width: picture.width, height: picture.height }
+  const part = visible
+    ? unrotated(visible, edits)
+    : { x: 0, y: 0, width: picture.width, height: picture.height }
   context.save()
   context.translate(width / 2, height / 2)
   context.rotate((turns * Math.PI) / 2)
@@ -29,11 +31,11 @@ export function draw(context: Context, picture: ImageBitmap, edits: Edits, seen?
   for (const mark of marks) drawMark(context, mark)
 }
 
-/** Where a box lay before the picture's turns. */
-function turnedBack(box: Box, { turns, width, height }: Edits): Box {
-  let before = { width, height, marks: [], crop: box, turns }
-  for (let turn = turns; turn % 4 !== 0; turn++) before = turned(before) as typeof before
-  return before.crop
+/** The box in coordinates of the unrotated picture. */
+function unrotated(box: Box, { turns, width, height }: Edits): Box {
+  let result = { width, height, marks: [], crop: box, turns }
+  for (let turn = turns; turn % 4 !== 0; turn++) result = rotated(result) as typeof result
+  return result.crop
 }
 
 function drawMark(context: Context, mark: Mark): void {
@@ -63,7 +65,7 @@ function pathOf(kind: Mark['kind'], points: (readonly [number, number])[], line:
   const path = new Path2D()
   for (const [index, [x, y]] of points.entries()) {
     if (index === 0) path.moveTo(x, y)
-    // A press without a way is a dot.
+    // A single point becomes a dot.
     path.lineTo(x, y)
   }
   const [from, to] = [points[0], points.at(-1)]
@@ -82,21 +84,21 @@ function pathOf(kind: Mark['kind'], points: (readonly [number, number])[], line:
 }
 
 const FONT = '600 1px system-ui, sans-serif'
-/** Height of a line of text, in sizes of its letters. */
+/** Line height relative to the font size. */
 const LINE_HEIGHT = 1.3
 
-/** How wide a text is, of which one line is one pixel high. */
-export function textShape(text: string): number {
+/** Width of a text divided by its line height. */
+export function textAspectRatio(text: string): number {
   const context = new OffscreenCanvas(1, 1).getContext('2d')!
   context.font = FONT.replace('1px', '100px')
   return Math.max(0.5, context.measureText(text).width / 100 / LINE_HEIGHT)
 }
 
-/** As large as its box allows. */
+/** Draws the text as large as its box allows. */
 function drawText(context: Context, { box, text, turns }: Mark): void {
-  const isUpright = turns % 2 === 0
-  const [width, height] = isUpright ? [box.width, box.height] : [box.height, box.width]
-  const size = Math.min(height, width / textShape(text)) / LINE_HEIGHT
+  const isHorizontal = turns % 2 === 0
+  const [width, height] = isHorizontal ? [box.width, box.height] : [box.height, box.width]
+  const size = Math.min(height, width / textAspectRatio(text)) / LINE_HEIGHT
   context.save()
   context.translate(box.x + box.width / 2, box.y + box.height / 2)
   context.rotate((turns * Math.PI) / 2)
@@ -112,7 +114,7 @@ function drawText(context: Context, { box, text, turns }: Mark): void {
   context.restore()
 }
 
-/** A file of its own, without metadata. A photograph stays JPEG; everything else is PNG, pixel for pixel. */
+/** Encodes the edited picture as a new file without metadata. A JPEG stays JPEG; everything else becomes lossless PNG. */
 export async function render(file: File, picture: ImageBitmap, edits: Edits): Promise<File> {
   const { x, y, width, height } = edits.crop ?? { x: 0, y: 0, width: edits.width, height: edits.height }
   const canvas = new OffscreenCanvas(width, height)

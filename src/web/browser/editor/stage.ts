@@ -1,11 +1,11 @@
-/** Where the picture is looked at: a canvas as large as the stage, that shows the part in sight, and a layer over it. */
-import { type Edits, fitted } from './edits.ts'
+/** The editor's viewport: a canvas that shows the visible part of the picture, and an interactive layer over it. */
+import { type Edits, fitToPicture } from './edits.ts'
 import { draw } from './render.ts'
 
-/** More dots than this for a CSS pixel nobody sees. */
-const MAX_DENSE = 2
+/** Maximum device pixels per CSS pixel: more makes no visible difference. */
+const MAX_DENSITY = 2
 
-/** Pixels of the picture are told apart from here on: they are shown as they are, not smoothed. Unit: CSS pixels. */
+/** Scale from which pixels are shown unsmoothed. */
 const SHARP_SCALE = 2
 
 export type Stage = ReturnType<typeof createStage>
@@ -18,11 +18,11 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
   element.append(layer)
   let shown: { picture: ImageBitmap; edits: Edits } | undefined
   let view: View = { scale: 1, x: 0, y: 0 }
-  let isDue = false
+  let isPaintScheduled = false
 
-  const room = () => ({ width: element.clientWidth, height: element.clientHeight })
+  const stageSize = () => ({ width: element.clientWidth, height: element.clientHeight })
 
-  function moved(next: View): void {
+  function setView(next: View): void {
     view = next
     if (!shown) return
     const { width, height } = shown.edits
@@ -33,15 +33,15 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
       height: `${height * view.scale}px`,
     })
     layer.dispatchEvent(new Event('moved'))
-    if (!isDue) requestAnimationFrame(paint)
-    isDue = true
+    if (!isPaintScheduled) requestAnimationFrame(paint)
+    isPaintScheduled = true
   }
 
   function paint(): void {
-    isDue = false
+    isPaintScheduled = false
     if (!shown) return
-    const density = Math.min(devicePixelRatio, MAX_DENSE)
-    const { width, height } = room()
+    const density = Math.min(devicePixelRatio, MAX_DENSITY)
+    const { width, height } = stageSize()
     const [across, down] = [Math.round(width * density), Math.round(height * density)]
     if (canvas.width !== across || canvas.height !== down)
       Object.assign(canvas, { width: across, height: down })
@@ -51,18 +51,18 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
     context.setTransform(scale, 0, 0, scale, view.x * density, view.y * density)
     context.imageSmoothingEnabled = view.scale < SHARP_SCALE
     context.imageSmoothingQuality = 'medium'
-    // What is drawn beyond the picture is not sent.
+    // Clip to the picture: marks beyond it are not sent.
     context.beginPath()
     context.rect(0, 0, shown.edits.width, shown.edits.height)
     context.save()
     context.clip()
-    draw(context, shown.picture, shown.edits, fitted(inSight(), shown.edits))
+    draw(context, shown.picture, shown.edits, fitToPicture(visibleBox(), shown.edits))
     context.restore()
   }
 
-  /** Part of the picture in sight, in its pixels. */
-  function inSight() {
-    const { width, height } = room()
+  /** The visible part of the picture. Unit: pixels of the picture. */
+  function visibleBox() {
+    const { width, height } = stageSize()
     const { edits } = shown!
     const [x, y] = [Math.max(0, -view.x / view.scale), Math.max(0, -view.y / view.scale)]
     return {
@@ -74,22 +74,23 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
   }
 
   const observer = new ResizeObserver(() => {
-    if (shown) moved(isUntouched ? firstView(shown.edits, room()) : clamped(view, shown.edits, room()))
+    if (shown)
+      setView(isUntouched ? initialView(shown.edits, stageSize()) : clamped(view, shown.edits, stageSize()))
   })
   observer.observe(element)
-  /** Nobody has moved it: another size of the stage starts anew. */
+  /** True until the user pans or zooms: a resized stage then resets the view. */
   let isUntouched = true
 
   return {
-    /** Takes the pointers. */
+    /** Receives pointer events. */
     element,
-    /** Lies over the whole picture, wherever it goes. */
+    /** Covers the whole picture. */
     layer,
-    /** CSS pixels for a pixel of the picture. */
+    /** CSS pixels per pixel of the picture. */
     get scale() {
       return view.scale
     },
-    /** Shows the edits, on their way or done. The view starts anew when the picture's shape changes. */
+    /** Shows the edits, committed or not. Resets the view when the picture's dimensions change. */
     show(picture: ImageBitmap, edits: Edits): void {
       const before = shown
       shown = { picture, edits }
@@ -98,26 +99,26 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
         before.edits.width === edits.width &&
         before.edits.height === edits.height
       if (!isSameShape) isUntouched = true
-      moved(isSameShape ? view : firstView(edits, room()))
+      setView(isSameShape ? view : initialView(edits, stageSize()))
     },
-    /** From a pointer's place to the picture's pixels, which may lie outside of it. */
+    /** Converts viewport coordinates to pixels of the picture, possibly outside it. */
     toPicture(clientX: number, clientY: number): readonly [x: number, y: number] {
-      const place = layer.getBoundingClientRect()
-      return [(clientX - place.left) / view.scale, (clientY - place.top) / view.scale]
+      const box = layer.getBoundingClientRect()
+      return [(clientX - box.left) / view.scale, (clientY - box.top) / view.scale]
     },
     pan(x: number, y: number): void {
       isUntouched = false
-      if (shown) moved(panned(view, x, y, shown.edits, room()))
+      if (shown) setView(panned(view, x, y, shown.edits, stageSize()))
     },
-    /** `at`: the pointer's place that stays; else the middle. */
+    /** `at`: the fixed point. Default: the middle. */
     zoom(factor: number, at?: readonly [clientX: number, clientY: number]): void {
       isUntouched = false
       const { left, top, width, height } = element.getBoundingClientRect()
       const point = at ? ([at[0] - left, at[1] - top] as const) : ([width / 2, height / 2] as const)
-      if (shown) moved(zoomed(view, factor, point, shown.edits, room()))
+      if (shown) setView(zoomed(view, factor, point, shown.edits, stageSize()))
     },
-    inSight,
-    /** Draws no more: the picture may be closed. */
+    visibleBox,
+    /** Stops drawing, so that the picture can be closed. */
     close(): void {
       observer.disconnect()
       shown = undefined
@@ -131,38 +132,38 @@ interface Size {
 }
 
 interface View {
-  /** CSS pixels for a pixel of the picture. */
+  /** CSS pixels per pixel of the picture. */
   scale: number
-  /** Where the picture's upper left corner lies on the stage. Unit: CSS pixels. */
+  /** Position of the picture's upper left corner on the stage. Unit: CSS pixels. */
   x: number
   y: number
 }
 
-/** How far the edges of a picture larger than the stage may be pulled in, to reach the handles there. Unit: CSS pixels. */
+/** Overscroll beyond the edges of a large picture, to reach the handles there. Unit: CSS pixels. */
 const MARGIN = 56
 
-/** A picture whose shorter side would get less of the stage's than this is shown in part instead. */
+/** A long picture is shown only in part if its shorter side would fill less of the stage than this. */
 const MIN_SHARE = 0.6
 
 const MAX_SCALE = 12
 
-/** All of the picture; of one that is very tall or very wide, its beginning. */
-function firstView(picture: Size, stage: Size): View {
-  const whole = wholeScale(picture, stage)
-  const isNarrow = picture.width * whole < stage.width * MIN_SHARE
-  const isFlat = picture.height * whole < stage.height * MIN_SHARE
-  const shape = picture.width / picture.height
-  const isLong = Math.max(shape, 1 / shape) > 2.5
+/** The whole picture, or the beginning of a very tall or wide one. */
+function initialView(picture: Size, stage: Size): View {
+  const fit = fitScale(picture, stage)
+  const isNarrow = picture.width * fit < stage.width * MIN_SHARE
+  const isFlat = picture.height * fit < stage.height * MIN_SHARE
+  const ratio = picture.width / picture.height
+  const isLong = Math.max(ratio, 1 / ratio) > 2.5
   const scale =
     isLong && isNarrow
       ? Math.min(1, stage.width / picture.width)
       : isLong && isFlat
         ? Math.min(1, (MIN_SHARE * stage.height) / picture.height)
-        : whole
-  return clamped({ scale: Math.max(whole, scale), x: 0, y: 0 }, picture, stage)
+        : fit
+  return clamped({ scale: Math.max(fit, scale), x: 0, y: 0 }, picture, stage)
 }
 
-/** `factor` times as large; what lies at the point `x`, `y` of the stage stays there. */
+/** Zooms by `factor` around the stage's point `x`, `y`. */
 function zoomed(
   view: View,
   factor: number,
@@ -170,27 +171,29 @@ function zoomed(
   picture: Size,
   stage: Size,
 ): View {
-  const least = wholeScale(picture, stage)
-  const scale = Math.max(least, Math.min(view.scale * factor, Math.max(MAX_SCALE, least)))
-  const share = scale / view.scale
-  return clamped({ scale, x: x - (x - view.x) * share, y: y - (y - view.y) * share }, picture, stage)
+  const min = fitScale(picture, stage)
+  const scale = Math.max(min, Math.min(view.scale * factor, Math.max(MAX_SCALE, min)))
+  const change = scale / view.scale
+  return clamped({ scale, x: x - (x - view.x) * change, y: y - (y - view.y) * change }, picture, stage)
 }
 
 function panned(view: View, x: number, y: number, picture: Size, stage: Size): View {
   return clamped({ ...view, x: view.x + x, y: view.y + y }, picture, stage)
 }
 
-/** In the middle of the stage where it is smaller; else no further off than its edges and a margin. */
+/** Centres a picture smaller than the stage, and limits the panning of a larger one. */
 function clamped({ scale, x, y }: View, picture: Size, stage: Size): View {
-  const place = (at: number, length: number, room: number) =>
-    length <= room ? (room - length) / 2 : Math.max(room - length - MARGIN, Math.min(at, MARGIN))
+  const clamp = (at: number, length: number, available: number) =>
+    length <= available
+      ? (available - length) / 2
+      : Math.max(available - length - MARGIN, Math.min(at, MARGIN))
   return {
     scale,
-    x: place(x, picture.width * scale, stage.width),
-    y: place(y, picture.height * scale, stage.height),
+    x: clamp(x, picture.width * scale, stage.width),
+    y: clamp(y, picture.height * scale, stage.height),
   }
 }
 
-function wholeScale(picture: Size, stage: Size): number {
+function fitScale(picture: Size, stage: Size): number {
   return Math.min(1, stage.width / picture.width, stage.height / picture.height)
 }

@@ -1,23 +1,23 @@
-/** All pictures of a gallery in one ZIP file, put together here: the server knows of no gallery. */
+/** All pictures of a gallery in one ZIP file, built in the browser because the server knows no galleries. */
 import { downloadZip } from 'client-zip'
 import { EXTENSIONS, type ImageType, rawPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
 import type { GalleryFacts } from '../../pages/page-facts.ts'
 import { saveFile } from '../page/save-file.ts'
 import { say } from '../page/status.ts'
-import type { Linked } from './link.ts'
+import type { LinkedPicture } from './link.ts'
 
-/** One after the other, so that a phone holds one picture at a time besides the file. `tell`: how far it is. */
+/** Downloads sequentially, so that a phone holds one picture in memory besides the archive. */
 export async function downloadAll(
-  pictures: Linked[],
+  pictures: LinkedPicture[],
   words: GalleryFacts['words'],
-  tell: (text: string) => void,
+  onProgress: (text: string) => void,
 ): Promise<void> {
   let missed = 0
 
   async function* entries() {
     for (const [index, { id }] of pictures.entries()) {
-      tell(fill(words.downloading, { number: index + 1, count: pictures.length }))
+      onProgress(fill(words.downloading, { number: index + 1, count: pictures.length }))
       const answer = await fetch(rawPath(id)).catch(() => null)
       const bytes = answer?.ok ? await answer.blob().catch(() => null) : null
       if (!answer || !bytes) {

@@ -1,13 +1,16 @@
-/** One picture of a gallery, large: by arrow keys, buttons, or a swipe. */
+/** Full-size view of a gallery's pictures, with navigation by arrow keys, buttons or swipe. */
 import { previewPath, rawPath, viewPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
 import type { GalleryFacts } from '../../pages/page-facts.ts'
-import type { Linked } from './link.ts'
+import type { LinkedPicture } from './link.ts'
 
-/** A finger that moves less sideways did not mean it. Unit: pixels. */
-const SWIPE_PX = 40
+/** Minimum horizontal movement of a swipe. Unit: pixels. */
+const MIN_SWIPE_PX = 40
 
-export function createLightbox(pictures: Linked[], words: GalleryFacts['words']): { open(id: string): void } {
+export function createLightbox(
+  pictures: LinkedPicture[],
+  words: GalleryFacts['words'],
+): { open(id: string): void } {
   const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
   const dialog = find<HTMLDialogElement>('lightbox')
   const image = find<HTMLImageElement>('shown')
@@ -32,32 +35,32 @@ export function createLightbox(pictures: Linked[], words: GalleryFacts['words'])
     if (after) new Image().src = rawPath(after.id)
   }
 
-  /** The preview, which its tile has fetched, until the picture itself can be drawn. */
+  /** Shows the preview, which the tile has already fetched, until the full picture is decoded. */
   async function load(id: string): Promise<void> {
     problem.textContent = ''
     image.hidden = false
     image.src = previewPath(id)
-    const whole = new Image()
-    whole.src = rawPath(id)
-    const isThere = await whole.decode().then(
+    const full = new Image()
+    full.src = rawPath(id)
+    const isLoaded = await full.decode().then(
       () => true,
       () => false,
     )
-    // Another one is shown meanwhile, or none.
+    // The viewer moved on or closed in the meantime.
     if (pictures[at]?.id !== id) return
-    image.hidden = !isThere
-    if (isThere) image.src = whole.src
+    image.hidden = !isLoaded
+    if (isLoaded) image.src = full.src
     else problem.textContent = words.unreachable
   }
 
   function go(step: number): void {
     show(at + step)
-    // A button that can't be pressed any more loses the focus: its neighbour takes it.
+    // A button loses focus when it becomes disabled: focus its neighbour.
     if (document.activeElement === document.body || document.activeElement === dialog)
       (next.disabled ? previous : next).focus()
   }
 
-  // One dialog serves every list that this page shows: the newest handlers count.
+  // One dialog serves every list on this page, so assign the handlers instead of adding listeners.
   previous.onclick = () => go(-1)
   next.onclick = () => go(1)
   find('close').onclick = () => dialog.close()
@@ -74,14 +77,14 @@ export function createLightbox(pictures: Linked[], words: GalleryFacts['words'])
   }
   let from: Touch | undefined
   dialog.ontouchstart = (event) => {
-    // Two fingers zoom; and what is zoomed is panned.
+    // Not a swipe: two fingers zoom, and a zoomed page is panned.
     from = event.touches.length === 1 && (visualViewport?.scale ?? 1) < 1.05 ? event.touches[0] : undefined
   }
   dialog.ontouchend = (event) => {
     const to = event.changedTouches[0]
     if (!from || !to) return
     const [x, y] = [to.clientX - from.clientX, to.clientY - from.clientY]
-    if (Math.abs(x) > SWIPE_PX && Math.abs(x) > 2 * Math.abs(y)) go(x < 0 ? 1 : -1)
+    if (Math.abs(x) > MIN_SWIPE_PX && Math.abs(x) > 2 * Math.abs(y)) go(x < 0 ? 1 : -1)
   }
 
   return {

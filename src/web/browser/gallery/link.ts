@@ -1,39 +1,39 @@
-/** What stands after the `#` of a gallery's link: `<id>,<id>=<description>,…`. No server ever sees it. */
+/** The fragment of a gallery link: `<id>,<id>=<description>,…`. Browsers never send it to a server. */
 
-export interface Linked {
+export interface LinkedPicture {
   id: string
-  /** For people who can't see it. Empty if nobody wrote one. */
+  /** Alt text. Empty if there is none. */
   alt: string
 }
 
-/** More than any list that people make by hand. */
-const MOST = 500
+/** Maximum number of pictures. */
+const MAX_PICTURES = 500
 
-/** For one picture. Unit: characters. */
+/** Per picture. Unit: characters. */
 export const MAX_DESCRIPTION = 500
 
-/** Chats escape the commas of an address, and so are those of a description: what follows tells them apart. */
+/** Separator before an ID. Chats escape commas, and descriptions contain escaped ones, so the ID after it decides. */
 const BEFORE_ID = /(?:[,+]|%2C)(?=[0-9A-Za-z]{11}(?![0-9A-Za-z]))/i
 
 export function hashOf(pictures: readonly { id: string; alt?: string | undefined }[]): string {
   const entries = pictures.map(({ id, alt }) => {
-    // A comma and a space: no word of a description is taken for an id.
+    // A space after each comma, so that no word of a description is parsed as an ID.
     return alt ? `${id}=${encodeURIComponent(alt.toWellFormed().replace(/,(?=\S)/g, ', '))}` : id
   })
   return `#${entries.join(',')}`
 }
 
-/** In order, each once. Anybody may have made the link: what is no id is left out. */
-export function linkedIn(hash: string): Linked[] {
-  const found = new Map<string, Linked>()
+/** Pictures in order, without duplicates. Links are untrusted: invalid IDs are skipped. */
+export function parseHash(hash: string): LinkedPicture[] {
+  const found = new Map<string, LinkedPicture>()
   for (const part of hash.slice(1).split(BEFORE_ID)) {
     const [, id, alt = ''] = /^([0-9A-Za-z]{11})(?![0-9A-Za-z])(?:=([^,]*))?/.exec(part) ?? []
-    if (id && !found.has(id) && found.size < MOST) found.set(id, { id, alt: decoded(alt) })
+    if (id && !found.has(id) && found.size < MAX_PICTURES) found.set(id, { id, alt: decodeDescription(alt) })
   }
   return [...found.values()]
 }
 
-function decoded(text: string): string {
+function decodeDescription(text: string): string {
   try {
     return decodeURIComponent(text).slice(0, MAX_DESCRIPTION)
   } catch {

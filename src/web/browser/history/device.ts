@@ -1,4 +1,4 @@
-/** What this device remembers: keep it, move it, forget it. */
+/** The "On this device" section: export, import and clear the history. */
 import { forgetAllFiles } from '../intake/kept-files.ts'
 import { saveFile } from '../page/save-file.ts'
 import { say } from '../page/status.ts'
@@ -14,10 +14,10 @@ export interface DeviceOptions {
 
 const FILE_NAME = 'pinhole-history.json'
 
-export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions): void {
+export function initDevice({ history, onImported, onForgotten }: DeviceOptions): void {
   const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
   const file = find<HTMLInputElement>('import-file')
-  const ask = find('forget-ask')
+  const question = find('forget-ask')
   if (!history.lasts) {
     find('memory-only').textContent = words.memoryOnly
     find('memory-only').hidden = false
@@ -40,23 +40,23 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     if (!part) return say(words.unreachable)
     const pictures = await part.readHistory(chosen).catch(() => null)
     if (pictures === null) return say(words.notImported)
-    // Existing entries are not overwritten: anybody may have made the file, with wrong keys.
+    // Never overwrite existing entries: the file is untrusted and may contain wrong keys.
     const known = new Set((await history.all()).map(({ id }) => id))
     const added = pictures.filter(({ id }) => !known.has(id))
-    const isKept = await history.put(added).then(
+    const isSaved = await history.put(added).then(
       () => true,
       () => false,
     )
-    say(isKept ? inWords.count(words.imported, added.length) : words.noRoom)
-    if (isKept) onImported()
+    say(isSaved ? inWords.count(words.imported, added.length) : words.noRoom)
+    if (isSaved) onImported()
   })
 
   const close = () => {
-    ask.hidden = true
+    question.hidden = true
     find('forget').focus()
   }
   find('forget').addEventListener('click', () => {
-    ask.hidden = false
+    question.hidden = false
     find('forget-keep').focus()
   })
   find('forget-keep').addEventListener('click', close)
@@ -68,17 +68,17 @@ export function enliveDevice({ history, onImported, onForgotten }: DeviceOptions
     say(words.forgotten)
     onForgotten()
   })
-  // Disabled in the HTML: a click before these listeners were attached would be lost.
+  // Disabled in the HTML, because a click before this point would be lost.
   for (const id of ['export', 'import', 'forget']) find<HTMLButtonElement>(id).disabled = false
 }
 
-/** Forgets choices, all but the wish that nothing be remembered. */
+/** Clears saved choices, except the choice to remember nothing. */
 function forgetPreferences(): void {
-  const isKept = (name: string) => name === `${PREFIX}remember` && read('remember') === 'off'
+  const isOptOut = (name: string) => name === `${PREFIX}remember` && read('remember') === 'off'
   try {
     for (const name of Object.keys(localStorage))
-      if (name.startsWith(PREFIX) && !isKept(name)) localStorage.removeItem(name)
+      if (name.startsWith(PREFIX) && !isOptOut(name)) localStorage.removeItem(name)
   } catch {
-    // Where nothing can be kept, nothing was.
+    // Without storage there is nothing to clear.
   }
 }

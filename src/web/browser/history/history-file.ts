@@ -1,15 +1,15 @@
-/** History as a file, to keep or to carry to another browser. */
+/** Export and import of the history as a JSON file. */
 import { ID_PATTERN, IMAGE_TYPES, type ImageType, KEY_PATTERN } from '../../../protocol.ts'
 import { MAX_DESCRIPTION } from '../gallery/link.ts'
-import type { Remembered } from './history.ts'
+import type { HistoryEntry } from './history.ts'
 
 interface HistoryFile {
-  /** The format's version. */
+  /** Format version. */
   pinhole: 1
-  pictures: (Omit<Remembered, 'thumbnail'> & { thumbnail?: string })[]
+  pictures: (Omit<HistoryEntry, 'thumbnail'> & { thumbnail?: string })[]
 }
 
-export async function writeHistory(pictures: Remembered[]): Promise<Blob> {
+export async function writeHistory(pictures: HistoryEntry[]): Promise<Blob> {
   const file: HistoryFile = {
     pinhole: 1,
     pictures: await Promise.all(
@@ -21,14 +21,14 @@ export async function writeHistory(pictures: Remembered[]): Promise<Blob> {
   return new Blob([JSON.stringify(file, null, 1)], { type: 'application/json' })
 }
 
-/** Every sound entry of such a file. Throws if it is none. Anybody may have made the file, so nothing is believed. */
-export async function readHistory(file: Blob): Promise<Remembered[]> {
+/** Reads all valid entries. The file is untrusted, so everything is validated. Throws if it isn't a history file. */
+export async function readHistory(file: Blob): Promise<HistoryEntry[]> {
   const { pinhole, pictures } = JSON.parse(await file.text()) as Partial<HistoryFile>
   if (pinhole !== 1 || !Array.isArray(pictures)) throw new TypeError('not a history file')
-  return pictures.flatMap((entry) => rememberedOf(entry) ?? [])
+  return pictures.flatMap((entry) => parseEntry(entry) ?? [])
 }
 
-function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null): Remembered | null {
+function parseEntry(entry: Partial<Record<keyof HistoryEntry, unknown>> | null): HistoryEntry | null {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   const number = (value: unknown) =>
     Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0
@@ -37,14 +37,14 @@ function rememberedOf(entry: Partial<Record<keyof Remembered, unknown>> | null):
   const link = URL.parse(text(entry?.link))
   const at = new Date(text(entry?.at))
   const expires = text(entry?.expires)
-  const isSound =
+  const isValid =
     ID_PATTERN.test(id) &&
     KEY_PATTERN.test(key) &&
     IMAGE_TYPES.includes(entry?.type as ImageType) &&
     link?.origin === location.origin &&
     link.pathname === `/${id}` &&
     !Number.isNaN(at.getTime())
-  if (!isSound) return null
+  if (!isValid) return null
   return {
     id,
     key,

@@ -1,41 +1,41 @@
-/** What was uploaded from here, with its deletion keys. It stays in this browser. */
+/** Upload history with deletion keys. Stored in this browser only. */
 import type { ImageType } from '../../../protocol.ts'
 
-export interface Remembered {
+export interface HistoryEntry {
   id: string
   /** The deletion key. */
   key: string
   link: string
-  /** As the file was called on this device. */
+  /** Name of the file on this device. */
   name: string
   type: ImageType
-  /** As it came from the device. Unit: bytes. */
+  /** Size before compression. Unit: bytes. */
   bytesIn: number
-  /** As it was uploaded. Unit: bytes. */
+  /** Size as uploaded. Unit: bytes. */
   bytesOut: number
   /** Unit: pixels. */
   width: number
   /** Unit: pixels. */
   height: number
-  /** ISO 8601. */
+  /** Time of the upload (ISO 8601). */
   at: string
-  /** From then on it is gone (ISO 8601). */
+  /** When the picture expires (ISO 8601). */
   expires?: string | undefined
   thumbnail?: Blob | undefined
-  /** What it shows, in the person's words. It never leaves this device but in what they copy. */
+  /** Alt text. Leaves this device only in copied links and codes. */
   alt?: string | undefined
 }
 
 export interface History {
-  /** False where the browser denies storage: it lasts as long as the page. */
+  /** False if the browser denies storage, so that the history lasts only as long as the page. */
   readonly lasts: boolean
-  /** The newest first. */
-  all(): Promise<Remembered[]>
-  get(id: string): Promise<Remembered | undefined>
-  put(pictures: Remembered[]): Promise<void>
+  /** Newest first. */
+  all(): Promise<HistoryEntry[]>
+  get(id: string): Promise<HistoryEntry | undefined>
+  put(pictures: HistoryEntry[]): Promise<void>
   remove(id: string): Promise<void>
   clear(): Promise<void>
-  /** Called when another page changed it. */
+  /** Registers a listener for changes made by other tabs. */
   onForeignChange(listener: () => void): void
 }
 
@@ -53,7 +53,7 @@ function openDatabase(): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
-    request.onblocked = () => reject(new Error('another page holds an older version'))
+    request.onblocked = () => reject(new Error('another tab holds an older version open'))
   })
 }
 
@@ -90,7 +90,7 @@ function overDatabase(database: IDBDatabase): History {
 }
 
 function inMemory(): History {
-  const pictures = new Map<string, Remembered>()
+  const pictures = new Map<string, HistoryEntry>()
   return {
     lasts: false,
     all: async () => newestFirst([...pictures.values()]),
@@ -104,6 +104,6 @@ function inMemory(): History {
   }
 }
 
-function newestFirst(pictures: Remembered[]): Remembered[] {
+function newestFirst(pictures: HistoryEntry[]): HistoryEntry[] {
   return pictures.sort((a, b) => (a.at < b.at ? 1 : -1))
 }

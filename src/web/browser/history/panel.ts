@@ -1,16 +1,16 @@
-/** The pictures of earlier visits: rows that can be searched, and chosen together. */
+/** List of pictures from earlier visits, with search and multiple selection. */
 import '../../style/rows.css'
 import { isGone } from '../../../client/api/gone.ts'
 import { rawPath } from '../../../protocol.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
-import type { History, Remembered } from './history.ts'
+import type { History, HistoryEntry } from './history.ts'
 import { createRow, type Row } from './row.ts'
 import { createSelection } from './selection.ts'
 
-/** One choice in two places: cards and rows copy their links in the same form. */
-function joinFormats(): void {
+/** Keeps the two "Copy as" selects in sync. */
+function syncFormats(): void {
   const [ofCards, ofRows] = ['format', 'earlier-format'].map((id) => document.getElementById(id)) as [
     HTMLSelectElement,
     HTMLSelectElement,
@@ -25,17 +25,17 @@ function joinFormats(): void {
   })
 }
 
-/** Rows that are shown before "show more". */
-const PAGE = 24
-/** From so many on, a search field helps. */
-const MANY = 8
+/** Rows shown initially, and added by each "Show more". */
+const PAGE_SIZE = 24
+/** The search field appears above this number of pictures. */
+const SEARCH_THRESHOLD = 8
 
 export interface PanelOptions {
   history: History
   format(): keyof EmbedCodes
-  /** Ids that have a card already. */
+  /** True if the picture already has a card. */
   isShown(id: string): boolean
-  onEdit(picture: Remembered): void
+  onEdit(picture: HistoryEntry): void
   onChange(): void
 }
 
@@ -46,22 +46,22 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   const [list, section, more] = [find('remembered'), find('earlier'), find('show-more')]
   const search = find<HTMLInputElement>('search')
   const rows = new Map<string, Row>()
-  const asked = new Set<string>()
-  let all: Remembered[] = []
-  /** Most rows that are shown. */
-  let most = PAGE
-  /** Matching pictures past those. */
-  let waiting = 0
+  const checked = new Set<string>()
+  let all: HistoryEntry[] = []
+  /** Maximum number of rows shown. */
+  let maxRows = PAGE_SIZE
+  /** Number of matching pictures beyond `maxRows`. */
+  let hiddenCount = 0
 
-  joinFormats()
+  syncFormats()
   const selection = createSelection({ rows, history, format, onDeleted: drop })
 
-  function settle(): void {
+  function update(): void {
     section.hidden = all.length === 0
-    search.hidden = all.length <= MANY && search.value === ''
-    more.hidden = waiting === 0
+    search.hidden = all.length <= SEARCH_THRESHOLD && search.value === ''
+    more.hidden = hiddenCount === 0
     find('no-match').textContent = list.childElementCount === 0 && search.value !== '' ? words.noMatch : ''
-    selection.settle()
+    selection.update()
     onChange()
   }
 
@@ -70,8 +70,8 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     show()
   }
 
-  /** Takes a row off. The focus goes to the row that takes its place. */
-  function takeOff(row: Row): void {
+  /** Removes a row and moves focus to its neighbour. */
+  function removeRow(row: Row): void {
     const hadFocus = row.element.contains(document.activeElement)
     const next = row.element.nextElementSibling ?? row.element.previousElementSibling
     row.remove()
@@ -79,48 +79,48 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
       (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
   }
 
-  function createRowOf(picture: Remembered): Row {
+  function createRowOf(picture: HistoryEntry): Row {
     return createRow(picture, {
       history,
       format,
-      onPicked: selection.settle,
+      onSelect: selection.update,
       onEdit: () => onEdit(picture),
       onDeleted: () => drop(picture.id),
     })
   }
 
-  /** Reuses rows, so that picks, open questions and the focus outlast a change. Rows that a search hides stay picked. */
+  /** Reuses rows, so that selections, open confirmations and focus survive. Rows hidden by a search stay selected. */
   function show(): void {
-    const wanted = search.value.trim().toLocaleLowerCase()
-    const matching = all.filter(({ name }) => name.toLocaleLowerCase().includes(wanted))
-    const visible = new Set(matching.slice(0, most))
-    waiting = matching.length - visible.size
-    const before = new Map(rows)
+    const query = search.value.trim().toLocaleLowerCase()
+    const matching = all.filter(({ name }) => name.toLocaleLowerCase().includes(query))
+    const visible = new Set(matching.slice(0, maxRows))
+    hiddenCount = matching.length - visible.size
+    const oldRows = new Map(rows)
     rows.clear()
     for (const picture of all) {
-      const row = before.get(picture.id)
+      const row = oldRows.get(picture.id)
       row?.update(picture)
       if (row || visible.has(picture)) rows.set(picture.id, row ?? createRowOf(picture))
       if (row && !visible.has(picture)) row.element.remove()
-      before.delete(picture.id)
+      oldRows.delete(picture.id)
     }
-    for (const row of before.values()) takeOff(row)
+    for (const row of oldRows.values()) removeRow(row)
     let next = list.firstElementChild
     for (const { id } of visible) {
       const { element } = rows.get(id)!
-      // An element that is moved loses the focus.
+      // Moving an element would make it lose focus.
       if (element === next) next = next.nextElementSibling
       else list.insertBefore(element, next)
     }
-    settle()
-    void dropGone([...visible].map(({ id }) => id))
+    update()
+    void removeGone([...visible].map(({ id }) => id))
   }
 
-  /** Takes off what the service no longer has: deleted from elsewhere, or removed by the operator. */
-  async function dropGone(ids: string[]): Promise<void> {
+  /** Removes pictures that the service no longer has: deleted from elsewhere, or removed by the operator. */
+  async function removeGone(ids: string[]): Promise<void> {
     let gone = 0
-    for (const id of ids.filter((id) => !asked.has(id))) {
-      asked.add(id)
+    for (const id of ids.filter((id) => !checked.has(id))) {
+      checked.add(id)
       if (!(await isGone(rawPath(id)).catch(() => false))) continue
       await history.remove(id)
       drop(id)
@@ -130,12 +130,12 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   }
 
   search.addEventListener('input', () => {
-    most = PAGE
+    maxRows = PAGE_SIZE
     show()
   })
   more.addEventListener('click', () => {
     const last = list.lastElementChild
-    most += PAGE
+    maxRows += PAGE_SIZE
     show()
     last?.nextElementSibling?.querySelector<HTMLElement>('button:not([hidden])')?.focus()
   })
@@ -144,7 +144,7 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     get size(): number {
       return all.length
     },
-    /** Reads the history anew. */
+    /** Reloads the history. */
     async refresh(): Promise<void> {
       all = (await history.all()).filter(({ id }) => !isShown(id))
       show()

@@ -1,4 +1,4 @@
-/** Choices that outlast the page, where the browser allows it. */
+/** Choices saved in localStorage, if the browser allows it. */
 
 export const PREFIX = 'pinhole.'
 
@@ -14,32 +14,32 @@ function write(name: string, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value)
   } catch {
-    // It holds until the page is closed.
+    // The choice still applies until the page is closed.
   }
 }
 
-/** A radio group that comes back as it was left. */
+/** Restores a radio group and saves changes. */
 export function rememberMode(radios: HTMLInputElement[]): () => string {
-  const kept = radios.find(({ value }) => value === read('mode'))
-  if (kept) kept.checked = true
+  const saved = radios.find(({ value }) => value === read('mode'))
+  if (saved) saved.checked = true
   for (const radio of radios) radio.addEventListener('change', () => write('mode', radio.value))
   return () => radios.find(({ checked }) => checked)?.value ?? 'auto'
 }
 
-/** A list that comes back as it was left. `null`: the page has none. */
+/** Restores a select and saves changes. `null`: the page has none. */
 export function rememberChoice(list: HTMLSelectElement | null): () => string {
   if (!list) return () => ''
-  const kept = read(list.id)
-  if (kept !== null && [...list.options].some(({ value }) => value === kept)) list.value = kept
+  const saved = read(list.id)
+  if (saved !== null && [...list.options].some(({ value }) => value === saved)) list.value = saved
   list.addEventListener('change', () => write(list.id, list.value))
   return () => list.value
 }
 
-/** A checkbox kept in localStorage; the first time it is as the HTML has it. `null`: the page has none. */
+/** Restores a checkbox and saves changes. Default: as in the HTML. `null`: the page has none. */
 export function rememberSwitch(toggle: HTMLInputElement | null): () => boolean {
   if (!toggle) return () => false
-  const kept = read(toggle.id)
-  if (kept) toggle.checked = kept === 'on'
+  const saved = read(toggle.id)
+  if (saved) toggle.checked = saved === 'on'
   toggle.addEventListener('change', () => write(toggle.id, toggle.checked ? 'on' : 'off'))
   return () => toggle.checked
 }

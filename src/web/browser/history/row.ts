@@ -1,25 +1,25 @@
-/** One picture of an earlier visit, in one row. */
+/** List row of a picture from an earlier visit. */
 
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { act, deleteAndSay, staysUntil } from '../card/actions.ts'
+import { deleteAndSay, runAction, staysUntil } from '../card/actions.ts'
 import { SHARE } from '../card/card.ts'
 import { openMenu } from '../card/menu.ts'
 import { codesOf } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { locale, words } from '../upload/facts.ts'
-import type { History, Remembered } from './history.ts'
+import type { History, HistoryEntry } from './history.ts'
 
 export interface RowOptions {
   history: History
   format(): keyof EmbedCodes
-  onPicked(): void
-  /** Another picture is to be made of it. */
+  onSelect(): void
+  /** The uploader wants to make an edited copy. */
   onEdit(): void
   onDeleted(): void
 }
 
-/** When it was: the time for today, else the day. */
-function whenOf(at: Date): string {
+/** The time of day for today, otherwise the date. */
+function formatWhen(at: Date): string {
   const isToday = at.toDateString() === new Date().toDateString()
   return new Intl.DateTimeFormat(locale, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' }).format(
     at,
@@ -28,8 +28,8 @@ function whenOf(at: Date): string {
 
 export type Row = ReturnType<typeof createRow>
 
-export function createRow(picture: Remembered, options: RowOptions) {
-  const { history, format, onPicked, onEdit, onDeleted } = options
+export function createRow(picture: HistoryEntry, options: RowOptions) {
+  const { history, format, onSelect, onEdit, onDeleted } = options
   const template = document.getElementById('row') as HTMLTemplateElement
   const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
   const find = <E extends HTMLElement>(selector: string) => element.querySelector<E>(selector)!
@@ -44,7 +44,7 @@ export function createRow(picture: Remembered, options: RowOptions) {
   const box = find<HTMLInputElement>('input')
   const state = find('.card-state')
   const name = picture.name || words.picture
-  const when = whenOf(new Date(picture.at))
+  const when = formatWhen(new Date(picture.at))
 
   element.tabIndex = -1
   find('.card-name').textContent = name
@@ -52,21 +52,21 @@ export function createRow(picture: Remembered, options: RowOptions) {
   box.setAttribute('aria-label', name)
   for (const button of [copy, more, confirm, keep])
     button.setAttribute('aria-label', `${button.textContent}: ${name}`)
-  function illustrate(): void {
+  function showThumbnail(): void {
     if (!picture.thumbnail || image.src) return
     image.src = URL.createObjectURL(picture.thumbnail)
     image.hidden = false
   }
-  illustrate()
+  showThumbnail()
 
-  function asking(on: boolean): void {
+  function setAsking(on: boolean): void {
     copy.hidden = more.hidden = on
     confirm.hidden = keep.hidden = !on
     element.classList.toggle('row-asking', on)
   }
-  asking(false)
+  setAsking(false)
 
-  box.addEventListener('change', onPicked)
+  box.addEventListener('change', onSelect)
   copy.addEventListener('click', () => void copyAndSay(codesOf(picture)[format()], { button: copy }))
   more.addEventListener('click', () =>
     openMenu(more, {
@@ -74,14 +74,14 @@ export function createRow(picture: Remembered, options: RowOptions) {
       actions: ['open', ...SHARE, 'qr', 'edit', 'describe', 'delete-link', 'delete'],
       onAction(action) {
         if (action === 'edit') return onEdit()
-        if (action !== 'delete') return void act(action, picture, history)
-        asking(true)
+        if (action !== 'delete') return void runAction(action, picture, history)
+        setAsking(true)
         keep.focus()
       },
     }),
   )
   keep.addEventListener('click', () => {
-    asking(false)
+    setAsking(false)
     more.focus()
   })
   confirm.addEventListener('click', async () => {
@@ -92,7 +92,7 @@ export function createRow(picture: Remembered, options: RowOptions) {
     const problem = await deleteAndSay(picture, history)
     if (problem === null) return onDeleted()
     state.textContent = problem
-    asking(false)
+    setAsking(false)
     more.focus()
   })
 
@@ -105,10 +105,10 @@ export function createRow(picture: Remembered, options: RowOptions) {
     set picked(on: boolean) {
       box.checked = on
     },
-    /** Another page wrote more of it down. */
-    update(later: Remembered): void {
-      Object.assign(picture, later)
-      illustrate()
+    /** Applies changes made by another tab. */
+    update(newer: HistoryEntry): void {
+      Object.assign(picture, newer)
+      showThumbnail()
     },
     remove(): void {
       if (image.src) URL.revokeObjectURL(image.src)

@@ -1,4 +1,4 @@
-/** Several rows at once: copy their links, make one link of them, delete them. */
+/** Bulk actions on selected rows: copy links, create a gallery, delete. */
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { codesOfAll, makeGallery } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
@@ -6,7 +6,7 @@ import { confirming } from '../page/confirming.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
 import { reasonOf } from '../upload/reasons.ts'
-import type { History, Remembered } from './history.ts'
+import type { History, HistoryEntry } from './history.ts'
 import type { Row } from './row.ts'
 
 export interface SelectionOptions {
@@ -24,45 +24,45 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
   let isDeleting = false
   const picked = () => [...rows.values()].filter((row) => row.picked)
   const pictures = () => picked().map(({ picture }) => picture)
-  /** The others are hidden by a search, and stay picked. */
+  /** Rows not hidden by a search. Hidden ones stay selected. */
   const visible = () => [...rows.values()].filter(({ element }) => element.isConnected)
-  /** The question is about so many. */
-  let askedFor = 0
+  /** Number of pictures in the open confirmation. */
+  let askedCount = 0
 
-  /** Says how many are chosen, and offers what goes with that. */
-  function settle(): void {
+  /** Updates the count and the buttons. */
+  function update(): void {
     const { length } = picked()
     find('selected').textContent = bar.hidden ? '' : inWords.count(words.selected, length)
     for (const button of [copy, link, ask]) button.disabled = length === 0 || isDeleting
-    if (length !== askedFor) {
-      // Another page may have deleted one of them under the question.
+    if (length !== askedCount) {
+      // Another tab may have deleted a selected picture while the confirmation is open.
       const hadFocus = document.activeElement === keep || document.activeElement === confirm
       closeQuestion()
       if (hadFocus && !isDeleting) end.focus()
     }
     start.hidden = !bar.hidden || rows.size < 2
-    if (rows.size === 0 && !bar.hidden) selecting(false)
+    if (rows.size === 0 && !bar.hidden) setSelecting(false)
   }
 
-  function selecting(on: boolean): void {
+  function setSelecting(on: boolean): void {
     bar.hidden = !on
     section.toggleAttribute('data-selecting', on)
     for (const row of rows.values()) row.picked = false
-    settle()
+    update()
   }
 
   start.addEventListener('click', () => {
-    selecting(true)
+    setSelecting(true)
     all.focus()
   })
   end.addEventListener('click', () => {
-    selecting(false)
+    setSelecting(false)
     start.focus()
   })
   all.addEventListener('click', () => {
     const isAll = visible().every((row) => row.picked)
     for (const row of visible()) row.picked = !isAll
-    settle()
+    update()
   })
   copy.addEventListener('click', () => {
     const said = inWords.count(words.copiedAll, picked().length)
@@ -70,30 +70,30 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
   })
   link.addEventListener('click', () => void makeGallery(pictures()))
   ask.addEventListener('click', () => {
-    askedFor = picked().length
-    confirm.textContent = inWords.count(words.deleteMany, askedFor)
+    askedCount = picked().length
+    confirm.textContent = inWords.count(words.deleteMany, askedCount)
   })
   const closeQuestion = confirming({ ask, confirm, keep, working: words.deleting, run: deletePicked })
 
   async function deletePicked(): Promise<void> {
-    askedFor = 0
+    askedCount = 0
     isDeleting = true
     end.focus()
-    settle()
+    update()
     say(await deleteAll(pictures()))
     isDeleting = false
-    settle()
+    update()
   }
 
-  /** Resolves with how it went. */
-  async function deleteAll(pictures: Remembered[]): Promise<string> {
-    const part = await import('./delete-picture.ts').catch(() => null)
-    if (!part) return words.unreachable
+  /** Resolves with a sentence about the outcome. */
+  async function deleteAll(pictures: HistoryEntry[]): Promise<string> {
+    const deletion = await import('./delete-picture.ts').catch(() => null)
+    if (!deletion) return words.unreachable
     let deleted = 0
     let problem: unknown
     for (const picture of pictures) {
       try {
-        await part.deletePicture(picture, history)
+        await deletion.deletePicture(picture, history)
         deleted++
         onDeleted(picture.id)
       } catch (error) {
@@ -107,5 +107,5 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
     return parts.join(' ')
   }
 
-  return { settle }
+  return { update }
 }

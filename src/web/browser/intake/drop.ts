@@ -1,53 +1,53 @@
-/** Pictures dropped or pasted anywhere on the page: files, folders, and images dragged over from another tab. */
+/** Drag and drop, and paste, anywhere on the page: files, folders, and images from another tab. */
 import { say } from '../page/status.ts'
 import { words } from '../upload/facts.ts'
 
 export interface IntakeOptions {
   onFiles(files: File[]): void
-  /** Only an address came, which this page may not fetch. */
+  /** Only a URL was dropped or pasted, which this page may not fetch. */
   onAddressOnly(): void
 }
 
-/** `onDrag`: something is dragged over the page. */
-export function takeDrops({ onDrag, onFiles, onAddressOnly }: IntakeOptions & { onDrag(): void }): void {
+/** `onDrag`: a drag entered the page. */
+export function acceptDrops({ onDrag, onFiles, onAddressOnly }: IntakeOptions & { onDrag(): void }): void {
   const root = document.documentElement
-  let isOwn = false
-  /** Entering a child comes before leaving its parent, so both are counted. */
+  let isOwnDrag = false
+  /** `dragenter` on a child fires before `dragleave` on its parent, so count both. */
   let depth = 0
-  const settle = () => {
+  const endDrag = () => {
     depth = 0
     delete root.dataset.dragging
   }
-  const carries = (event: DragEvent) =>
-    !isOwn && event.dataTransfer?.types.some((type) => type === 'Files' || type === 'text/uri-list')
+  const hasImages = (event: DragEvent) =>
+    !isOwnDrag && event.dataTransfer?.types.some((type) => type === 'Files' || type === 'text/uri-list')
 
   addEventListener('dragstart', () => {
-    isOwn = true
+    isOwnDrag = true
   })
   addEventListener('dragend', () => {
-    isOwn = false
+    isOwnDrag = false
   })
   addEventListener('dragenter', (event) => {
-    if (!carries(event)) return
+    if (!hasImages(event)) return
     if (depth === 0) onDrag()
     depth++
     root.dataset.dragging = ''
   })
   addEventListener('dragleave', () => {
-    if (depth > 0 && --depth === 0) settle()
+    if (depth > 0 && --depth === 0) endDrag()
   })
   addEventListener('dragover', (event) => {
-    if (!carries(event)) return
+    if (!hasImages(event)) return
     event.preventDefault()
     event.dataTransfer!.dropEffect = 'copy'
   })
   addEventListener('drop', async (event) => {
-    if (!carries(event)) return
+    if (!hasImages(event)) return
     event.preventDefault()
-    settle()
+    endDrag()
     const transfer = event.dataTransfer!
     const address = transfer.getData('text/uri-list').split(/\r?\n/)[0] ?? ''
-    // The list of items empties itself when this handler returns, so it is read before anything is awaited.
+    // `items` is emptied when this handler returns, so read it before the first await.
     const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry?.() ?? [])
     const files = entries.some((entry) => entry.isDirectory)
       ? await (await loadFolders())?.filesOfEntries(entries)
@@ -61,11 +61,11 @@ export function takeDrops({ onDrag, onFiles, onAddressOnly }: IntakeOptions & { 
   })
 }
 
-/** `null`: the server, which has the code, can't be reached. */
+/** `null` if the chunk failed to load. */
 const loadFolders = () => import('./folders.ts').catch(() => null)
 
-/** Pictures pasted anywhere on the page. Text pasted into a field is the field's. */
-export function takePastes({ onFiles, onAddressOnly }: IntakeOptions): void {
+/** Handles pastes anywhere on the page, except into text fields. */
+export function acceptPastes({ onFiles, onAddressOnly }: IntakeOptions): void {
   addEventListener('paste', (event) => {
     if (
       (event.target as Element).closest?.(

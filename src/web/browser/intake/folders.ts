@@ -1,18 +1,18 @@
-/** Reads dropped folders and `data:` URLs. Loaded at the first such drop. */
+/** Reads dropped folders and `data:` URLs. Loaded on demand. */
 
-/** Most files that are taken from what is dropped. */
+/** Maximum number of files per drop. */
 const MAX_FILES = 1000
 
 const PICTURE_NAME = /\.(jpe?g|jfif|png|apng|gif|webp|avif|heic|heif|hif|jxl)$/i
 
-/** Every file among `entries`, and every picture in the folders among them, however deep. */
+/** All files among `entries`, and all pictures in folders, recursively. */
 export async function filesOfEntries(entries: FileSystemEntry[]): Promise<File[]> {
   const files: File[] = []
-  const walk = async (entry: FileSystemEntry, isInside: boolean): Promise<void> => {
+  const walk = async (entry: FileSystemEntry, isInFolder: boolean): Promise<void> => {
     if (files.length >= MAX_FILES) return
     if (entry.isFile) {
-      // A folder holds other things too; only what was chosen by hand is worth a word when it is no picture.
-      if (isInside && !PICTURE_NAME.test(entry.name)) return
+      // Skip other files in folders silently. A file dropped directly gets an error message instead.
+      if (isInFolder && !PICTURE_NAME.test(entry.name)) return
       const file = await fileOf(entry as FileSystemFileEntry).catch(() => null)
       if (file) files.push(file)
     } else {
@@ -30,18 +30,18 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
 async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader()
   const children: FileSystemEntry[] = []
-  // A reader gives 100 at a time, and none when it is through.
+  // Chromium returns 100 entries at a time, and an empty list at the end.
   for (;;) {
-    // A folder that may not be read costs no file beside it.
-    const some = await new Promise<FileSystemEntry[]>((resolve) =>
+    // An unreadable folder must not fail the other files.
+    const batch = await new Promise<FileSystemEntry[]>((resolve) =>
       reader.readEntries(resolve, () => resolve([])),
     )
-    if (some.length === 0) return children.sort((a, b) => a.name.localeCompare(b.name))
-    children.push(...some)
+    if (batch.length === 0) return children.sort((a, b) => a.name.localeCompare(b.name))
+    children.push(...batch)
   }
 }
 
-/** Some pages carry their pictures in the address itself. */
+/** Converts a `data:` URL to a file, for pages that embed their images. */
 export function fileOfDataUrl(address: string): File | null {
   const [, type, base64] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/=]+)$/.exec(address) ?? []
   if (!base64) return null

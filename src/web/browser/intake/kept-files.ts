@@ -1,10 +1,9 @@
 /**
- * Files that outlast the page: what the share sheet posted, and what was not sent when the page was closed. Another
- * site can post to the share sheet's address, too: nothing that is kept here is sent before the person says so, and
- * it is bounded.
+ * Persists files across page loads: files from the share sheet, and uploads unfinished when the page was closed. Other sites
+ * can post to the share target, too, so storage is bounded and nothing is sent before the user confirms.
  */
 
-/** Most files of one group, and most bytes of all of them. */
+/** Limits per group of files. */
 const MAX_FILES = 50
 const MAX_BYTES = 100 * 1024 * 1024
 
@@ -12,44 +11,44 @@ const CACHE = 'kept-files'
 const NAME_HEADER = 'X-File-Name'
 
 export interface KeptFile {
-  /** To forget it by. */
+  /** Cache key. */
   address: string
   file: File
 }
 
-/** A part of an address: `SHARED`, or one of a page's visits. */
+/** Path segment of the cache key: `SHARED`, or one per page visit. */
 export type Group = string
 
-/** What the share sheet posted last. */
+/** The latest files from the share sheet. */
 export const SHARED: Group = 'shared'
 
-/** Keeps what fits, from the first on; the group is replaced. Resolves with how many did not fit. */
+/** Replaces the group with as many of the files as fit. Resolves with the number that didn't. */
 export async function keepFiles(group: Group, files: File[]): Promise<number> {
   await forgetGroup(group)
   let bytes = 0
   for (const [index, file] of files.entries()) {
     bytes += file.size
-    const isKept =
+    const isSaved =
       index < MAX_FILES &&
       bytes <= MAX_BYTES &&
-      // The disk may be full.
+      // Fails if the disk is full.
       (await keepFile(group, `${index}`, file).then(
         () => true,
         () => false,
       ))
-    if (!isKept) return files.length - index
+    if (!isSaved) return files.length - index
   }
   return 0
 }
 
-/** `name`: of the file, within its group. */
+/** `name`: unique within the group. */
 export async function keepFile(group: Group, name: string, file: File): Promise<void> {
   const cache = await caches.open(CACHE)
   const headers = { 'Content-Type': file.type, [NAME_HEADER]: encodeURIComponent(file.name) }
   await cache.put(addressOf(group, name), new Response(file, { headers }))
 }
 
-/** The groups that hold something. */
+/** All non-empty groups. */
 export async function keptGroups(): Promise<Group[]> {
   if (!(await caches.has(CACHE))) return []
   const requests = await (await caches.open(CACHE)).keys()

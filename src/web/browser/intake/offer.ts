@@ -1,4 +1,4 @@
-/** Shows kept files and asks: they are sent only when the person says so. */
+/** Offers kept files for upload. They are sent only after confirmation. */
 import '../../style/offer.css'
 import { thumbnailOf } from '../card/thumbnail.ts'
 import { say } from '../page/status.ts'
@@ -6,35 +6,35 @@ import { inWords, words } from '../upload/facts.ts'
 import { forgetGroup, type Group, type KeptFile, keptFiles, SHARED } from './kept-files.ts'
 import { unsentGroups } from './unsent.ts'
 
-/** Files that are shown; the others are counted. */
-const SHOWN = 8
+/** Maximum number of files listed; the rest are counted. */
+const MAX_SHOWN = 8
 
 export interface OfferOptions {
-  /** The share sheet brought the person here. */
+  /** Opened by the share sheet. */
   isShared: boolean
-  /** Number of shared files that did not fit. */
-  left: number
-  /** Resolves with whether any of them was taken. */
+  /** Number of shared files that didn't fit. */
+  omitted: number
+  /** Resolves with true if any file was added. */
   onFiles(files: File[]): Promise<boolean>
-  /** The offer came, or went. */
+  /** The offer appeared or disappeared. */
   onChange(): void
 }
 
-/** Held by the page that takes kept files: no other page takes the same. */
+/** Held while taking kept files, so that no two tabs take the same ones. */
 const LOCK = 'offer'
 
-/** Offers what was shared, then what was left unsent; that may take until another page is closed. */
-export async function offerKept({ isShared, left, onFiles, onChange }: OfferOptions): Promise<void> {
+/** Offers shared files first, then unsent ones. May wait until another tab closes. */
+export async function offerKept({ isShared, omitted, onFiles, onChange }: OfferOptions): Promise<void> {
   const shared = await keptFiles(SHARED)
   const groups = shared.length > 0 ? [SHARED] : await unsentGroups()
-  const kept = await keptIn(groups)
+  const kept = await filesIn(groups)
   if (kept.length === 0) {
-    if (isShared) say(left > 0 ? inWords.count(words.sharedLeft, left) : words.nothing)
+    if (isShared) say(omitted > 0 ? inWords.count(words.sharedLeft, omitted) : words.nothing)
     return
   }
-  show(kept, shared.length > 0, left)
+  show(kept, shared.length > 0, omitted)
   onChange()
-  // The page may have moved under it. A person who is at something else meanwhile keeps the focus.
+  // Take focus only if nothing else has it; otherwise announce the offer.
   const title = document.getElementById('offer-title')!
   if (document.activeElement === document.body) title.focus()
   else say(title.textContent)
@@ -44,31 +44,31 @@ export async function offerKept({ isShared, left, onFiles, onChange }: OfferOpti
     onChange()
     document.getElementById('file')?.focus()
     for (const group of groups) await forgetGroup(group)
-    void offerKept({ isShared: false, left: 0, onFiles, onChange })
+    void offerKept({ isShared: false, omitted: 0, onFiles, onChange })
   }
   find('offer-send').onclick = () =>
     void navigator.locks.request(LOCK, async () => {
-      // Another page may have taken them meanwhile.
-      const files = (await keptIn(groups)).map(({ file }) => file)
-      // Files that are not taken are kept: the editor may fail to load, or no uploads may be left today.
+      // Another tab may have taken them in the meantime.
+      const files = (await filesIn(groups)).map(({ file }) => file)
+      // Keep the files if none were added: the editor may have failed to load, or the quota may be used up.
       if (files.length === 0 || (await onFiles(files))) await close()
     })
   find('offer-discard').onclick = () => void close()
 }
 
-const keptIn = async (groups: Group[]) => (await Promise.all(groups.map(keptFiles))).flat()
+const filesIn = async (groups: Group[]) => (await Promise.all(groups.map(keptFiles))).flat()
 
-function show(kept: KeptFile[], isShared: boolean, left: number): void {
+function show(kept: KeptFile[], isShared: boolean, omitted: number): void {
   const heading = document.getElementById('offer-title')!
   heading.textContent = inWords.count(isShared ? words.shared : words.unsent, kept.length)
   document.getElementById('offer-detail')!.textContent = isShared
-    ? [words.sharedDetail, left > 0 && inWords.count(words.sharedLeft, left)].filter(Boolean).join(' ')
+    ? [words.sharedDetail, omitted > 0 && inWords.count(words.sharedLeft, omitted)].filter(Boolean).join(' ')
     : words.unsentDetail
   const list = document.getElementById('offer-files')!
-  list.replaceChildren(...kept.slice(0, SHOWN).map(({ file }) => entry(file)))
-  if (kept.length > SHOWN) {
+  list.replaceChildren(...kept.slice(0, MAX_SHOWN).map(({ file }) => entry(file)))
+  if (kept.length > MAX_SHOWN) {
     const more = document.createElement('li')
-    more.textContent = inWords.fill(words.andMore, { count: kept.length - SHOWN })
+    more.textContent = inWords.fill(words.andMore, { count: kept.length - MAX_SHOWN })
     list.append(more)
   }
   document.getElementById('offer')!.hidden = false

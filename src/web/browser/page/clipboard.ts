@@ -1,52 +1,52 @@
-/** What is copied, the buttons that do it, and what is said when the browser does not allow it. */
+/** Copying to the clipboard, with announcements and a fallback for browsers that don't allow it. */
 import { fill } from '../../messages/wording.ts'
 import { pageFacts } from './facts.ts'
 import { say } from './status.ts'
 
-/** How long a button says that it has copied. Unit: milliseconds. */
-const SAYS_COPIED_MS = 2000
+/** How long a button shows "Copied". Unit: milliseconds. */
+const COPIED_LABEL_MS = 2000
 
-/** Puts `text` on the clipboard: where scripts may not (over plain http), the old way. `false` if neither worked. */
+/** Copies `text`. Falls back to `execCommand` where the Clipboard API is unavailable (plain HTTP). `false` if both fail. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    return copySelected(text)
+    return copyByCommand(text)
   }
 }
 
-function copySelected(text: string): boolean {
+function copyByCommand(text: string): boolean {
   const focused = document.activeElement as HTMLElement | null
   const field = document.createElement('textarea')
   field.value = text
   field.className = 'visually-hidden'
-  // What lies outside an open dialog can't be selected.
-  const place = focused?.closest('dialog') ?? document.body
-  place.append(field)
+  // Elements outside an open modal dialog can't be selected.
+  const parent = focused?.closest('dialog') ?? document.body
+  parent.append(field)
   field.select()
   let done = false
   try {
     done = document.execCommand('copy')
   } catch {
-    // Some browsers throw where others answer `false`.
+    // Some browsers throw, others return `false`.
   }
   field.remove()
   focused?.focus()
   return done
 }
 
-export interface Copying {
-  /** Holds the text where the person can take it by hand. Without one the notice shows it. */
+export interface CopyOptions {
+  /** Field with the text, for copying by hand. Default: the notice shows it. */
   field?: HTMLInputElement | undefined
-  /** Says for a moment that it has copied. */
+  /** Briefly shows "Copied". */
   button?: HTMLElement | undefined
-  /** Default: "Copied". */
+  /** Announcement on success. Default: "Copied". */
   said?: string
 }
 
-/** Copies, and says how it went. */
-export async function copyAndSay(text: string, { field, button, said }: Copying = {}): Promise<void> {
+/** Copies and announces the outcome. */
+export async function copyAndSay(text: string, { field, button, said }: CopyOptions = {}): Promise<void> {
   const { copied, notCopied, notCopiedTouch } = pageFacts.copying
   if (await copyText(text)) {
     say(said ?? copied)
@@ -73,16 +73,16 @@ function flash(button: HTMLElement, copied: string): void {
   const { textContent: label, ariaLabel } = button
   if (label === copied) return
   button.textContent = copied
-  // What is read aloud has in it what is seen (WCAG 2.5.3).
+  // The accessible name must contain the visible label (WCAG 2.5.3).
   button.ariaLabel = null
   setTimeout(() => {
     button.textContent = label
     button.ariaLabel = ariaLabel
-  }, SAYS_COPIED_MS)
+  }, COPIED_LABEL_MS)
 }
 
-/** Copy buttons beside fields that the server wrote. They are hidden until this runs. */
-export function enliveCopyFields(): void {
+/** Activates the server-rendered copy buttons, which are hidden until then. */
+export function initCopyFields(): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
     const field = document.getElementById(button.dataset.copy!) as HTMLInputElement
     button.hidden = false

@@ -1,20 +1,20 @@
-/** A question before something that can't be undone. */
+/** Two-step confirmation for an action that can't be undone. */
 import { say } from './status.ts'
 
-export interface Question {
+export interface Confirmation {
   ask: HTMLElement
   confirm: HTMLElement
   keep: HTMLElement
-  /** Said while `run` is under way. */
+  /** Shown and announced while `run` is running. */
   working: string
   run(): Promise<void>
 }
 
 /**
- * `ask` gives way to the answers. Once confirmed, no answer is taken until `run` has settled. Returns what takes the
- * question back, unless it has been answered.
+ * Pressing `ask` shows `confirm` and `keep` instead. Both are inactive while `run` is running. Returns a function that closes
+ * the confirmation unless it is running.
  */
-export function confirming({ ask, confirm, keep, working, run }: Question): () => void {
+export function confirming({ ask, confirm, keep, working, run }: Confirmation): () => void {
   let isRunning = false
   const show = (on: boolean) => {
     ask.hidden = on
@@ -36,7 +36,7 @@ export function confirming({ ask, confirm, keep, working, run }: Question): () =
     isRunning = keep.hidden = true
     const label = confirm.textContent
     confirm.textContent = working
-    // Not `disabled`, which would lose the focus.
+    // Not `disabled`, which would lose focus.
     confirm.ariaDisabled = 'true'
     say(working)
     await run()

@@ -1,10 +1,10 @@
 /**
- * What the bundler wraps around each `import()` of a part that has styles of its own, or a script that is to come beside it. Its
- * own wrapper is five times as long, for what is not needed here: nonces, pages that are rendered with those styles.
+ * Replacement for the helper that Vite wraps around each `import()` of a chunk with its own styles or dependencies. Vite's is
+ * five times as long, for features not needed here: nonces and server-rendered styles.
  */
 const loading: Record<string, Promise<unknown>> = {}
 
-/** Runs `load` once the style sheets at these paths are there. Rejects if one can't be had. Scripts come meanwhile. */
+/** Runs `load` once the style sheets are loaded. Rejects if one fails. Scripts are only preloaded, not awaited. */
 export function __vitePreload<T>(load: () => Promise<T>, paths: string[] = []): Promise<T> {
   return Promise.all(paths.map(preload)).then(load)
 }

@@ -1,6 +1,6 @@
 /**
- * A second press where a question comes up is no answer to it. The style sheet lets no press through to a new
- * question (`asked`); the focus stays on the answer that changes nothing, and a key that is held down presses once.
+ * Prevents a double click from confirming a question that has just appeared: presses are ignored while its `asked` animation
+ * runs, and a held Enter key counts once. Focus stays on the safe answer.
  */
 export function guardQuestions(): void {
   addEventListener('mousedown', (event) => {

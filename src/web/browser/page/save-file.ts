@@ -1,11 +1,11 @@
-/** Longer than a browser takes to begin with a download. Unit: milliseconds. */
-const KEPT_MS = 60_000
+/** Long enough for the browser to start the download. Unit: milliseconds. */
+const URL_LIFETIME_MS = 60_000
 
-/** Saves `blob` where the browser puts downloads. */
+/** Saves `blob` as a download. */
 export function saveFile(blob: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(blob)
   link.download = name
   link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS)
+  setTimeout(() => URL.revokeObjectURL(link.href), URL_LIFETIME_MS)
 }

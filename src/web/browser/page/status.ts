@@ -1,39 +1,39 @@
-/** How long a sentence stands: at least this, and longer if it takes longer to read. Unit: milliseconds. */
-const STANDS_MS = 4000
-const STANDS_MS_A_CHARACTER = 80
+/** How long a notice stays: at least this, or longer depending on its length. Unit: milliseconds. */
+const MIN_DURATION_MS = 4000
+const MS_PER_CHARACTER = 80
 
-/** The same words twice are not spoken twice, unless there was nothing in between for so long. Unit: milliseconds. */
-const SILENCE_MS = 50
+/** Screen readers repeat the same text only if the region was empty for a moment. Unit: milliseconds. */
+const CLEAR_MS = 50
 
-/** More lines of a text are reached by scrolling. */
+/** Visible lines of a text; longer ones scroll. */
 const MAX_LINES = 4
 
-export interface Saying {
-  /** Puts a copy button beside the sentence. */
+export interface NoticeOptions {
+  /** Adds a copy button. */
   onCopy?: (() => void) | undefined
-  /** A text to take along by hand, selected. The notice stays until the person leaves it. */
+  /** Shows a selected text for copying by hand. The notice stays until it loses focus. */
   text?: string | undefined
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** The page's one polite live region. Speaks changes of state, never progress. */
-export function say(sentence: string, { onCopy, text }: Saying = {}): void {
+/** Shows a notice in the page's polite live region. For changes of state, never for progress. */
+export function say(sentence: string, { onCopy, text }: NoticeOptions = {}): void {
   const status = document.getElementById('status')!
   const copy = document.getElementById('notice-copy')!
   const field = document.getElementById('notice-text') as HTMLTextAreaElement
   const notice = status.parentElement!
   status.textContent = ''
   clearTimeout(timer)
-  // Not in the next frame: a tab in the background has none.
+  // Not `requestAnimationFrame`, which background tabs don't run.
   setTimeout(() => {
     status.textContent = sentence
-  }, SILENCE_MS)
+  }, CLEAR_MS)
   copy.hidden = !onCopy
   copy.onclick = onCopy ?? null
   field.hidden = text === undefined
-  document.onvisibilitychange = text === undefined ? stand : null
-  if (text === undefined) stand()
+  document.onvisibilitychange = text === undefined ? startTimer : null
+  if (text === undefined) startTimer()
   else {
     field.value = text
     field.rows = Math.min(MAX_LINES, text.split('\n').length)
@@ -42,16 +42,16 @@ export function say(sentence: string, { onCopy, text }: Saying = {}): void {
     field.onblur = hide
   }
 
-  /** Its time passes only while the page is in sight. */
-  function stand(): void {
+  /** Time passes only while the page is visible. */
+  function startTimer(): void {
     clearTimeout(timer)
     if (!document.hidden)
-      timer = setTimeout(hide, Math.max(STANDS_MS, STANDS_MS_A_CHARACTER * sentence.length))
+      timer = setTimeout(hide, Math.max(MIN_DURATION_MS, MS_PER_CHARACTER * sentence.length))
   }
 
   function hide(): void {
-    // It stays while a person points at it, or is about to press its button.
-    if (notice.matches(':hover, :focus-within')) stand()
+    // Stay while hovered or focused.
+    if (notice.matches(':hover, :focus-within')) startTimer()
     else {
       status.textContent = ''
       copy.hidden = field.hidden = true

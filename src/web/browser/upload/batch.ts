@@ -1,23 +1,23 @@
-/** What came together is spoken of together: one sentence when the last of it is settled. */
+/** Announces uploads that were added together in one sentence, once the last one finishes. */
 import { copyText } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from './facts.ts'
 import type { Outlook } from './queue.ts'
 
-export interface Settled {
+export interface Outcome {
   name: string
-  /** Why it failed; set if it did. */
+  /** Set if the upload failed. */
   reason?: string
   outlook?: Outlook | undefined
-  /** What is copied. */
+  /** The text to copy. */
   link?: string
-  /** What is said after it, if it comes alone. */
+  /** Appended to the announcement of a single picture. */
   remark?: string | false | undefined
 }
 
-/** "1 failed · 2 waiting to retry"; empty, if none. */
-export function unsentInWords(failures: { outlook?: Outlook | undefined }[]): string {
-  const resuming = failures.filter(({ outlook }) => outlook === 'resumes').length
+/** "1 failed · 2 waiting to retry", or empty. */
+export function failureSummary(failures: { outlook?: Outlook | undefined }[]): string {
+  const resuming = failures.filter(({ outlook }) => outlook === 'transient').length
   const failed = failures.length - resuming
   return [
     failed > 0 && inWords.count(words.failures, failed),
@@ -28,44 +28,44 @@ export function unsentInWords(failures: { outlook?: Outlook | undefined }[]): st
 }
 
 export function createBatch() {
-  let settled: Settled[] = []
+  let outcomes: Outcome[] = []
   let count = 0
-  let copies = false
+  let autoCopies = false
 
-  async function speak(all: Settled[], byItself: boolean, onCopy: () => void): Promise<void> {
+  async function announce(all: Outcome[], autoCopy: boolean, onCopy: () => void): Promise<void> {
     const [only] = all
     const done = all.filter(({ link }) => link !== undefined)
     const saying = done.length > 0 ? { onCopy } : {}
     if (all.length > 1) {
       const parts = [
         done.length > 0 && inWords.count(words.allDone, done.length),
-        unsentInWords(all.filter(({ link }) => link === undefined)),
+        failureSummary(all.filter(({ link }) => link === undefined)),
       ]
       say(parts.filter(Boolean).join(' '), saying)
     } else if (only?.link === undefined) {
-      const sentence = only?.outlook === 'resumes' ? words.resuming1 : words.failed1
+      const sentence = only?.outlook === 'transient' ? words.resuming1 : words.failed1
       say(inWords.fill(sentence, { name: only?.name ?? '', reason: only?.reason ?? '' }))
     } else {
-      // Only where the person is still looking: what they copied elsewhere meanwhile is theirs.
-      const isCopied = byItself && document.hasFocus() && (await copyText(only.link))
+      // Only while the page has focus, so as not to overwrite what the user copied elsewhere in the meantime.
+      const isCopied = autoCopy && document.hasFocus() && (await copyText(only.link))
       const sentence = inWords.fill(isCopied ? words.copied1 : words.ready1, { name: only.name })
       say([sentence, only.remark].filter(Boolean).join('. '), isCopied ? {} : saying)
     }
   }
 
   return {
-    /** `copiesItself`: its link goes to the clipboard by itself, if no other file is added before it is done. */
-    begin(more: number, copiesItself: boolean): void {
+    /** `autoCopy`: copy the link automatically, unless another file is added before the upload finishes. */
+    begin(more: number, autoCopy: boolean): void {
       count += more
-      copies = copiesItself && count === 1
+      autoCopies = autoCopy && count === 1
     },
-    add: (one: Settled) => settled.push(one),
-    /** Speaks, if something was added since. `onCopy`: copies all that is uploaded. */
+    add: (outcome: Outcome) => outcomes.push(outcome),
+    /** Announces the outcomes added since, if any. `onCopy`: copies the links of all uploads. */
     end(onCopy: () => void): void {
-      if (settled.length > 0) void speak(settled, copies, onCopy)
-      settled = []
+      if (outcomes.length > 0) void announce(outcomes, autoCopies, onCopy)
+      outcomes = []
       count = 0
-      copies = false
+      autoCopies = false
     },
   }
 }

@@ -1,7 +1,7 @@
 import { sendUntilLeft } from '../../../client/api/send-until-left.ts'
 import type { remove, send } from '../../../client/browser.ts'
 
-/** `send` for uploads that a person may cancel: an image that was stored all the same is deleted. */
+/** Wraps `send` so that cancelling also deletes an image that was stored in the meantime. */
 export function cancellable(client: { send: typeof send; remove: typeof remove }): typeof send {
   return async (blob, options = {}) => {
     const { signal } = options

@@ -1,6 +1,6 @@
-/** How far everything is: in one line, in the tab's title, in the day's quota, and as a question before leaving. */
+/** Overall progress: totals, tab title, daily quota, and the prompt before leaving. */
 import { RATE_FIELD, RATE_REMAINING_HEADER, UPLOAD_PATH } from '../../../protocol.ts'
-import { unsentInWords } from './batch.ts'
+import { failureSummary } from './batch.ts'
 import { inWords, locale, words } from './facts.ts'
 import { type Item, isUnfinished } from './queue.ts'
 
@@ -13,54 +13,54 @@ export function showTotals(items: readonly Item[]): void {
   const parts = [
     items.length > 1 && inWords.fill(words.progress, { done: done.length, all: items.length }),
     items.length > 1 && saved >= 1000 && inWords.fill(words.saved, { size: inWords.bytes(saved) }),
-    unsentInWords(failures),
+    failureSummary(failures),
   ]
   document.getElementById('totals')!.textContent = parts.filter(Boolean).join(' · ')
   document.title = items.some(isUnfinished) ? `${done.length}/${items.length} · ${title}` : title
 }
 
-export function askBeforeLeaving(items: readonly Item[]): void {
+export function confirmLeaving(items: readonly Item[]): void {
   addEventListener('beforeunload', (event) => {
     if (!items.some(isUnfinished)) return
     event.preventDefault()
-    // Chromium before 119 asks only if this is set.
+    // Chromium before 119 asks only if `returnValue` is set.
     event.returnValue = true
   })
 }
 
-/** From here on it is worth a word. */
-const FEW = 20
+/** The remaining quota is shown below this number. */
+const QUOTA_NOTE_THRESHOLD = 20
 
-/** What is left of the day's uploads. At none, no further upload is offered. */
+/** Shows the remaining uploads of today. At zero, the page offers no further uploads. */
 export function showQuota(remaining: number): void {
   const note = document.getElementById('quota')
   if (!note) return
-  note.hidden = remaining >= FEW
-  note.textContent = remaining > 0 ? inWords.count(words.left, remaining) : quotaUsedUp()
+  note.hidden = remaining >= QUOTA_NOTE_THRESHOLD
+  note.textContent = remaining > 0 ? inWords.count(words.left, remaining) : quotaMessage()
   document.documentElement.toggleAttribute('data-full', remaining === 0)
 }
 
-export function isFull(): boolean {
+export function isQuotaUsedUp(): boolean {
   return 'full' in document.documentElement.dataset
 }
 
-/** When the count starts again, on the person's own clock: at midnight UTC, unless the server said otherwise. */
-export function quotaUsedUp(seconds?: number): string {
+/** Message with the local time when the quota resets: midnight UTC, or in `seconds`. */
+export function quotaMessage(seconds?: number): string {
   const now = Date.now()
   const at = seconds === undefined ? new Date(now).setUTCHours(24, 0, 0, 0) : now + seconds * 1000
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' }).format(at)
   return inWords.fill(words.quotaReset, { time })
 }
 
-let askingAgain: ReturnType<typeof setTimeout> | undefined
+let refreshTimer: ReturnType<typeof setTimeout> | undefined
 
-/** Every answer of the upload address says what is left, one that stores nothing too. Where nothing is, asks again then. */
-export async function askQuota(): Promise<void> {
+/** Reads the remaining quota from an OPTIONS request. When it is used up, refreshes again at the reset. */
+export async function refreshQuota(): Promise<void> {
   const { headers } = (await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)) ?? {}
   const remaining = headers?.get(RATE_REMAINING_HEADER)
   if (!remaining) return
   showQuota(Number(remaining))
-  clearTimeout(askingAgain)
+  clearTimeout(refreshTimer)
   const seconds = /;t=(\d+)/.exec(headers?.get(RATE_FIELD) ?? '')?.[1]
-  if (isFull() && seconds) askingAgain = setTimeout(askQuota, 1000 * (Number(seconds) + 1))
+  if (isQuotaUsedUp() && seconds) refreshTimer = setTimeout(refreshQuota, 1000 * (Number(seconds) + 1))
 }

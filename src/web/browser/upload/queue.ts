@@ -1,24 +1,24 @@
-/** Which picture is compressed when, and which one is uploaded. Knows nothing of the page. */
+/** Upload queue: schedules compression and uploads. Independent of the DOM. */
 import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
 import type { Compressed, Lifetime, Mode, Sent } from '../../../client/types.ts'
 import type { ThroughputMeter } from './throughput.ts'
 
-/** At most this many at once on the way to the server. */
-const UPLOADS = 2
-/** And one more in the making, so that an upload never waits for a codec. */
-const UNDER_WAY = UPLOADS + 1
-/** Stages of a compression, as the client counts them: the first fetches what it needs. */
+/** Maximum number of concurrent uploads. */
+const MAX_UPLOADS = 2
+/** One more item may be compressing, so that an upload slot never waits for a codec. */
+const MAX_IN_FLIGHT = MAX_UPLOADS + 1
+/** Compression steps, as the client counts them. The first one loads the codec. */
 const STEPS = 3
 
-/** Whether a failed upload is retried once the service is back (`resumes`), or would fail again (`hopeless`). */
-export type Outlook = 'resumes' | 'hopeless'
+/** `transient`: retried automatically once the service is back. `permanent`: a retry would fail again. */
+export type Outlook = 'transient' | 'permanent'
 
 export type State =
   | { at: 'queued' | 'asking' | 'ready' | 'cancelled' }
-  /** `since` is by the page's clock, in milliseconds. `step` of `steps` has begun. */
+  /** `since`: on the `performance.now()` clock. `step` of `steps` has begun. */
   | { at: 'compressing'; since: number; step: number; steps: number; type?: Compressed['typeIn'] }
   | { at: 'uploading'; percent: number; sentBytes: number; totalBytes: number; since: number }
-  /** Between two tries; the next one comes at `until`, by the page's clock. */
+  /** Between two attempts; the next one starts at `until`, on the `performance.now()` clock. */
   | { at: 'waiting'; until: number }
   | { at: 'done'; sent: Sent }
   | { at: 'failed'; error: unknown; outlook?: Outlook | undefined }
@@ -27,34 +27,34 @@ export interface Item {
   readonly number: number
   readonly file: File
   mode: Mode
-  /** How long the picture stays. Empty: as the service says. */
+  /** Lifetime of the picture. Empty: the service's default. */
   readonly expires: Lifetime | ''
   state: State
-  /** Set once it is compressed: a second try of the upload does not compress again. */
+  /** Set after compression, so that a retried upload doesn't compress again. */
   compressed?: Compressed
-  /** A retry after a lost answer gets the image that is there already. */
+  /** Lets a retry after a lost response return the image already stored. */
   idempotencyKey: string
-  /** The person has seen that it carries a place, and sends it. */
-  placeAllowed?: boolean
+  /** The user confirmed that the picture may be sent with its location. */
+  locationAllowed?: boolean
   cancel: AbortController
 }
 
-/** The parts of the client that a queue needs. */
+/** The parts of the client that the queue needs. */
 export interface Uploader {
   compress: typeof import('../../../client/browser.ts').compress
   send: typeof import('../../../client/browser.ts').send
-  line: ThroughputMeter
+  meter: ThroughputMeter
 }
 
 export interface QueueOptions {
-  /** Fetched when the first picture needs it. */
+  /** Called when a picture needs it. */
   loadUploader(): Promise<Uploader>
   maxBytes: number
-  /** Whether types that the service does not take are made ones that it takes. */
+  /** Whether to convert types that the service doesn't accept. */
   convert: boolean
-  /** True if the person must be asked before this is sent. */
+  /** True if the user must confirm before the item is sent. */
   mustAsk(item: Item): boolean
-  /** True if every upload after this one would fail in the same way. */
+  /** True if every further upload would fail with the same error. */
   isFinal(error: unknown): boolean
   onChange(item: Item): void
 }
@@ -65,10 +65,10 @@ export function isUnfinished({ state }: Item): boolean {
   return UNFINISHED.has(state.at)
 }
 
-/** Includes failed uploads that are retried by themselves. */
-export function isUnderWay(item: Item): boolean {
+/** Includes failed uploads that are retried automatically. */
+export function isPending(item: Item): boolean {
   const { state } = item
-  return isUnfinished(item) || (state.at === 'failed' && state.outlook === 'resumes')
+  return isUnfinished(item) || (state.at === 'failed' && state.outlook === 'transient')
 }
 
 export function createQueue(options: QueueOptions) {
@@ -81,14 +81,17 @@ export function createQueue(options: QueueOptions) {
     onChange(item)
   }
 
-  const at = (...names: State['at'][]) => items.filter(({ state }) => names.includes(state.at))
+  const inState = (...names: State['at'][]) => items.filter(({ state }) => names.includes(state.at))
 
   function pump(): void {
-    for (const item of at('ready').slice(0, Math.max(0, UPLOADS - at('uploading', 'waiting').length))) {
+    for (const item of inState('ready').slice(
+      0,
+      Math.max(0, MAX_UPLOADS - inState('uploading', 'waiting').length),
+    )) {
       void run(item, upload)
     }
-    const free = UNDER_WAY - at('compressing', 'ready', 'uploading', 'waiting').length
-    for (const item of at('queued').slice(0, Math.max(0, free))) void run(item, compress)
+    const free = MAX_IN_FLIGHT - inState('compressing', 'ready', 'uploading', 'waiting').length
+    for (const item of inState('queued').slice(0, Math.max(0, free))) void run(item, compress)
   }
 
   async function run(item: Item, step: (item: Item, signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -98,7 +101,8 @@ export function createQueue(options: QueueOptions) {
     } catch (error) {
       if (!signal.aborted) {
         change(item, { at: 'failed', error })
-        if (isFinal(error)) for (const other of at('queued', 'ready')) change(other, { at: 'failed', error })
+        if (isFinal(error))
+          for (const other of inState('queued', 'ready')) change(other, { at: 'failed', error })
       }
     }
     pump()
@@ -113,8 +117,8 @@ export function createQueue(options: QueueOptions) {
       mode: item.mode,
       convert,
       line: {
-        bytesPerSecond: uploader.line.bytesPerSecond(),
-        isBusy: at('queued', 'compressing').length > 1,
+        bytesPerSecond: uploader.meter.bytesPerSecond(),
+        isBusy: inState('queued', 'compressing').length > 1,
       },
       signal,
       onProgress(progress) {
@@ -132,8 +136,8 @@ export function createQueue(options: QueueOptions) {
     const totalBytes = blob.size
     let since = performance.now()
     change(item, { at: 'uploading', percent: 0, sentBytes: 0, totalBytes, since })
-    const { send, line } = await loadUploader()
-    const meter = line.begin()
+    const { send, meter } = await loadUploader()
+    const measurement = meter.begin()
     const sent = await send(blob, {
       ...(preview && { preview }),
       signal,
@@ -144,16 +148,16 @@ export function createQueue(options: QueueOptions) {
         if (signal.aborted) return
         if (progress.stage === 'uploading') {
           const { percent, sentBytes, totalBytes } = progress
-          meter.sent(sentBytes)
-          // Each try starts anew, and so does its pace.
+          measurement.sent(sentBytes)
+          // Each attempt measures its own speed.
           if (sentBytes === 0) since = performance.now()
           change(item, { at: 'uploading', percent, sentBytes, totalBytes, since })
         }
         if (progress.stage === 'waiting')
           change(item, { at: 'waiting', until: performance.now() + progress.seconds * 1000 })
       },
-    }).finally(meter.end)
-    // The bytes are up: nobody needs them here any more.
+    }).finally(measurement.end)
+    // Release the uploaded bytes.
     item.compressed = { ...item.compressed!, blob: new Blob(), ...(preview && { preview: new Blob() }) }
     change(item, { at: 'done', sent })
   }
@@ -175,14 +179,14 @@ export function createQueue(options: QueueOptions) {
       queueMicrotask(pump)
       return item
     },
-    /** Stops it at any stage. Harmless when it is finished. */
+    /** Cancels at any stage. No-op when finished. */
     cancel(item: Item): void {
-      if (!isUnderWay(item)) return
+      if (!isPending(item)) return
       item.cancel.abort()
       change(item, { at: 'cancelled' })
       pump()
     },
-    /** Sends it as it is, if it is still being compressed. */
+    /** Skips a running compression and sends the original. */
     skip(item: Item): void {
       if (item.state.at !== 'compressing') return
       item.cancel.abort()
@@ -191,17 +195,17 @@ export function createQueue(options: QueueOptions) {
       change(item, { at: 'queued' })
       pump()
     },
-    /** Puts a failed or cancelled one back. */
+    /** Requeues a failed or cancelled item. */
     retry(item: Item): void {
-      // The image that the old key names may be stored already, and is deleted then: see `cancellable`.
+      // The old key may refer to a stored image that the cancellation deletes: see `cancellable`.
       if (item.state.at === 'cancelled') item.idempotencyKey = newIdempotencyKey()
       item.cancel = new AbortController()
       change(item, { at: 'queued' })
       pump()
     },
-    /** The answer to `asking`. */
-    allowPlace(item: Item, allowed: boolean): void {
-      item.placeAllowed = allowed
+    /** The user's answer to the `asking` state. */
+    allowLocation(item: Item, allowed: boolean): void {
+      item.locationAllowed = allowed
       if (allowed) {
         change(item, { at: 'ready' })
       } else {
@@ -211,7 +215,7 @@ export function createQueue(options: QueueOptions) {
       }
       pump()
     },
-    /** Takes a finished one off the list. */
+    /** Removes a finished item. */
     drop(item: Item): void {
       const index = items.indexOf(item)
       if (index >= 0) items.splice(index, 1)

@@ -1,23 +1,23 @@
-/** Words for what goes wrong. */
+/** Error messages. */
 import { Refusal, ServerRefusal, Unreachable } from '../../../client/errors.ts'
 import { HEIC_BRANDS } from '../../../formats/heic/brands.ts'
 import { facts, inWords, words } from './facts.ts'
-import { quotaUsedUp } from './progress.ts'
+import { quotaMessage } from './progress.ts'
 
-/** The network's fault, or the server's: the same file may go through later. */
-export function mayPass(error: unknown): boolean {
-  // As a proxy answers for a server that is away.
+/** A network or server fault: the same file may succeed later. */
+export function isTransient(error: unknown): boolean {
+  // Also what a proxy answers when the server is down.
   if (error instanceof ServerRefusal) return error.code === 'unavailable' && error.status >= 500
-  // A script or a codec that could not be fetched is the network's fault, too.
+  // A TypeError includes a script or codec that failed to load.
   return error instanceof Unreachable || error instanceof TypeError
 }
 
-/** Why an upload failed, or, without a `file`, a deletion, in a sentence that helps. */
+/** User-facing reason why an upload (or a deletion, without `file`) failed. */
 export async function reasonOf(error: unknown, file?: File, bytesOut?: number): Promise<string> {
-  // Only uploads go on by themselves.
-  if (mayPass(error)) return file ? words.unreachableYet : words.unreachable
+  // Only uploads are retried automatically.
+  if (isTransient(error)) return file ? words.unreachableYet : words.unreachable
   if (error instanceof ServerRefusal && error.code === 'quota-exceeded') {
-    return quotaUsedUp(error.retryAfterSeconds)
+    return quotaMessage(error.retryAfterSeconds)
   }
   if (error instanceof Refusal) {
     const limit = inWords.limit()
@@ -50,7 +50,7 @@ const BY_TYPE: [RegExp, Kind][] = [
   [/^image\/(x-|tiff|vnd\.adobe)/, 'raw'],
 ]
 
-/** What a file that is no picture of ours might be, so that a sentence can help. */
+/** Guesses the kind of an unsupported file, for a helpful message. */
 async function kindOf(file: File): Promise<Kind> {
   const head = new TextDecoder('latin1').decode(await file.slice(4, 12).arrayBuffer())
   // The major brand of an ISO media file (ISO/IEC 14496-12, 4.3).

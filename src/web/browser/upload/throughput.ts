@@ -1,55 +1,60 @@
-/** How fast uploads leave, as far as this visit knows. Lines that are faster up than down are rare. */
+/** Upload throughput measured during this visit. Estimated from the download rate at first, as uplinks are rarely faster. */
 
-/** Until something is known. Unit: bytes a second. */
-const USUAL = 1_250_000
-/** Less says nothing: what leaves first only fills buffers. Unit: bytes, milliseconds. */
-const ENOUGH_BYTES = 200_000
-const ENOUGH_MS = 200
+/** Upper bound before the first measurement. Unit: bytes per second. */
+const DEFAULT_RATE = 1_250_000
+/** Minimum sample, because the first bytes only fill buffers. Unit: bytes, milliseconds. */
+const MIN_SAMPLE_BYTES = 200_000
+const MIN_SAMPLE_MS = 200
 
 export type ThroughputMeter = ReturnType<typeof createThroughputMeter>
 
-/** Uploads at the same time share a line: it is as fast as all of them. `now`: in milliseconds. */
+/** Measures the combined rate of concurrent uploads. `now`: clock in milliseconds. */
 export function createThroughputMeter(now = () => performance.now()) {
   let [bytes, milliseconds, active, since] = [0, 0, 0, 0]
-  const count = () => {
+  const addElapsed = () => {
     if (active > 0) milliseconds += now() - since
     since = now()
   }
   return {
-    /** An upload begins; its bytes so far are told as they grow. */
+    /** Starts measuring an upload. */
     begin() {
-      count()
+      addElapsed()
       active++
-      let told = 0
+      let counted = 0
       return {
-        sent(so: number): void {
-          // A new try starts anew.
-          bytes += Math.max(0, so - told)
-          told = so
-          count()
+        /** `total`: bytes sent so far. */
+        sent(total: number): void {
+          // A retry starts from zero again.
+          bytes += Math.max(0, total - counted)
+          counted = total
+          addElapsed()
         },
         end(): void {
-          count()
+          addElapsed()
           active--
         },
       }
     },
     bytesPerSecond(): number {
-      if (bytes >= ENOUGH_BYTES && milliseconds >= ENOUGH_MS) return (1000 * bytes) / milliseconds
+      if (bytes >= MIN_SAMPLE_BYTES && milliseconds >= MIN_SAMPLE_MS) return (1000 * bytes) / milliseconds
       const { connection } = navigator as Navigator & { connection?: { downlink?: number } }
-      // Unit: megabits a second.
-      return Math.min(USUAL, (connection?.downlink || Number.POSITIVE_INFINITY) * 125_000, downlink())
+      // `downlink` is in megabits per second.
+      return Math.min(
+        DEFAULT_RATE,
+        (connection?.downlink || Number.POSITIVE_INFINITY) * 125_000,
+        downloadRate(),
+      )
     },
   }
 }
 
-/** A script that fits fewer packets says nothing. Unit: bytes. */
-const ENOUGH_FETCHED = 5000
+/** Smaller files say nothing about the rate. Unit: bytes. */
+const MIN_FETCHED_BYTES = 5000
 
-/** The rate of the last file that the page fetched: the code that uploads came a moment ago. */
-function downlink(): number {
+/** Download rate of the page's last file, which is usually the upload code fetched a moment ago. */
+function downloadRate(): number {
   const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
-  const last = files.findLast(({ transferSize }) => transferSize > ENOUGH_FETCHED)
+  const last = files.findLast(({ transferSize }) => transferSize > MIN_FETCHED_BYTES)
   return last
     ? (1000 * last.encodedBodySize) / (last.responseEnd - last.responseStart)
     : Number.POSITIVE_INFINITY

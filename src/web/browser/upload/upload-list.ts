@@ -1,22 +1,22 @@
-/** The pictures of this visit: one card each, from the moment they are chosen. */
+/** The list of this visit's uploads, one card each. */
 import type { Lifetime, Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, type CardView, createCard } from '../card/card.ts'
 import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
-import { codeOf, LONG_MS, viewOf, whatWasDone } from '../card/upload-card.ts'
-import type { History, Remembered } from '../history/history.ts'
+import { codeOf, describeCompression, SKIPPABLE_MS, viewOf } from '../card/upload-card.ts'
+import type { History, HistoryEntry } from '../history/history.ts'
 import type { Unsent } from '../intake/unsent.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { createBatch } from './batch.ts'
 import { facts, inWords, words } from './facts.ts'
-import { askQuota, showQuota } from './progress.ts'
-import { createQueue, type Item, isUnderWay, isUnfinished, type Outlook } from './queue.ts'
+import { refreshQuota, showQuota } from './progress.ts'
+import { createQueue, type Item, isPending, isUnfinished, type Outlook } from './queue.ts'
 
-/** Cards that are made before the page may draw again. */
-const CARDS_AT_ONCE = 8
+/** Cards created before yielding to the browser to paint. */
+const CARDS_PER_TASK = 8
 
-/** Refusals that every further upload would meet as well. */
+/** Refusals that every further upload would get, too. */
 const FINAL = new Set(['quota-exceeded', 'uploads-paused', 'storage-full'])
 
 export interface UploadListOptions {
@@ -25,31 +25,31 @@ export interface UploadListOptions {
   expires(): Lifetime | ''
   remembers(): boolean
   format(): keyof EmbedCodes
-  /** Has the person edit a picture. Resolves with what is to be sent; `null` if all stays as it is. */
-  edit(source: File | Remembered): Promise<File | null>
-  /** Something on the list changed. */
+  /** Opens the editor. Resolves with the file to send, or `null` without changes. */
+  edit(source: File | HistoryEntry): Promise<File | null>
+  /** Called when the list changed. */
   onChange(): void
 }
 
 interface Entry {
   card: Card
   name: string
-  /** Its place among the others, as the history keeps it. By the clock, in milliseconds. */
+  /** Sort key and upload time in the history. Epoch milliseconds. */
   at: number
-  /** It was made of one that stays online. */
-  isEdition?: boolean | undefined
+  /** Made from a picture that stays online. */
+  isEdited?: boolean | undefined
   thumbnail?: Promise<Blob | null> | undefined
-  picture?: Remembered
-  /** The history has it. */
-  isKept?: boolean
+  picture?: HistoryEntry
+  /** Saved in the history. */
+  isSaved?: boolean
 }
 
 type Uploading = typeof import('./uploading.ts')
 
 const loadUploading = (): Promise<Uploading> => import('./uploading.ts')
 
-/** False if the browser has no room left, most likely. */
-function keep(history: History, picture: Remembered): Promise<boolean> {
+/** False if saving failed, most likely because storage is full. */
+function save(history: History, picture: HistoryEntry): Promise<boolean> {
   return history.put([picture]).then(
     () => true,
     () => false,
@@ -64,8 +64,8 @@ export function createUploadList(options: UploadListOptions) {
   let uploading: Uploading | undefined
   let unsent: Promise<Unsent> | undefined
   let isBusy = false
-  /** Failures whose reason is still looked for. */
-  let unexplained = 0
+  /** Failures whose reason is still being determined. */
+  let pendingReasons = 0
 
   const queue = createQueue({
     async loadUploader() {
@@ -74,10 +74,10 @@ export function createUploadList(options: UploadListOptions) {
     },
     maxBytes: facts.maxUploadBytes,
     convert: facts.convertsHeic,
-    mustAsk({ compressed, mode, placeAllowed }) {
-      const isSentAsItIs = mode === 'original' || compressed?.type === 'image/gif'
-      const isKept = !facts.stripsMetadata || compressed?.type === 'image/gif'
-      return Boolean(compressed?.hasLocation) && isSentAsItIs && isKept && !placeAllowed
+    mustAsk({ compressed, mode, locationAllowed }) {
+      const isUnmodified = mode === 'original' || compressed?.type === 'image/gif'
+      const keepsLocation = !facts.stripsMetadata || compressed?.type === 'image/gif'
+      return Boolean(compressed?.hasLocation) && isUnmodified && keepsLocation && !locationAllowed
     },
     isFinal: (error) => FINAL.has(codeOf(error)),
     onChange(item) {
@@ -85,45 +85,48 @@ export function createUploadList(options: UploadListOptions) {
       if (entry) void show(item, entry)
       const wasBusy = isBusy
       isBusy = queue.items.some(isUnfinished)
-      // Answers may arrive in another order than they were counted in.
-      if (wasBusy && !isBusy) void askQuota()
+      // Responses may arrive out of order, so the last one seen may not have the current quota.
+      if (wasBusy && !isBusy) void refreshQuota()
     },
   })
 
   async function show(item: Item, entry: Entry): Promise<void> {
     const { card, name } = entry
     const { state } = item
-    if (item.compressed || state.at === 'failed') illustrate(item, entry)
+    if (item.compressed || state.at === 'failed') showThumbnail(item, entry)
     if (state.at === 'done') {
-      const settled = settle(item, entry)
+      const completed = complete(item, entry)
       onChange()
-      await settled
+      await completed
     } else if (state.at === 'failed') {
       state.outlook = uploading?.outlookOf(state.error)
       const { outlook } = state
-      if (uploading?.isDecided(state)) release(item)
-      unexplained++
+      if (uploading?.isRejected(state)) release(item)
+      pendingReasons++
       const reason =
         (await uploading?.reasonOf(state.error, item.file, item.compressed?.bytesOut)) ?? words.unreachable
-      unexplained--
+      pendingReasons--
       if (item.state !== state) return
       batch.add({ name, reason, outlook })
-      if (uploading && outlook === 'resumes') {
-        uploading.whenBack(() => retryAll((outlook) => outlook === 'resumes'))
+      if (uploading && outlook === 'transient') {
+        uploading.onceReachable(() => retryAll((outlook) => outlook === 'transient'))
         tick(item, entry, state, uploading.viewOfResuming)
       } else card.show(uploading?.viewOfFailed(state, reason) ?? viewOf(item))
     } else {
       card.show(viewOf(item))
       if (state.at === 'compressing')
-        setTimeout(() => tick(item, entry, state), Math.max(0, state.since + LONG_MS - performance.now()))
+        setTimeout(
+          () => tick(item, entry, state),
+          Math.max(0, state.since + SKIPPABLE_MS - performance.now()),
+        )
       if (state.at === 'waiting') setTimeout(() => tick(item, entry, state), 1000)
       if (state.at === 'cancelled') release(item)
     }
-    if (unexplained === 0 && !queue.items.some(isUnfinished)) batch.end(() => void copyAll())
+    if (pendingReasons === 0 && !queue.items.some(isUnfinished)) batch.end(() => void copyAll())
     onChange()
   }
 
-  /** Work that takes long, and waiting, are told second by second. */
+  /** Updates the card every second while the state lasts. */
   function tick(
     item: Item,
     entry: Entry,
@@ -135,51 +138,51 @@ export function createUploadList(options: UploadListOptions) {
     setTimeout(() => tick(item, entry, state, view), 1000)
   }
 
-  /** Once it is compressed: decoding the file for it would hold up the link, and the preview takes a tenth of the time. */
-  function illustrate({ compressed, file }: Item, entry: Entry): void {
+  /** Runs after compression: decoding the file earlier would delay the upload, and the preview decodes ten times faster. */
+  function showThumbnail({ compressed, file }: Item, entry: Entry): void {
     if (entry.thumbnail) return
     entry.thumbnail = uploading?.thumbnailOf(compressed?.preview ?? compressed?.blob ?? file)
     void entry.thumbnail?.then((blob) => blob && entry.card.picture(blob))
   }
 
-  /** The link is there: shows it, and remembers it. */
-  async function settle(item: Item, entry: Entry): Promise<void> {
+  /** Shows the link of a finished upload and saves it to the history. */
+  async function complete(item: Item, entry: Entry): Promise<void> {
     const { state, compressed } = item
     if (state.at !== 'done' || !compressed || !uploading) return
     const { remaining } = state.sent
-    const { name, isEdition } = entry
-    const picture = uploading.pictureOf(item, state.sent, entry)
+    const { name, isEdited } = entry
+    const picture = uploading.historyEntryOf(item, state.sent, entry)
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
-    uploading.isBack()
-    batch.add({ name, link: codesOf(picture)[format()], remark: isEdition && words.firstStays })
+    uploading.resetBackoff()
+    batch.add({ name, link: codesOf(picture)[format()], remark: isEdited && words.firstStays })
     const known = await history
-    const shown = (isKept: boolean) => {
-      entry.isKept = isKept
+    const showDone = (isSaved: boolean) => {
+      entry.isSaved = isSaved
       uploading?.showDone(entry.card, picture, {
         history: known,
-        status: whatWasDone(compressed),
-        note: uploading.notesOn(item, picture, { isEdition, isRemembered: isKept && known.lasts }),
+        status: describeCompression(compressed),
+        note: uploading.notesFor(item, picture, { isEdited, isRemembered: isSaved && known.lasts }),
         onEdit: () => void editUploaded(picture),
-        onDeleted: () => forget(item, entry),
+        onDeleted: () => removeCard(item, entry),
       })
     }
-    // A person who sees the link may leave: by then its key is kept.
-    const isKept = remembers() && (await keep(known, picture))
-    // Not before: a page that ends in between would leave neither key nor file.
+    // Save the key before showing the link, because the user may leave as soon as it appears.
+    const isSaved = remembers() && (await save(known, picture))
+    // Only after saving: a page closed in between would lose both the key and the file.
     release(item)
-    shown(isKept)
-    const thumbnail = isKept && (await entry.thumbnail)
+    showDone(isSaved)
+    const thumbnail = isSaved && (await entry.thumbnail)
     if (thumbnail) picture.thumbnail = thumbnail
-    if (thumbnail && (await known.get(picture.id))) await keep(known, picture)
+    if (thumbnail && (await known.get(picture.id))) await save(known, picture)
   }
 
   function release({ number }: Item): void {
     void unsent?.then((files) => files.release(number)).catch(() => {})
   }
 
-  /** Takes a card off the list. The focus goes to its neighbour, or to where the next picture is chosen. */
-  function forget(item: Item, { card }: Entry): void {
+  /** Removes a card and moves focus to its neighbour, or to the file picker. */
+  function removeCard(item: Item, { card }: Entry): void {
     const hadFocus = card.element.contains(document.activeElement)
     const next = card.element.nextElementSibling ?? card.element.previousElementSibling
     card.remove()
@@ -191,49 +194,49 @@ export function createUploadList(options: UploadListOptions) {
       (next?.querySelector<HTMLElement>('button:not([hidden])') ?? document.getElementById('file'))?.focus()
   }
 
-  /** Tries all again that failed, or those whose outlook `isMeant`. */
-  function retryAll(isMeant = (outlook?: Outlook) => outlook !== 'hopeless'): void {
+  /** Retries failed uploads whose outlook matches the filter. Default: all that can succeed. */
+  function retryAll(matches = (outlook?: Outlook) => outlook !== 'permanent'): void {
     for (const item of [...queue.items])
-      if (item.state.at === 'failed' && isMeant(item.state.outlook)) queue.retry(item)
+      if (item.state.at === 'failed' && matches(item.state.outlook)) queue.retry(item)
   }
 
-  /** What is not sent yet waits for the editor; what comes out of it takes its place. */
-  async function editUnsent(item: Item, entry: Entry): Promise<void> {
-    const wasUnderWay = isUnderWay(item)
+  /** Cancels an unfinished upload while the editor is open, then replaces it with the edited file or restarts it. */
+  async function editPending(item: Item, entry: Entry): Promise<void> {
+    const wasPending = isPending(item)
     queue.cancel(item)
     const edited = await edit(item.file)
     if (edited) {
       batch.begin(1, false)
-      const { at, name, isEdition, card } = entry
-      begin(edited, { ...item, at, before: card.element, name: isEdition ? name : undefined })
-      forget(item, entry)
-    } else if (wasUnderWay) {
+      const { at, name, isEdited, card } = entry
+      begin(edited, { ...item, at, before: card.element, name: isEdited ? name : undefined })
+      removeCard(item, entry)
+    } else if (wasPending) {
       queue.retry(item)
       keepUntilSent(item)
     }
   }
 
-  /** Has the person make another picture of one that is uploaded. That one stays as it is, and the other gets a link of its own. */
-  async function editUploaded(picture: Remembered): Promise<void> {
+  /** Uploads an edited copy of an uploaded picture under its own link. The original stays as it is. */
+  async function editUploaded(picture: HistoryEntry): Promise<void> {
     const edited = await edit(picture)
     if (!edited) return
     const name = picture.name.endsWith(words.edited) ? picture.name : `${picture.name}, ${words.edited}`
-    await add([edited], { copies: false, name })
+    await add([edited], { autoCopy: false, name })
   }
 
-  interface Beginning {
+  interface BeginOptions {
     at: number
     before: Element | null
     mode: Mode
     expires: Lifetime | ''
-    /** Set for an edition of one that is uploaded. */
+    /** Set for an edited copy of an uploaded picture. */
     name?: string | undefined
   }
 
-  function begin(file: File, { at, before, mode, expires, name: edition }: Beginning): void {
-    const name = edition ?? nameOf(file)
+  function begin(file: File, { at, before, mode, expires, name: copyName }: BeginOptions): void {
+    const name = copyName ?? nameOf(file)
     const card = createCard(name)
-    const entry: Entry = { card, name, at, isEdition: edition !== undefined }
+    const entry: Entry = { card, name, at, isEdited: copyName !== undefined }
     card.format(format())
     cards.insertBefore(card.element, before)
     const item = queue.add(file, mode, expires)
@@ -246,9 +249,9 @@ export function createUploadList(options: UploadListOptions) {
         keepUntilSent(item)
       }
       if (action === 'with-place' || action === 'without-place')
-        queue.allowPlace(item, action === 'with-place')
-      if (action === 'edit') void editUnsent(item, entry)
-      if (action === 'dismiss') forget(item, entry)
+        queue.allowLocation(item, action === 'with-place')
+      if (action === 'edit') void editPending(item, entry)
+      if (action === 'dismiss') removeCard(item, entry)
     }
     card.show(viewOf(item))
     keepUntilSent(item)
@@ -259,7 +262,7 @@ export function createUploadList(options: UploadListOptions) {
     unsent ??= loadUploading().then(({ createUnsent }) => createUnsent())
     void unsent.then(
       (files) => isUnfinished(item) && files.keep(item.number, item.file),
-      // It did not come: the next picture asks for it again.
+      // Loading failed: the next picture tries again.
       () => {
         unsent = undefined
       },
@@ -271,7 +274,7 @@ export function createUploadList(options: UploadListOptions) {
       for (const [item, { card }] of entries) if (item.state.at === 'waiting') card.show(viewOf(item))
     })
 
-  /** Those that are uploaded, in order. */
+  /** Uploaded pictures, in order. */
   const pictures = () =>
     [...entries.values()].sort((a, b) => b.at - a.at).flatMap(({ picture }) => picture ?? [])
 
@@ -280,20 +283,20 @@ export function createUploadList(options: UploadListOptions) {
     await copyAndSay(codesOfAll(all, format()), { said: inWords.count(words.copiedAll, all.length) })
   }
 
-  /** The place of the uppermost card. */
-  let top = 0
+  /** Sort key of the topmost card. */
+  let topKey = 0
 
-  /** `copies`: the link of a picture that comes alone goes to the clipboard by itself. */
-  async function add(files: File[], { copies, name }: { copies: boolean; name?: string }): Promise<void> {
-    batch.begin(files.length, copies)
-    // What comes later stands higher, but files that come together keep their order.
+  /** `autoCopy`: copies the link of a single picture automatically. */
+  async function add(files: File[], { autoCopy, name }: { autoCopy: boolean; name?: string }): Promise<void> {
+    batch.begin(files.length, autoCopy)
+    // Later files go on top, but files added together keep their order.
     const before = cards.firstElementChild
-    const uppermost = Math.max(Date.now(), top + 1) + files.length - 1
-    top = uppermost
+    const firstKey = Math.max(Date.now(), topKey + 1) + files.length - 1
+    topKey = firstKey
     const chosen = { before, mode: mode(), expires: expires(), name }
     for (const [index, file] of files.entries()) {
-      if (index % CARDS_AT_ONCE === CARDS_AT_ONCE - 1) await new Promise((resolve) => setTimeout(resolve))
-      begin(file, { ...chosen, at: uppermost - index })
+      if (index % CARDS_PER_TASK === CARDS_PER_TASK - 1) await new Promise((resolve) => setTimeout(resolve))
+      begin(file, { ...chosen, at: firstKey - index })
     }
     if (files.length > 1) say(inWords.count(words.added, files.length))
     onChange()
@@ -301,9 +304,9 @@ export function createUploadList(options: UploadListOptions) {
 
   return {
     items: queue.items,
-    /** Loads what the next picture needs and starts a worker. Never fails. */
+    /** Preloads the upload code and starts a worker. Never fails. */
     prepare(): void {
-      // What can't be loaded now is loaded for the picture.
+      // Loading is retried for the picture.
       loadUploading().then(
         ({ prepare }) => prepare({ codecs: false }),
         () => {},
@@ -317,11 +320,11 @@ export function createUploadList(options: UploadListOptions) {
     copyAll,
     retryAll: () => retryAll(),
     editUploaded,
-    /** Takes off the pictures that the history no longer has: another page deleted or forgot them. */
-    async dropForgotten(): Promise<void> {
+    /** Removes pictures that another tab deleted from the history. */
+    async removeForgotten(): Promise<void> {
       const known = await history
       for (const [item, entry] of entries) {
-        if (entry.isKept && entry.picture && !(await known.get(entry.picture.id))) forget(item, entry)
+        if (entry.isSaved && entry.picture && !(await known.get(entry.picture.id))) removeCard(item, entry)
       }
     },
   }

@@ -1,10 +1,10 @@
-/** Clipboards take pictures as PNG. More pixels than this would take seconds, and a phone's memory. */
+/** Clipboards take PNG. Encoding more pixels takes seconds, and too much memory on phones. */
 const MAX_PIXELS = 40e6
 
-/** Puts the picture itself on the clipboard. `false` if the browser can't. */
+/** Copies the image to the clipboard. `false` if the browser can't. */
 export async function copyImage(picture: HTMLImageElement): Promise<boolean> {
   try {
-    // The promise inside is what lets Safari wait for it; the press of the button is long past when it is there.
+    // Pass a promise: Safari requires `write` to be called within the click, before the PNG is ready.
     await navigator.clipboard.write([new ClipboardItem({ 'image/png': pngOf(picture) })])
     return true
   } catch {

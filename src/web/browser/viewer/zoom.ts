@@ -1,10 +1,10 @@
-/** Fit and actual size: by press on the picture, or by button. Two fingers zoom as everywhere. */
+/** Toggles between fit and actual size by click or button. Pinch zoom is left to the browser. */
 import type { ViewerFacts } from '../../pages/page-facts.ts'
 
-/** Less than this is a press, more is a drag. Unit: pixels. */
-const DRAG_PX = 6
+/** Minimum movement of a drag; less is a click. Unit: pixels. */
+const MIN_DRAG_PX = 6
 
-export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words']): void {
+export function initZoom(picture: HTMLImageElement, words: ViewerFacts['words']): void {
   const stage = document.getElementById('stage')!
   const link = stage.querySelector('a')!
   const button = document.getElementById('zoom') as HTMLButtonElement
@@ -12,30 +12,30 @@ export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words'
   const height = Number(picture.getAttribute('height'))
   const isActual = () => 'actual' in stage.dataset
 
-  /** Shown smaller than it is: there is something to see closer. */
-  function settle(): void {
+  /** Offers zooming only if the picture is shown smaller than its actual size. */
+  function update(): void {
     const isSmaller = isActual() || picture.clientWidth < width - 1
     button.hidden = !isSmaller
     stage.toggleAttribute('data-zooms', isSmaller)
   }
 
-  /** `x`, `y`: what is to stay in the middle, from 0 to 1. */
+  /** `x`, `y`: point to centre, relative to the picture, from 0 to 1. */
   function toggle(x = 0.5, y = 0.5): void {
     const on = !isActual()
     stage.toggleAttribute('data-actual', on)
     button.setAttribute('aria-pressed', `${on}`)
     button.textContent = on ? words.fit : words.actualSize
     if (on) stage.scrollTo(x * width - stage.clientWidth / 2, y * height - stage.clientHeight / 2)
-    settle()
+    update()
   }
 
-  /** Firefox counts a press of Enter as a click: `detail` alone does not tell. */
+  /** Firefox sets `detail` for Enter, too, so it can't distinguish keyboard clicks. */
   let isByKey = false
   link.addEventListener('keydown', () => {
     isByKey = true
   })
   link.addEventListener('click', (event) => {
-    // From the keyboard it does what its name says: it opens the file.
+    // From the keyboard, the link does what its label says: it opens the file.
     if (
       isByKey ||
       event.detail === 0 ||
@@ -52,7 +52,7 @@ export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words'
   })
   button.addEventListener('click', () => toggle())
 
-  // A mouse drags what a finger scrolls.
+  // Mouse users pan by dragging, as touch scrolling is not available.
   let hasDragged = false
   link.draggable = picture.draggable = false
   stage.addEventListener('pointerdown', (down) => {
@@ -61,7 +61,7 @@ export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words'
     const [left, top] = [stage.scrollLeft, stage.scrollTop]
     const move = (event: PointerEvent) => {
       const [x, y] = [event.clientX - down.clientX, event.clientY - down.clientY]
-      hasDragged ||= Math.hypot(x, y) > DRAG_PX
+      hasDragged ||= Math.hypot(x, y) > MIN_DRAG_PX
       stage.scrollTo(left - x, top - y)
     }
     const up = () => {
@@ -72,6 +72,6 @@ export function enliveZoom(picture: HTMLImageElement, words: ViewerFacts['words'
     addEventListener('pointerup', up)
   })
 
-  new ResizeObserver(settle).observe(stage)
-  settle()
+  new ResizeObserver(update).observe(stage)
+  update()
 }

@@ -1,4 +1,4 @@
-/** Every state that a picture can be left in: what its card says then, and what the page says when it is loaded again. */
+/** Final states of an upload: the card's message, and what the page offers after a reload. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
@@ -23,22 +23,22 @@ import {
 interface State {
   name: string
   file?: () => Promise<ChosenFile>
-  /** Settings of the server. Default: those of all. */
+  /** Server settings. Default: the shared server's. */
   env?: Record<string, string>
-  /** What becomes of the upload. Default: the server takes it. */
+  /** Fault for the upload. Default: none. */
   upload?: Fault
-  /** What becomes of everything else. */
+  /** Fault for other requests. */
   other?: (path: string) => Fault
   before?(page: Page): Promise<void>
-  /** Brings the card to the state, once its file is chosen. */
-  reach?(page: Page, name: string, site: On): Promise<void>
-  /** What the card says of it. `null`: there is no card left. */
+  /** Brings the card to the state after the file is chosen. */
+  reach?(page: Page, name: string, site: VisitedSite): Promise<void>
+  /** The card's message. `null`: no card. */
   said: RegExp | null
-  /** Whether the card offers the same file another try. */
+  /** True if the card offers a retry. */
   again?: boolean
-  /** Where the picture is when the page comes back: it may still be sent, it was uploaded, or it is nowhere. */
+  /** The picture after a reload: offered again, in the history, or gone. */
   later: 'offered' | 'earlier' | 'nowhere'
-  /** What the page says then, by itself. */
+  /** Announcement after the reload. */
   heardLater?: RegExp
 }
 
@@ -58,36 +58,36 @@ async function uploaded(page: Page, name: string): Promise<string> {
 
 const STATES: State[] = [
   {
-    name: 'it is compressed',
+    name: 'compressing',
     file: () => photo('compressing.jpg'),
     other: at('worker', NEVER),
     said: /^Compressing, step 1 of 3/,
     later: 'offered',
   },
   {
-    name: 'its place is asked about',
+    name: 'asking about its location',
     file: () => photoWithPlace(),
     env: { STRIP_METADATA: 'off' },
     before: (page) => page.getByLabel('Original').check(),
     said: /location where it was taken/,
     later: 'offered',
   },
-  { name: 'it is on its way', upload: NEVER, said: /^(Uploading, \d+%|Almost done)$/, later: 'offered' },
+  { name: 'uploading', upload: NEVER, said: /^(Uploading, \d+%|Almost done)$/, later: 'offered' },
   {
-    name: 'it waits for its next try',
+    name: 'waiting for a retry',
     upload: { kind: 'answer', status: 503, headers: { 'Retry-After': '20' } },
     said: /^Retrying in \d+\ss$/,
     later: 'offered',
   },
   {
-    // It is on the server, and nobody here can know.
-    name: 'its answer was lost',
+    // Stored on the server, but the client can't know.
+    name: 'response lost',
     upload: { kind: 'lose-answer' },
     said: /^Retrying in/,
     later: 'offered',
   },
   {
-    name: 'the server can not be reached',
+    name: 'server unreachable',
     upload: { kind: 'cut' },
     before: (page) => page.clock.install(),
     reach: (page, name) =>
@@ -97,7 +97,7 @@ const STATES: State[] = [
     later: 'offered',
   },
   {
-    name: 'a proxy answers for a server that is away',
+    name: 'proxy error for an unreachable server',
     upload: { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
     before: (page) => page.clock.install(),
     reach: (page, name) =>
@@ -106,7 +106,7 @@ const STATES: State[] = [
     again: true,
     later: 'offered',
   },
-  // The service's refusals, of this file or for now.
+  // Refusals by the service, permanent or temporary.
   ...(
     [
       ['unsupported-type', 415, /file type isn’t supported/, false],
@@ -116,45 +116,45 @@ const STATES: State[] = [
       ['too-many-refusals', 429, /^Too many uploads failed today\..* after midnight UTC/, true],
       ['cross-site', 403, /^This request came from another site\..* form on this page/, true],
       ['quota-exceeded', 429, /^You’ve reached today’s upload limit\. Try again after/, true],
-      ['network-quota-exceeded', 429, /^Your network has .* Others on your network/, true],
+      ['network-quota-exceeded', 429, /^Your network has .* Uploads by others on your network/, true],
       ['uploads-paused', 503, /^Uploads are paused\./, true],
       ['storage-full', 507, /^Storage is full\./, true],
-      ['challenge-required', 403, /^This connection .* takes a little computing in your browser/, true],
+      ['challenge-required', 403, /^This connection .* takes a short computation in your browser/, true],
     ] as const
   ).map(
-    ([error, status, said, mayPass]): State => ({
-      name: `it is refused: ${error}`,
+    ([error, status, said, canRetry]): State => ({
+      name: `refused: ${error}`,
       upload: refused(status, error),
       said,
-      again: mayPass,
-      later: mayPass ? 'offered' : 'nowhere',
+      again: canRetry,
+      later: canRetry ? 'offered' : 'nowhere',
     }),
   ),
-  // What the page finds out itself.
+  // Errors detected by the page itself.
   {
-    name: 'it is a text',
+    name: 'a text file',
     file: () => file('notes.txt', 'text/plain', 'Only words.\n'.repeat(50)),
     said: /^This is a document/,
     again: false,
     later: 'nowhere',
   },
   {
-    name: 'it is a broken GIF',
+    name: 'a broken GIF',
     file: () => file('broken.gif', 'image/gif', 'GIF89a\x01\0'),
     said: /This picture is damaged\. Please try another copy\./,
     again: false,
     later: 'nowhere',
   },
   {
-    name: 'it is an empty file',
+    name: 'an empty file',
     file: () => file('empty.png', 'image/png', ''),
     said: /isn’t supported/,
     again: false,
     later: 'nowhere',
   },
-  // What the person does.
+  // User actions.
   {
-    name: 'it was cancelled',
+    name: 'cancelled',
     upload: NEVER,
     async reach(page, name) {
       await press(await cardIn(page, 'uploading', name), 'cancel')
@@ -164,7 +164,7 @@ const STATES: State[] = [
     later: 'nowhere',
   },
   {
-    name: 'it was cancelled, and is sent after all',
+    name: 'cancelled and restarted',
     upload: NEVER,
     async reach(page, name) {
       await press(await cardIn(page, 'uploading', name), 'cancel')
@@ -176,15 +176,15 @@ const STATES: State[] = [
     later: 'offered',
   },
   {
-    name: 'it failed, and its card was taken off',
+    name: 'failed and removed from the list',
     upload: refused(429, 'too-many-refusals'),
     reach: async (page, name) => press(await cardIn(page, 'failed', name), 'dismiss'),
     said: null,
     later: 'nowhere',
   },
-  { name: 'it is uploaded', said: /^GIF .*, unchanged$/, later: 'earlier' },
+  { name: 'uploaded', said: /^GIF .*, unchanged$/, later: 'earlier' },
   {
-    name: 'it is uploaded, and nothing is to be remembered',
+    name: 'uploaded without being remembered',
     async before(page) {
       await page.click('#device summary')
       await page.locator('#remember').uncheck()
@@ -193,7 +193,7 @@ const STATES: State[] = [
     later: 'nowhere',
   },
   {
-    name: 'it was deleted',
+    name: 'deleted',
     async reach(page, name) {
       await press(await cardIn(page, 'done', name), 'delete')
       await press(card(page, name), 'confirm-delete')
@@ -203,7 +203,7 @@ const STATES: State[] = [
     later: 'nowhere',
   },
   {
-    name: 'it was deleted from elsewhere',
+    name: 'deleted from elsewhere',
     async reach(page, name, { url }) {
       const key = await keyOf(page, await uploaded(page, name))
       assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
@@ -213,8 +213,8 @@ const STATES: State[] = [
     heardLater: /^1 picture is no longer online and was removed from the list\.$/,
   },
   {
-    // Its owner may still delete it, and nobody has decided anything. Its bytes are withheld from all uploads after it.
-    name: 'it is held for review',
+    // The uploader may delete it before a decision. Its bytes then stay blocked for uploads.
+    name: 'held for review',
     file: () => gif('held.gif', 691),
     async reach(page, name, { server }) {
       const { code, stderr } = await server.operator(['hold', await uploaded(page, name), '--reason', 'x'])
@@ -225,16 +225,18 @@ const STATES: State[] = [
   },
 ]
 
-export function sentencesSuite(site: () => Site): void {
+export function finalStatesSuite(site: () => Site): void {
   const test = testsOn(site)
   const faulty = testsOn(site, { expected: /^Failed to load resource: / })
   for (const state of STATES) {
     const { env, name } = state
     const expected = /^Failed to load resource: |status of 404/
-    test(`says what is true, then and later: ${name}`, { env, expected }, (visit) => check(visit, state))
+    test(`shows the right message now and after a reload: ${name}`, { env, expected }, (visit) =>
+      check(visit, state),
+    )
   }
 
-  faulty('keeps what it can not send today', async ({ page, proxy }) => {
+  faulty('keeps files that the daily quota does not allow', async ({ page, proxy }) => {
     await leaveUnsent(page, site())
     proxy.onOther = (path) =>
       path === '/api/upload'
@@ -250,7 +252,7 @@ export function sentencesSuite(site: () => Site): void {
     await keptFiles(page, 0)
   })
 
-  test('lets go of what it has not sent as it is left', async ({ page, proxy }) => {
+  test('releases its lock on unsent files when it is closed', async ({ page, proxy }) => {
     await leaveUnsent(page, site())
     const locks = () =>
       page.evaluate(async () => (await navigator.locks.query()).held?.map(({ name }) => name?.split('-')[0]))
@@ -259,7 +261,7 @@ export function sentencesSuite(site: () => Site): void {
     assert.deepEqual(await locks(), [])
     await choose(page, [await gif('later.gif', 75)])
     await keptFiles(page, 2)
-    assert.deepEqual(await locks(), ['unsent'], 'it was shown again, and has more to send')
+    assert.deepEqual(await locks(), ['unsent'], 'restored with files still to send')
     await page.evaluate(() => {
       dispatchEvent(new PageTransitionEvent('pagehide'))
       dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))
@@ -270,18 +272,21 @@ export function sentencesSuite(site: () => Site): void {
     proxy.onUpload = () => NONE
   })
 
-  test('offers what was left as soon as the page that left it lets go of it', async ({ page, proxy }) => {
+  test('offers unsent files as soon as the page that left them releases its lock', async ({
+    page,
+    proxy,
+  }) => {
     await leaveUnsent(page, site())
     const other = await page.context().newPage()
     await other.goto(page.url())
     await other.locator('html[data-live]').waitFor()
     const pending = async () => (await navigator.locks.query()).pending?.length === 1
-    await until('it waits for the lock', () => other.evaluate(pending))
+    await until('waiting for the lock', () => other.evaluate(pending))
     assert.equal(await other.locator('#offer').isVisible(), false)
     await other.focus('#file')
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')))
     await other.getByRole('heading', { name: '1 upload didn’t finish', exact: true }).waitFor()
-    assert.equal(await other.evaluate(() => document.activeElement?.id), 'file', 'it takes no focus')
+    assert.equal(await other.evaluate(() => document.activeElement?.id), 'file', 'focus is not moved')
     await heard(other, /^1 upload didn’t finish$/)
     await other.click('#offer-discard')
     await keptFiles(page, 0)
@@ -289,7 +294,7 @@ export function sentencesSuite(site: () => Site): void {
     proxy.onUpload = () => NONE
   })
 
-  faulty('promises no second try of a deletion', async ({ page, proxy }) => {
+  faulty('does not promise to retry a failed deletion', async ({ page, proxy }) => {
     await choose(page, [await gif('stays.gif', 73)])
     await uploaded(page, 'stays.gif')
     await page.reload()
@@ -303,9 +308,9 @@ export function sentencesSuite(site: () => Site): void {
   })
 }
 
-type On = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
+type VisitedSite = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
 
-async function check(site: On, state: State): Promise<void> {
+async function check(site: VisitedSite, state: State): Promise<void> {
   const { upload = NONE, other = () => NONE } = state
   const { page, proxy } = site
   page.on('dialog', (dialog) => void dialog.accept())

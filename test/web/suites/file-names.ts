@@ -1,4 +1,4 @@
-/** Files may be called anything: whatever a name says, it is text, and it pushes nothing off the screen. */
+/** Hostile file names: always rendered as text, and never break the layout. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { NEVER, NONE } from '../support/fault-proxy.ts'
@@ -10,15 +10,15 @@ const NAMES = [
   `${'n'.repeat(190)}.gif`,
   '<img src=x onerror=alert(1)>.gif',
   '"><script>alert(1)<\\script>&amp;{name}{reason}.gif',
-  // What follows would be read from right to left.
+  // Right-to-left override.
   'holiday\u202efig.exe',
   `Z\u0300${'\u0301\u0316'.repeat(60)}algo.gif`,
   'שלום \u{1f469}\u200d\u{1f469}\u200d\u{1f467} 🏳️‍🌈.gif',
 ]
 
-export function namesSuite(site: () => Site): void {
+export function fileNamesSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('stays within the screen and runs nothing, in every state, whatever files are called', {
+  test('renders hostile file names as text within the screen in every state', {
     expected: /^Failed to load resource: /,
     viewport: { width: 360, height: 640 },
   }, async ({ page, proxy }) => {
@@ -75,7 +75,7 @@ export function namesSuite(site: () => Site): void {
   })
 }
 
-/** Nothing that can be seen reaches over the edges, and no name made an element. */
+/** Asserts that nothing overflows and that no name was parsed as HTML. */
 async function check(page: Page, state: string): Promise<void> {
   const found = await page.evaluate(() => {
     const outside = [

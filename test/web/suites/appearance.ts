@@ -1,16 +1,16 @@
-/** What is seen where few look: on paper, from right to left, and of what is not chosen. */
+/** Print, right-to-left layout, and unselected controls. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { photo } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import { card, uploadOne } from '../support/steps.ts'
 
-/** Contrast of the edges of controls (WCAG 2.2, 1.4.11). */
+/** Minimum contrast of control outlines (WCAG 2.2, 1.4.11). */
 const MIN_CONTRAST = 3
 
-export function looksSuite(site: () => Site): void {
+export function appearanceSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('prints words and pictures, and nothing that can be pressed', async ({ page, url }) => {
+  test('prints text and pictures, but no controls', async ({ page, url }) => {
     const id = await uploadOne(page, await photo('on-paper.jpg', 801))
     for (const path of ['/', `/${id}`, '/terms', '/g']) {
       await page.goto(url + path)
@@ -29,27 +29,27 @@ export function looksSuite(site: () => Site): void {
     assert.equal(await page.locator('#picture').isVisible(), true)
   })
 
-  test('keeps links left to right where words run from right to left, and scrolls nowhere sideways', {
+  test('keeps links left-to-right in right-to-left layout, without horizontal scrolling', {
     viewport: { width: 390, height: 664 },
   }, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('turned.jpg', 802))
-    const turn = () =>
+    const mirror = () =>
       page.evaluate(() => {
         document.documentElement.dir = 'rtl'
         return document.documentElement.scrollWidth <= innerWidth
       })
-    assert.equal(await turn(), true)
+    assert.equal(await mirror(), true)
     const field = card(page, 'turned.jpg').locator('input')
     assert.equal(await field.evaluate((input) => getComputedStyle(input).textAlign), 'left')
     const { x } = (await field.boundingBox())!
     const copy = (await card(page, 'turned.jpg').locator('[data-action="copy"]').boundingBox())!
-    assert.ok(copy.x < x, 'the rest is turned')
+    assert.ok(copy.x < x, 'the rest is mirrored')
     await page.goto(`${url}/${id}`)
-    assert.equal(await turn(), true)
+    assert.equal(await mirror(), true)
     assert.equal(await page.locator('#page').evaluate((input) => getComputedStyle(input).textAlign), 'left')
   })
 
-  test('shows the edges of what is not chosen, by day and by night', async ({ page }) => {
+  test('shows outlines of unselected controls in light and dark mode', async ({ page }) => {
     await page.locator('html[data-live]').waitFor()
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -59,7 +59,7 @@ export function looksSuite(site: () => Site): void {
   })
 }
 
-/** Between the edge of an element and the page. */
+/** Contrast between an element's outline and the page. */
 function edgeContrast(page: Page, selector: string): Promise<number> {
   return page.evaluate((selector) => {
     const luminance = (colour: string) => {

@@ -1,13 +1,13 @@
-/** The pages without sight or a mouse: the accessibility tree, and the order of the focus. */
+/** Screen reader and keyboard: accessibility tree and focus order. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { gif, photo } from '../support/pictures.ts'
 import { GONE, type Site, testsOn } from '../support/site.ts'
 import { uploadOne } from '../support/steps.ts'
 
-export function walksSuite(site: () => Site): void {
+export function accessibilitySuite(site: () => Site): void {
   const test = testsOn(site)
-  test('names what is on the home page, in order', async ({ page }) => {
+  test('exposes the home page in the right order', async ({ page }) => {
     await page.locator('html[data-live]').waitFor()
     const tree = await page.locator('body').ariaSnapshot()
     inOrder(tree, [
@@ -28,7 +28,7 @@ export function walksSuite(site: () => Site): void {
     ])
   })
 
-  test('names what a finished picture offers, and the viewer’s ways', async ({ page, url }) => {
+  test('exposes the actions of an uploaded picture and of the viewer', async ({ page, url }) => {
     const id = await uploadOne(page, await gif('named.gif', 701))
     inOrder(await page.locator('#pictures').ariaSnapshot(), [
       'heading "Your pictures" [level=2]',
@@ -39,7 +39,7 @@ export function walksSuite(site: () => Site): void {
       'button "Delete: named.gif"',
       'button "More: named.gif"',
     ])
-    assert.equal(await page.locator('#quota').isVisible(), false, 'hundreds are left')
+    assert.equal(await page.locator('#quota').isVisible(), false, 'hidden while plenty of uploads are left')
     await page.goto(`${url}/${id}`)
     await page.locator('#owner:visible').waitFor()
     inOrder(await page.locator('body').ariaSnapshot(), [
@@ -56,17 +56,17 @@ export function walksSuite(site: () => Site): void {
     ])
   })
 
-  test('leads the focus through the viewer', { expected: GONE }, async ({ page, url }) => {
+  test('moves focus through the viewer in order', { expected: GONE }, async ({ page, url }) => {
     const id = await uploadOne(page, await photo('way.jpg', 702))
     await page.goto(`${url}/${id}`)
     await page.locator('#owner:visible').waitFor()
-    const way: string[] = []
+    const path: string[] = []
     for (let presses = 0; presses < 12; presses++) {
       await page.keyboard.press('Tab')
-      way.push(await focused(page))
-      if (way.at(-1) === 'Delete') break
+      path.push(await focused(page))
+      if (path.at(-1) === 'Delete') break
     }
-    assert.deepEqual(way.slice(2), ['Copy link', 'Copy image', 'Download', 'Delete'])
+    assert.deepEqual(path.slice(2), ['Copy link', 'Copy image', 'Download', 'Delete'])
     await page.keyboard.press('Enter')
     assert.equal(await focused(page), 'Keep')
     await page.keyboard.press('Enter')
