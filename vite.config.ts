@@ -86,7 +86,7 @@ export default defineConfig({
             // What the first picture waits for: a round trip, not four.
             {
               name: 'uploading',
-              test: /src\/(errors|lifetimes|retry-after|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|conversation|browser-host))|web\/browser\/(card\/(done|failed)-card|upload\/(uploading|cancellable|throughput|reconnect)))/,
+              test: /src\/(errors|lifetimes|retry-after|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|job|browser-host))|web\/browser\/(card\/(done|failed)-card|upload\/(uploading|cancellable|throughput|reconnect)))/,
             },
           ],
         },
