@@ -67,7 +67,7 @@ export interface IntervalJob {
 }
 
 /** What a service does at an interval. `stop` resolves when the round under way has ended. */
-export type Rounds = Pick<IntervalJob, 'start' | 'stop'>
+export type BackgroundJob = Pick<IntervalJob, 'start' | 'stop'>
 
 /**
  * `work` can ask whether the job is stopping, so that a long run ends early. `onFailure` is given what `work` throws.

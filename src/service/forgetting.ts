@@ -4,7 +4,7 @@
  * time carried on by the machine's steady clock.
  */
 
-import { createIntervalJob, type Rounds } from '../async.ts'
+import { type BackgroundJob, createIntervalJob } from '../async.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import { UNSURE_MS } from './expiry-clock.ts'
 import { DAY_MS, HOUR_MS, utcDayOf } from './utc-day.ts'
@@ -40,7 +40,7 @@ export function createForgetting(parts: {
   /** Never jumps. Milliseconds. */
   steady?: () => number
   onFailure: (error: unknown) => void
-}): Rounds & { round(): Promise<void> } {
+}): BackgroundJob & { round(): Promise<void> } {
   const { ledger, now, steady = () => performance.now() } = parts
   const startedAt = steady()
   /** What the clock was ahead of the steady one, and when it was seen. */

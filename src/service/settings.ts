@@ -3,7 +3,7 @@
  * change takes effect within a second. What was not changed is as the configuration says.
  */
 
-import { createIntervalJob, type Rounds } from '../async.ts'
+import { type BackgroundJob, createIntervalJob } from '../async.ts'
 import type { Actor, Ledger } from '../stores/ledger.ts'
 
 export interface SettingValues {
@@ -31,7 +31,7 @@ export type ChallengeMode = 'off' | 'auto' | 'on'
 export type SettingName = keyof SettingValues
 
 /** The settings, read from the ledger at an interval. */
-export interface Settings extends Rounds {
+export interface Settings extends BackgroundJob {
   /** As last looked up. */
   current(): SettingValues
   /** Which of them the operator changed. */

@@ -3,7 +3,7 @@
  * process dies is another's when its claim has ended. Until then nobody is shown the images: their own records say when
  * they expire.
  */
-import { createIntervalJob, forEachAtOnce, type Rounds } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob, forEachAtOnce } from '../../async.ts'
 import type { ClaimedExpiry } from '../../stores/expiries.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
@@ -42,7 +42,7 @@ export function createExpiring(parts: {
   intervalMs?: number
   /** Most images of one round. Default: all that are due. */
   maxPerRun?: number
-}): Rounds {
+}): BackgroundJob {
   const { objects, ledger, images, purges, clock, onFailure, maxPerRun = Number.POSITIVE_INFINITY } = parts
 
   async function round(isStopping: () => boolean): Promise<void> {

@@ -4,7 +4,7 @@
  * cache that was purged at once.
  */
 
-import { backoffMs, createIntervalJob, MAX_ASKED_MS, type Rounds } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob, MAX_ASKED_MS } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
 import { MAX_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
@@ -13,7 +13,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import type { Purge } from '../../stores/purges.ts'
 
 /** Works off what is due, also what earlier or other processes left. */
-export interface Purges extends Rounds {
+export interface Purges extends BackgroundJob {
   /**
    * Queues a purge of the image; by fewer addresses if its type is known. Call it before the object is removed, so that no
    * crash loses the purge, and again after: a purge in between may have been too early, and fills may end later.

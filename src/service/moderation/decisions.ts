@@ -3,7 +3,7 @@
  * and removed when the time is over. The ledger has what is due, so another process carries it out if one dies.
  */
 
-import { createIntervalJob, forEachAtOnce, type Rounds } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob, forEachAtOnce } from '../../async.ts'
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -12,7 +12,7 @@ import type { Moves } from './moves.ts'
 import type { Takedown } from './takedown.ts'
 
 /** Carries out what is due, also of processes that died. */
-export interface Decisions extends Rounds {
+export interface Decisions extends BackgroundJob {
   /** `missed`: there is nothing to do it to, or another decision on it can still be undone. */
   decide(
     ids: string[],

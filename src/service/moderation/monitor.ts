@@ -3,7 +3,7 @@
  * that is unreachable, a disk that fills. Each raises one alert, whichever process notices it first.
  */
 
-import { createIntervalJob, type Rounds } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob } from '../../async.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -15,7 +15,7 @@ import type { Settings } from '../settings.ts'
 import { utcDayOf } from '../utc-day.ts'
 import { floodOn, URGENT } from './reports.ts'
 
-export interface Monitor extends Rounds {
+export interface Monitor extends BackgroundJob {
   /** Checks once. */
   check(): Promise<void>
 }

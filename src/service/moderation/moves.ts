@@ -3,7 +3,7 @@
  * that dies in between leaves it to another; one process at a time moves an image, so that the last act wins.
  */
 
-import { createIntervalJob, type Rounds, sleep } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob, sleep } from '../../async.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
 import { type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
@@ -11,7 +11,7 @@ import { newId } from '../images/ids.ts'
 import type { Purges } from '../images/purges.ts'
 
 /** Finishes what processes left that died. */
-export interface Moves extends Rounds {
+export interface Moves extends BackgroundJob {
   /** Moves the image to where the last act wants it. Resolves when it is there; `false` if it was there or is nowhere. */
   carryOut(id: string): Promise<boolean>
 }

@@ -1,12 +1,12 @@
 /** Tells the operator what wants a decision. What is raised stays in the ledger until every receiver has it. */
-import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { Notice, NoticeKind, Notifier } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { PendingNotice } from '../../stores/notices.ts'
 
 /** Tells what is due, also what earlier or other processes left. */
-export interface Notices extends Rounds {
+export interface Notices extends BackgroundJob {
   /** How many wait. `null` if there is nobody to tell. */
   pending(): Promise<number | null>
 }

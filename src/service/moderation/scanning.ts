@@ -2,7 +2,7 @@
  * Scanners look at images in processes of their own: this one asks a scanner (push), or a scanner fetches what waits (pull). What
  * waits is in the ledger, so a scanner that is dead, slow or wrong loses nothing, and holds up nobody longer than its time.
  */
-import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import { toHex } from '../../bytes.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
@@ -38,7 +38,7 @@ export interface ScanTask {
  * Asks the scanner about what waits, and ends waits that are over. With scans off nothing comes to wait, so what does is looked
  * for once, and then only as long as there is something to show or remove.
  */
-export interface Scanning extends Rounds {
+export interface Scanning extends BackgroundJob {
   /** Up to `limit` images for one scanner. */
   claim(limit: number): Promise<ScanTask[]>
   /** The image of a claim that still lasts. */

@@ -4,7 +4,7 @@
  * that, another writes it. Nobody who deletes or decides waits for that.
  */
 
-import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -14,7 +14,7 @@ import { applyToAll } from './reconcile.ts'
 import { createTombstoneFiles, isTombstoneAct, lastOf } from './tombstone-files.ts'
 
 /** Writes what is due, also what earlier or other processes left; `stop` writes once more. */
-export interface Tombstones extends Rounds {
+export interface Tombstones extends BackgroundJob {
   /** How many are queued, and the age of the oldest in seconds. `null` if there is no second place. */
   pending(): Promise<{ count: number; oldestSeconds: number } | null>
 }
