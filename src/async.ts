@@ -186,7 +186,7 @@ export function createSemaphore(permits: number): Semaphore {
 }
 
 /** Runs `work` on each item, at most `width` at a time. Rejects with the first failure. */
-export async function forEachAtOnce<Item>(
+export async function forEachConcurrent<Item>(
   items: readonly Item[],
   width: number,
   work: (item: Item) => Promise<void>,

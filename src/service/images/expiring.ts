@@ -3,7 +3,7 @@
  * process dies is another's when its claim has ended. Until then nobody is shown the images: their own records say when
  * they expire.
  */
-import { type BackgroundJob, createIntervalJob, forEachAtOnce } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob, forEachConcurrent } from '../../async.ts'
 import type { ClaimedExpiry } from '../../stores/expiries.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
@@ -61,7 +61,7 @@ export function createExpiring(parts: {
   async function work(claimed: ClaimedExpiry[], now: number): Promise<void> {
     const gone: ClaimedExpiry[] = []
     const later = new Map<number, ClaimedExpiry[]>()
-    await forEachAtOnce(claimed, AT_ONCE, async (expiry) => {
+    await forEachConcurrent(claimed, AT_ONCE, async (expiry) => {
       const outcome = await removeOne(expiry, now).catch((error): Outcome => {
         onFailure(error, expiry.id)
         return { retryAt: now + RETRY_MS }

@@ -3,7 +3,7 @@
  * and removed when the time is over. The ledger has what is due, so another process carries it out if one dies.
  */
 
-import { type BackgroundJob, createIntervalJob, forEachAtOnce } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob, forEachConcurrent } from '../../async.ts'
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -101,7 +101,7 @@ export function createDecisions(parts: {
   }
 
   function moveAll(ids: string[]): Promise<void> {
-    return forEachAtOnce(ids, MOVED_AT_ONCE, async (id) => {
+    return forEachConcurrent(ids, MOVED_AT_ONCE, async (id) => {
       await moves.carryOut(id)
     })
   }

@@ -8,7 +8,7 @@
  *
  * Names sort by time. Lines may come twice, and in any order: `at` and `order` say what came last.
  */
-import { forEachAtOnce } from '../../async.ts'
+import { forEachConcurrent } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Tombstone, TombstoneAct } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
@@ -127,7 +127,7 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
       const followed = await until()
       const names = (await files.names()).filter((name) => NAME.test(name))
       const found: FoundTombstones = { id: await id(), tombstones: [], until: followed || null, damaged: [] }
-      await forEachAtOnce(names, READ_AT_ONCE, async (name) => {
+      await forEachConcurrent(names, READ_AT_ONCE, async (name) => {
         const { tombstones, isWhole } = await readFile(name)
         for (const each of tombstones) found.tombstones.push(each)
         if (!isWhole) found.damaged.push(name)
