@@ -36,8 +36,8 @@ export interface Backoff {
 export const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, maxMs: 5 * 60_000 }
 
 /** Bounds of what a `Retry-After` may ask for. */
-const MIN_ASKED_MS = 1000
-export const MAX_ASKED_MS = 3_600_000
+const MIN_RETRY_AFTER_MS = 1000
+export const MAX_RETRY_AFTER_MS = 3_600_000
 
 /**
  * Time until the next attempt of what failed `attempts` times: doubles with each failure, and a random half of it keeps
@@ -49,9 +49,9 @@ export function backoffMs(attempts: number, { firstMs, maxMs }: Backoff = BACKGR
 }
 
 /** The wait that an answer asked for, within reason. `undefined`: it asked for none. Unit: milliseconds. */
-export function askedWaitMs(retryAfterMs: number | undefined): number | undefined {
+export function clampRetryAfterMs(retryAfterMs: number | undefined): number | undefined {
   if (retryAfterMs === undefined) return undefined
-  return Math.min(Math.max(retryAfterMs, MIN_ASKED_MS), MAX_ASKED_MS)
+  return Math.min(Math.max(retryAfterMs, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS)
 }
 
 /** Work done at an interval, never twice at the same time. */

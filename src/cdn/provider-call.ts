@@ -1,5 +1,5 @@
 /** One call of a provider's API, bounded in time, with its failures told apart. */
-import { askedWaitMs } from '../async.ts'
+import { clampRetryAfterMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../retry-after.ts'
 import { MAX_PURGE_MS } from './cdn.ts'
@@ -30,7 +30,7 @@ export async function call(fetch: Fetch, url: string, init: RequestInit): Promis
     throw new RemoteFailure('the provider did not answer', undefined, { cause })
   }
   if (response.status === 429 || response.status === 503) {
-    const waitMs = askedWaitMs(retryAfterMs(response.headers.get('Retry-After')))
+    const waitMs = clampRetryAfterMs(retryAfterMs(response.headers.get('Retry-After')))
     throw new RemoteFailure(`the provider answered ${response.status}`, waitMs)
   }
   return { status: response.status, text }

@@ -1,6 +1,6 @@
 /** One POST to a receiver, bounded in time. */
 
-import { askedWaitMs } from '../async.ts'
+import { clampRetryAfterMs } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../retry-after.ts'
 import { MAX_DELIVERY_MS } from './notifier.ts'
@@ -17,6 +17,6 @@ export async function post(url: string, headers: Record<string, string>, body: s
     throw new RemoteFailure('the receiver did not answer', undefined, { cause })
   }
   if (response.ok) return
-  const waitMs = askedWaitMs(retryAfterMs(response.headers.get('Retry-After')))
+  const waitMs = clampRetryAfterMs(retryAfterMs(response.headers.get('Retry-After')))
   throw new RemoteFailure(`the receiver answered ${response.status}`, waitMs)
 }

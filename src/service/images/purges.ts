@@ -4,7 +4,7 @@
  * cache that was purged at once.
  */
 
-import { type BackgroundJob, backoffMs, createIntervalJob, MAX_ASKED_MS } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob, MAX_RETRY_AFTER_MS } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
 import { MAX_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
@@ -60,7 +60,7 @@ export function createPurges(parts: {
   /** A wait that is longer than a provider may ask for was set while the clock was ahead. */
   function isQuiet(): boolean {
     const leftMs = quietUntil - now()
-    return leftMs > 0 && leftMs <= MAX_ASKED_MS
+    return leftMs > 0 && leftMs <= MAX_RETRY_AFTER_MS
   }
 
   /** Asks the ledger before it takes a turn of the provider's: turns are few. */

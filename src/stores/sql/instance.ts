@@ -1,5 +1,5 @@
 /** What all servers on one ledger share: facts, a clock, turns of what may not be asked often, settings, the operator's tokens. */
-import { MAX_ASKED_MS } from '../../async.ts'
+import { MAX_RETRY_AFTER_MS } from '../../async.ts'
 import type { Ledger } from '../ledger.ts'
 import { record } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
@@ -46,7 +46,7 @@ export function instanceLedger(database: SqlDatabase) {
       // The generic cell rate algorithm (ITU-T I.371): one time says it all, the one at which a full burst is free.
       const [all, ahead] = [turns * intervalMs, (burst - turns) * intervalMs]
       // Written while a clock was ahead: no wait is that long.
-      const isFalse = sql`turns.full_at_ms > ${now + burst * intervalMs + MAX_ASKED_MS}`
+      const isFalse = sql`turns.full_at_ms > ${now + burst * intervalMs + MAX_RETRY_AFTER_MS}`
       const [taken] = await database.write([
         sql`insert into turns (name, full_at_ms) values (${name}, ${now + all})
           on conflict (name) do update set full_at_ms = ${all} +
