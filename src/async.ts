@@ -208,13 +208,13 @@ export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error)
 }
 
 /** Background work: its failures are ignored, and only a shutdown waits for it. */
-export interface Unwaited {
+export interface BackgroundTasks {
   add(work: Promise<unknown>): void
   /** Resolves when all that was added has ended. */
   settled(): Promise<void>
 }
 
-export function createUnwaited(): Unwaited {
+export function createBackgroundTasks(): BackgroundTasks {
   const inFlight = new Set<Promise<void>>()
   return {
     add(work) {

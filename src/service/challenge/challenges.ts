@@ -1,5 +1,5 @@
 /** Proof of work before an upload, and passes that stand for it (docs/decisions/081). */
-import { createUnwaited } from '../../async.ts'
+import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { isSolved } from '../../proof-of-work.ts'
 import {
@@ -76,7 +76,7 @@ export function createChallenges(parts: {
 }): Challenges {
   const { ledger, settings, rate, hashes, work = WORK } = parts
   const tokens = createTokens(parts)
-  const releasing = createUnwaited()
+  const releasing = createBackgroundTasks()
   const mode = () => settings.current().challenge
 
   async function isOn(): Promise<boolean> {

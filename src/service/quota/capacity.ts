@@ -1,5 +1,5 @@
 /** Caps of the whole instance for each UTC day, and the room that the disk must keep (docs/decisions/036). */
-import { createUnwaited } from '../../async.ts'
+import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -53,7 +53,7 @@ export function createCapacity(parts: {
   const today = () => utcDayOf(now())
   const limitOf = (cap: Cap) => settings.current()[cap]
   const readings = { 'daily-uploads': NO_READING, 'daily-bytes': NO_READING }
-  const releasing = createUnwaited()
+  const releasing = createBackgroundTasks()
   let isLow = false
   const reportedOn = new Map<Cap, string>()
 

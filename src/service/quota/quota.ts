@@ -1,5 +1,5 @@
 /** The quota of stored images for each client address and UTC day. It is never exceeded. */
-import { createUnwaited } from '../../async.ts'
+import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import type { Ledger, Refusals, ReservedWith } from '../../stores/ledger.ts'
 import type { Hashes } from '../hashes.ts'
@@ -81,7 +81,7 @@ export function createQuota(
 ): Quota {
   const { limits, now, hashes, networkLimit = () => 0, tagsOf = null } = options
   const { perDay } = limits
-  const confirming = createUnwaited()
+  const confirming = createBackgroundTasks()
   /** Reservations of this process that have not ended, by network. */
   const reserved = new Map<string, number>()
 
