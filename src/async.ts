@@ -231,7 +231,7 @@ export function createBackgroundTasks(): BackgroundTasks {
 }
 
 /** Callers at one time share a call, and its success holds for a while. */
-export function sharedFor(holdsMs: number, call: () => Promise<void>): () => Promise<void> {
+export function cacheSuccess(holdsMs: number, call: () => Promise<void>): () => Promise<void> {
   const inFlight = createInFlight()
   let succeededAt = -Infinity
   return async () => {
