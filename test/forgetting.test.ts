@@ -41,11 +41,11 @@ function machine() {
     async pass(ms: number) {
       for (const end = real + ms; real < end; ) {
         days.add(utcDayOf(real + error))
-        await forgetting.round()
+        await forgetting.runOnce()
         real += 5 * MINUTE_MS
       }
       days.add(utcDayOf(real + error))
-      await forgetting.round()
+      await forgetting.runOnce()
     },
   }
 }
