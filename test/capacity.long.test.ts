@@ -169,7 +169,7 @@ describe('caps that change while servers run', () => {
         assert.deepEqual([act.act, act.subject, act.who], ['set', 'uploads=paused', 'pinhole'])
         await until('both are told', () => receiver.asked.length >= 2)
         const titles = receiver.asked.map(({ body }) => JSON.parse(body).title).sort()
-        assert.deepEqual(titles, ['Pinhole: A cap is reached', 'Pinhole: Uploads are paused'])
+        assert.deepEqual(titles, ['Pinhole: Daily limit reached', 'Pinhole: Uploads are paused'])
       })
     } finally {
       await receiver.stop()

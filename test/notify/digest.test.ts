@@ -69,7 +69,7 @@ test('reports that can wait are one notice an hour, with their number and nothin
   await file(ORDINARY[0]!, '22222222222')
   await until('the first is told at once', async () => told.length === 1)
   const { kind, title, text, isUrgent } = told[0]!
-  assert.deepEqual([kind, title, isUrgent], ['case.new', 'Pinhole: 1 report of images', false])
+  assert.deepEqual([kind, title, isUrgent], ['case.new', 'Pinhole: 1 new report', false])
   assert.doesNotMatch(`${title} ${text}`, /Ada|seen|2222|192\.0/)
   await until('it is settled', async () => (await pending()) === 0)
 
@@ -81,7 +81,7 @@ test('reports that can wait are one notice an hour, with their number and nothin
   await until('the others are told together', async () => told.length === 2)
   assert.deepEqual(
     [told[1]!.kind, told[1]!.title],
-    ['case.new', `Pinhole: ${ORDINARY.length} reports of images`],
+    ['case.new', `Pinhole: ${ORDINARY.length} new reports`],
   )
   assert.notEqual(told[1]!.id, told[0]!.id, 'a receiver takes it for another one')
   assert.deepEqual(counted, [ORDINARY[0], ...ORDINARY])
