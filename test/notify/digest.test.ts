@@ -79,10 +79,7 @@ test('reports that can wait are one notice an hour, with their number and nothin
   assert.equal(told.length, 1, 'no second one within the hour')
   clock.now += 1
   await until('the others are told together', async () => told.length === 2)
-  assert.deepEqual(
-    [told[1]!.kind, told[1]!.title],
-    ['case.new', `Pinhole: ${ORDINARY.length} new reports`],
-  )
+  assert.deepEqual([told[1]!.kind, told[1]!.title], ['case.new', `Pinhole: ${ORDINARY.length} new reports`])
   assert.notEqual(told[1]!.id, told[0]!.id, 'a receiver takes it for another one')
   assert.deepEqual(counted, [ORDINARY[0], ...ORDINARY])
 })
