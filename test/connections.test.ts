@@ -159,7 +159,11 @@ describe('connections per address', { skip }, () => {
   })
 
   it('are not limited for trusted proxies', async (t) => {
-    const server = await serve(t, {}, { TRUSTED_PROXIES: `${OTHER_ADDRESS}/32`, CONNECTIONS_PER_ADDRESS: '3' })
+    const server = await serve(
+      t,
+      {},
+      { TRUSTED_PROXIES: `${OTHER_ADDRESS}/32`, CONNECTIONS_PER_ADDRESS: '3' },
+    )
     for (let n = 0; n < 6; n++) assert.ok(await (await connectFrom(t, server, OTHER_ADDRESS)).isOpen())
   })
 
@@ -271,9 +275,9 @@ describe('responses', () => {
       const { id } = await store(server.url, bytes)
       const { socket, closed } = await converse(server.url)
       socket.pause()
-      const asking = `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
-      if (ends) socket.end(asking)
-      else socket.write(asking)
+      const get = `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
+      if (ends) socket.end(get)
+      else socket.write(get)
       for (let n = 0; n < 100; n++) {
         socket.read(1000)
         await sleep(20)
@@ -325,7 +329,8 @@ describe('pipelined requests', () => {
     }
     if (before !== null) assert.ok(peakMegabytes(server.pid) < 250, `${peakMegabytes(server.pid)} MB`)
     for (const talk of talks) talk.close()
-    if (before !== null) await until('all descriptors are released', () => descriptors(server.pid) <= before + 1)
+    if (before !== null)
+      await until('all descriptors are released', () => descriptors(server.pid) <= before + 1)
     assert.equal((await fetchRaw(server.url, id)).status, 200)
   })
 
