@@ -158,7 +158,7 @@ it('holds a flood in one action: pasted links, or all uploads of a period', asyn
   assert.deepEqual(await statuses(others), [200, 200, 200], 'a mistake holds nothing')
   await send({ minutes: '60', reason: 'bots' })
   assert.deepEqual(await statuses(images), [403, 403, 403, 403, 403])
-  const network = await Promise.all([1, 2, 3].map((nth) => store(server.url, gif(), `192.0.2.${nth}`)))
+  const network = await Promise.all([1, 2, 3].map((host) => store(server.url, gif(), `192.0.2.${host}`)))
   const far = await store(server.url, gif(), '192.0.3.1')
   assert.equal((await send({ images: network[0]!.id, 'same-network': 'on', reason: 'bots' })).status, 303)
   assert.deepEqual(await statuses([...network, far]), [403, 403, 403, 200])

@@ -264,7 +264,7 @@ test('turns challenges on for all servers when their combined rate is exceeded, 
   const { server, clock } = await sceneFor(t)
   // 400 an hour: a burst of 100, and one every 9 seconds.
   const servers = [await server('auto', 400), await server('auto', 400)]
-  const flush = () => Promise.all(servers.map((each) => each.stop()))
+  const flush = () => Promise.all(servers.map((running) => running.stop()))
   const upload = async (index: number) => passes(servers[index % 2]!, {})
   for (let index = 0; index < 100; index++) assert.equal(await upload(index), true, `${index}`)
   await flush()

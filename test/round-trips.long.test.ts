@@ -133,31 +133,31 @@ describe('everything else', { skip }, () => {
   const get = (path: string, headers = {}, method = 'GET') => request(server.url, method, path, { headers })
 
   const acts: Record<string, { act: (image: Stored) => Promise<unknown>; cost: Cost }> = {
-    'the bytes': {
+    'GET of an image': {
       act: ({ id }) => expectStatus(200, fetchRaw(server.url, id)),
       cost: { store: ['GET'], ledger: [] },
     },
-    'the bytes by HEAD': {
+    'HEAD of an image': {
       act: ({ id }) => expectStatus(200, get(`/raw/${id}`, {}, 'HEAD')),
       cost: { store: ['GET'], ledger: [] },
     },
-    'the bytes, if changed': {
+    'a conditional GET': {
       act: ({ id }) => expectStatus(304, get(`/raw/${id}`, { 'If-None-Match': '*' })),
       cost: { store: ['GET'], ledger: [] },
     },
-    'a range': {
+    'a range request': {
       act: ({ id }) => expectStatus(206, get(`/raw/${id}`, { Range: 'bytes=0-9' })),
       cost: { store: ['GET'], ledger: [] },
     },
-    'the page': {
+    'the page of an image': {
       act: ({ id }) => expectStatus(200, get(`/${id}`)),
       cost: { store: ['GET'], ledger: [] },
     },
-    'an image that is not there': {
+    'an absent image': {
       act: () => expectStatus(404, fetchRaw(server.url, 'AAAAAAAAAAA')),
       cost: { store: ['GET'], ledger: ['select removals'] },
     },
-    'what is no id': {
+    'an invalid ID': {
       act: () => expectStatus(404, get('/raw/short')),
       cost: { store: [], ledger: [] },
     },
@@ -165,7 +165,7 @@ describe('everything else', { skip }, () => {
       act: () => expectStatus(200, get('/')),
       cost: { store: [], ledger: [] },
     },
-    'whether it is ready': {
+    'the readiness check': {
       act: () => expectStatus(200, get('/readyz')),
       cost: { store: ['PUT', 'DELETE'], ledger: ['insert facts'] },
     },

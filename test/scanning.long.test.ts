@@ -77,7 +77,7 @@ it('limits concurrent scans, and answers every one of many uploads', async (t) =
   scanner.otherwise = 'silent'
   const answers = await Promise.all(Array.from({ length: 40 }, () => post(server.url, gif())))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]))
-  assert.ok(scanner.maxAtOnce() <= 4, `${scanner.maxAtOnce()} at once`)
+  assert.ok(scanner.maxAtOnce() <= 4, `${scanner.maxAtOnce()} concurrent scans`)
   scanner.otherwise = 'clean'
   await until('the scanner is free again', async () => (await post(server.url, gif())).status === 201)
 })
