@@ -33,9 +33,10 @@ export async function checkerOf({ token, iterations, bits }: Puzzle, pbkdf2 = we
 }
 
 /**
- * Verifies a solution with at most two checks: the first answer and a randomly chosen other one. With `k` of `n` correct answers
- * the chance of passing is (k - 1) / (n - 1), and each challenge allows a single attempt, so solving all of it is cheapest.
- * `claim` consumes the challenge, after the first answer proved correct; it returns `false` if the challenge was used before.
+ * Verifies a solution with at most two checks: the first answer and a randomly chosen other one. With `k` of `n` correct
+ * answers the chance of passing is (k - 1) / (n - 1), and each challenge allows a single attempt, so solving all of it is
+ * cheapest. `claim` consumes the challenge, after the first answer proved correct; it returns `false` if the challenge was
+ * used before.
  */
 export async function isSolved(
   puzzle: Puzzle,

@@ -1,4 +1,7 @@
-/** Runs every attack against every route of one server, briefly: bounded memory during the attack, no leaked resources afterwards. */
+/**
+ * Runs every attack against every route of one server, briefly: bounded memory during the attack, no leaked resources
+ * afterwards.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Property test of expiry over random uploads, views, deletions, killed batches, restarts, restores, and clocks that jump by ten
- * days: no image is shown after its expiry or gone before it, and its bytes are removed soon after.
+ * Property test of expiry over random uploads, views, deletions, killed batches, restarts, restores, and clocks that jump by
+ * ten days: no image is shown after its expiry or gone before it, and its bytes are removed soon after.
  */
 
 import assert from 'node:assert/strict'

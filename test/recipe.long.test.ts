@@ -1,6 +1,6 @@
 /**
- * Follows docs/five-dollars.md step by step on two minimal Debian systems with the package, one after the other, against Ceph's
- * gateway where available. The steps for apt, systemd, cron and the proxy are simulated.
+ * Follows docs/five-dollars.md step by step on two minimal Debian systems with the package, one after the other, against
+ * Ceph's gateway where available. The steps for apt, systemd, cron and the proxy are simulated.
  */
 import assert from 'node:assert/strict'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** Upload retries across several processes: one image per key, whichever process handles them and however many responses are lost. */
+/**
+ * Upload retries across several processes: one image per key, whichever process handles them and however many responses are
+ * lost.
+ */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'

@@ -13,9 +13,9 @@ export interface Cdn {
   /** Headers for a cacheable response: the provider's tag, and a lifetime for shared caches (seconds). */
   cacheHeaders(id: string, lifetimeSeconds: number): Record<string, string>
   /**
-   * Purges every variant of these images, given by their `purgeName`. Resolves only after the provider has confirmed success; throws
-   * `RemoteFailure` otherwise, with `retryAfterMs` if the provider sent a `Retry-After`. Settles within `MAX_PURGE_MS`, with no request
-   * left in flight.
+   * Purges every variant of these images, given by their `purgeName`. Resolves only after the provider has confirmed
+   * success; throws `RemoteFailure` otherwise, with `retryAfterMs` if the provider sent a `Retry-After`. Settles within
+   * `MAX_PURGE_MS`, with no request left in flight.
    */
   purge(names: string[]): Promise<void>
 }
@@ -29,7 +29,8 @@ export function purgeName(id: string, type?: ImageType): string {
 }
 
 /**
- * All paths that serve the bytes of an image or its preview, relative to the service's root: five, or thirteen if the type is unknown.
+ * All paths that serve the bytes of an image or its preview, relative to the service's root: five, or thirteen if the type
+ * is unknown.
  */
 export function imageTargets(name: string): string[] {
   const id = name.slice(0, ID_LENGTH)
@@ -43,8 +44,8 @@ export function imageTargets(name: string): string[] {
 }
 
 /**
- * The cache tag of every variant of an image, by its ID or `purgeName`. Some providers compare tags case-insensitively, which merely
- * purges too much.
+ * The cache tag of every variant of an image, by its ID or `purgeName`. Some providers compare tags case-insensitively,
+ * which merely purges too much.
  */
 export function cacheTag(name: string): string {
   return `i-${name.slice(0, ID_LENGTH)}`

@@ -1,11 +1,11 @@
 /**
  * Cloudflare's cache of a zone. `cloudflare://<zone id>?token=<API token with the permission Cache Purge>`
  *
- * Purges by URL, which every plan allows hundreds of times a second. Falls back to purging by tag, limited to five calls a minute on
- * the smallest plan, only if that fails or the service does not know its own URL.
+ * Purges by URL, which every plan allows hundreds of times a second. Falls back to purging by tag, limited to five calls a
+ * minute on the smallest plan, only if that fails or the service does not know its own URL.
  *
- * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache, and "Availability and limits" of purging. A 200 response can still
- * contain `"success": false`.
+ * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache, and "Availability and limits" of purging. A 200 response can
+ * still contain `"success": false`.
  */
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'

@@ -15,8 +15,9 @@ export interface ProviderResponse {
 export type Fetch = (request: string, init: RequestInit) => Promise<Response>
 
 /**
- * Sends a request and reads the response. Throws `RemoteFailure` if there is none in time, and for 429 and 503, with the delay from
- * `Retry-After`. Other statuses are left to the caller. A purge with several calls passes the same `signal` to all of them.
+ * Sends a request and reads the response. Throws `RemoteFailure` if there is none in time, and for 429 and 503, with the
+ * delay from `Retry-After`. Other statuses are left to the caller. A purge with several calls passes the same `signal` to
+ * all of them.
  */
 export async function call(fetch: Fetch, url: string, init: RequestInit): Promise<ProviderResponse> {
   const signal = init.signal ?? AbortSignal.timeout(MAX_PURGE_MS)

@@ -1,8 +1,8 @@
 /**
  * Workers Cache in front of the Worker, which purges it by tag. `CDN_URL=workers-cache://default`
  *
- * Source: Cloudflare Workers, "Workers Cache": purges are subject to the limits of the Free plan on every plan, and a response can
- * contain `success: false`.
+ * Source: Cloudflare Workers, "Workers Cache": purges are subject to the limits of the Free plan on every plan, and a
+ * response can contain `success: false`.
  */
 import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'

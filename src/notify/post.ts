@@ -5,7 +5,9 @@ import { RemoteFailure } from '../errors.ts'
 import { retryAfterMs } from '../retry-after.ts'
 import { MAX_DELIVERY_MS } from './notifier.ts'
 
-/** Follows no redirects, as the headers contain secrets for one host only. Throws `RemoteFailure` unless the response is 2xx. */
+/**
+ * Follows no redirects, as the headers contain secrets for one host only. Throws `RemoteFailure` unless the response is 2xx.
+ */
 export async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
   const signal = AbortSignal.timeout(MAX_DELIVERY_MS)
   let response: Response

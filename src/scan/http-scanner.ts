@@ -1,7 +1,7 @@
 /**
  * A scanner with an HTTP API: the image bytes are POSTed, compatible with `external_validation` of pict-rs
- * (https://git.asonix.dog/asonix/pict-rs), e.g. https://github.com/db0/pictrs-safety. Responses: 2xx is clean, unless a JSON body
- * has another verdict; 406, 422 and 451 are block; anything else is no verdict.
+ * (https://git.asonix.dog/asonix/pict-rs), e.g. https://github.com/db0/pictrs-safety. Responses: 2xx is clean, unless a JSON
+ * body has another verdict; 406, 422 and 451 are block; anything else is no verdict.
  */
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'

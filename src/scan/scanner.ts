@@ -32,8 +32,8 @@ export interface Scanner {
 export const MAX_FINDING_LENGTH = 300
 
 /**
- * Parses a verdict in a scanner's format: `{"verdict": "hold", "category": "violence", "labels": [{"name": "gore", "score": 0.9}]}`.
- * `null` if `json` has no member `verdict`. Throws `TypeError` if the verdict is unknown.
+ * Parses a verdict in a scanner's format: `{"verdict": "hold", "category": "violence", "labels": [{"name": "gore", "score":
+ * 0.9}]}`. `null` if `json` has no member `verdict`. Throws `TypeError` if the verdict is unknown.
  */
 export function verdictOf(json: unknown): Verdict | null {
   if (typeof json !== 'object' || json === null || !('verdict' in json)) return null

@@ -1,8 +1,8 @@
 /**
- * The clock by which images expire (docs/decisions/079), safe against jumps of the wall clock: an expired image is never shown,
- * and a live image is never removed. A second time is carried forward from earlier wall-clock readings by the monotonic clock.
- * Either of the two hides an image; both must agree before it is removed. A wall clock that differs for an hour is accepted as
- * corrected.
+ * The clock by which images expire (docs/decisions/079), safe against jumps of the wall clock: an expired image is never
+ * shown, and a live image is never removed. A second time is carried forward from earlier wall-clock readings by the
+ * monotonic clock. Either of the two hides an image; both must agree before it is removed. A wall clock that differs for an
+ * hour is accepted as corrected.
  */
 import type { Ledger } from '../stores/ledger.ts'
 
@@ -21,7 +21,9 @@ export interface CarriedClock extends ExpiryClock {
 /** Ledger fact with the last persisted time: epoch milliseconds. */
 export const TIME_FACT = 'expiry.time'
 
-/** Forward steps up to this size count as corrections. Removals are delayed by as much, so that no step makes one premature. */
+/**
+ * Forward steps up to this size count as corrections. Removals are delayed by as much, so that no step makes one premature.
+ */
 export const CORRECTION_MS = 10_000
 
 /** Tolerance for reading two clocks one after the other. */

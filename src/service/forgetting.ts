@@ -1,7 +1,7 @@
 /**
  * Erases private data (address counters, salts, uploader tags) when its day is over. A clock that jumps ahead must not end a
- * day: the data would be missing once the clock is corrected. So the time used is the earliest of all clock readings within the
- * last day, each carried forward by the monotonic clock.
+ * day: the data would be missing once the clock is corrected. So the time used is the earliest of all clock readings within
+ * the last day, each carried forward by the monotonic clock.
  */
 
 import { type BackgroundJob, createIntervalJob } from '../async.ts'
@@ -22,7 +22,9 @@ const TAGGED_MS = 2 * DAY_MS
 
 type PrivateTables = Pick<Ledger, 'forgetDaysBefore' | 'forgetTagsBefore'>
 
-/** A single pass. `earliest`, `latest`: bounds of the current time, epoch milliseconds. `nextMs`: time until the next pass. */
+/**
+ * A single pass. `earliest`, `latest`: bounds of the current time, epoch milliseconds. `nextMs`: time until the next pass.
+ */
 export async function forget(
   ledger: PrivateTables,
   { earliest, latest, nextMs }: { earliest: number; latest: number; nextMs: number },

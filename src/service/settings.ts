@@ -22,7 +22,10 @@ export interface SettingValues {
   'network-uploads': number
   /** Uploads are refused when less is free on the disk. 0: only what the store itself needs. Unit: bytes. */
   'min-free-bytes': number
-  /** How long an urgent report may stay undecided after its notice was sent before uploads are paused. Unit: minutes. 0: never. */
+  /**
+   * How long an urgent report may stay undecided after its notice was sent before uploads are paused. Unit: minutes. 0:
+   * never.
+   */
   'unanswered-minutes': number
 }
 

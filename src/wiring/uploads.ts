@@ -1,6 +1,6 @@
 /**
- * Wires the services for uploads and views from the configuration and the host's ports, the same way on every host. Moderation is
- * wired in `moderation.ts`, which a Worker loads lazily.
+ * Wires the services for uploads and views from the configuration and the host's ports, the same way on every host.
+ * Moderation is wired in `moderation.ts`, which a Worker loads lazily.
  */
 import type { Cdn } from '../cdn/cdn.ts'
 import type { Config } from '../config.ts'
@@ -64,8 +64,8 @@ export function wirePurges(
 }
 
 /**
- * Returns factories; on Workers, every upload gets services of its own. `freeBytes`: free disk space, `null` if there is no disk.
- * `rateState`: shared between calls.
+ * Returns factories; on Workers, every upload gets services of its own. `freeBytes`: free disk space, `null` if there is no
+ * disk. `rateState`: shared between calls.
  */
 export function wireUploads(
   parts: Wiring & {

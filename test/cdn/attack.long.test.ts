@@ -1,6 +1,6 @@
 /**
- * Attacks by one client on a server behind the shipped nginx and Varnish configurations. Checks memory, reads and responses rather
- * than timing (docs/decisions/014).
+ * Attacks by one client on a server behind the shipped nginx and Varnish configurations. Checks memory, reads and responses
+ * rather than timing (docs/decisions/014).
  */
 import assert from 'node:assert/strict'
 import http from 'node:http'

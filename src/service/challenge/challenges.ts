@@ -27,7 +27,9 @@ export interface Credentials {
 export interface Challenges {
   /** Whether challenges are enabled: always on, or on at a high upload rate. */
   isOffered(): boolean
-  /** A challenge for the next upload of an address with `used` uploads today. `null` if none is required. Throws `Refusal`. */
+  /**
+   * A challenge for the next upload of an address with `used` uploads today. `null` if none is required. Throws `Refusal`.
+   */
   next(used: number): Promise<Challenge | null>
   /** Creates a challenge for a pass. Throws `Refusal`. */
   forPass(): Promise<Challenge>
@@ -39,8 +41,8 @@ export interface Challenges {
    */
   assertShown(credentials: Credentials, used: () => Promise<number>): Promise<void>
   /**
-   * Call it when the upload is reserved. Verifies and consumes the credentials if they are required. `used`: today's uploads of
-   * the address, with this one. Throws `Refusal('challenge-required')`.
+   * Call it when the upload is reserved. Verifies and consumes the credentials if they are required. `used`: today's uploads
+   * of the address, with this one. Throws `Refusal('challenge-required')`.
    */
   spend(credentials: Credentials, used: number): Promise<Spent>
   /** Resolves when all background work has ended. */
@@ -104,9 +106,9 @@ export function createChallenges(parts: {
   }
 
   /**
-   * `false` if the solution is invalid. The first correct answer consumes the challenge, so wrong answers beside it cannot be
-   * retried, and a solution without any work costs the server a single check. So does a replayed one: looking up replays first
-   * would cost a ledger call for every valid solution.
+   * `false` if the solution is invalid. The first correct answer consumes the challenge, so wrong answers beside it cannot
+   * be retried, and a solution without any work costs the server a single check. So does a replayed one: looking up replays
+   * first would cost a ledger call for every valid solution.
    */
   async function spendSolution(purpose: Purpose, solution: string | undefined): Promise<boolean> {
     const parsed = await parseSolution(purpose, solution)

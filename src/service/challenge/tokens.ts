@@ -1,6 +1,6 @@
 /**
- * Stateless signed tokens for challenges and passes; nothing is stored until they are used. The signing key is derived from the
- * salt of the day on which they expire: all servers share it, no backup contains it, and it is erased with that day.
+ * Stateless signed tokens for challenges and passes; nothing is stored until they are used. The signing key is derived from
+ * the salt of the day on which they expire: all servers share it, no backup contains it, and it is erased with that day.
  */
 import { fromHex } from '../../bytes.ts'
 import type { Puzzle } from '../../proof-of-work.ts'
@@ -62,7 +62,9 @@ export function createTokens(parts: { ledger: Pick<Ledger, 'daySalt'>; hashes: H
     return { id, expires, expiresAt: expires * 1000, day: utcDayOf(expires * 1000) }
   }
 
-  /** `maxSeconds`: maximum validity of this kind of token, so that only the salts of today and tomorrow are ever looked up. */
+  /**
+   * `maxSeconds`: maximum validity of this kind of token, so that only the salts of today and tomorrow are ever looked up.
+   */
   async function read(
     pattern: RegExp,
     text: string,

@@ -1,6 +1,6 @@
 /**
- * Upload rate across all servers: a token bucket in the ledger. When it runs empty, challenges are turned on for all servers for
- * a fixed time.
+ * Upload rate across all servers: a token bucket in the ledger. When it runs empty, challenges are turned on for all servers
+ * for a fixed time.
  */
 import type { Ledger } from '../../stores/ledger.ts'
 import { HOUR_MS } from '../utc-day.ts'

@@ -1,6 +1,7 @@
 /**
- * Removes expired images in batches, found by an index in the ledger; no folder is ever listed. If a process dies, another one
- * claims its batch when the lease ends. Expired images are not shown in the meantime, as their own records say when they expire.
+ * Removes expired images in batches, found by an index in the ledger; no folder is ever listed. If a process dies, another
+ * one claims its batch when the lease ends. Expired images are not shown in the meantime, as their own records say when they
+ * expire.
  */
 import { type BackgroundJob, createIntervalJob, forEachConcurrent } from '../../async.ts'
 import type { ClaimedExpiry } from '../../stores/expiries.ts'
@@ -20,7 +21,7 @@ const BATCH = 256
 /** Concurrent removals per process. Concurrent removals share a flush. */
 const CONCURRENCY = 64
 
-/** How long a claim outlives a process that died. */
+/** Lease of a claim: if its process dies, another one takes over after this time. */
 const LEASE_MS = 30_000
 
 /** An image that is still absent after this time was never stored: its upload failed. */

@@ -32,8 +32,8 @@ function newSecret(): Record<string, string> {
 }
 
 /**
- * Replaces the secret, so that servers started from now on never derive an earlier ID again. For a store that may not know which
- * IDs are retired, because it was restored or replaced.
+ * Replaces the secret, so that servers started from now on never derive an earlier ID again. For a store that may not know
+ * which IDs are retired, because it was restored or replaced.
  */
 export async function renewIdentities(ledger: Pick<Ledger, 'writeFacts'>): Promise<void> {
   await ledger.writeFacts(newSecret(), { replace: true })

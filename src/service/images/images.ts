@@ -39,8 +39,8 @@ export interface Images {
 const LEDGER_PAUSE_MS = 1000
 
 /**
- * All state is in the store and the ledger, which processes share. If either fails, all methods but `expire` throw a `Refusal`:
- * `unavailable` or `storage-full`. While images are private, `find` and `open` throw `unavailable`.
+ * All state is in the store and the ledger, which processes share. If either fails, all methods but `expire` throw a
+ * `Refusal`: `unavailable` or `storage-full`. While images are private, `find` and `open` throw `unavailable`.
  */
 export function createImages(parts: {
   objects: ObjectStore
@@ -103,8 +103,8 @@ export function createImages(parts: {
   }
 
   /**
-   * Records the deletion, so that it also applies to older backups and to retries of the upload. An unavailable ledger must not
-   * block a deletion; in that case the store alone must make sure that the ID is never reused.
+   * Records the deletion, so that it also applies to older backups and to retries of the upload. An unavailable ledger must
+   * not block a deletion; in that case the store alone must make sure that the ID is never reused.
    */
   async function recordDeletion(id: string): Promise<Removal> {
     try {
@@ -118,7 +118,8 @@ export function createImages(parts: {
 
   /** Removes a visible or held image. `false` if it was already gone. */
   async function deleteImage(id: string, type?: ImageType): Promise<boolean> {
-    // Before, so that a crash cannot lose the purge. And again afterwards, as a cache fill in flight may have put the image back.
+    // Before, so that a crash cannot lose the purge. And again afterwards, as a cache fill in flight may have put the image
+    // back.
     await purges.enqueue(id, type)
     const removal = await recordDeletion(id)
     try {

@@ -60,8 +60,9 @@ const DELETED =
 /** Concurrent reads of large drafts (more than one piece). Limited, as their pieces would fill the memory. */
 export const MAX_LARGE_READS = 4
 /**
- * Concurrent inspections of small drafts. These are already in memory, and most take a single step; but decompression, on libuv's
- * threads, can yield a thousand times their size. Four keep as many cores busy and leave threads for views and flushes.
+ * Concurrent inspections of small drafts. These are already in memory, and most take a single step; but decompression, on
+ * libuv's threads, can yield a thousand times their size. Four keep as many cores busy and leave threads for views and
+ * flushes.
  */
 export const MAX_SMALL_INSPECTIONS = 4
 /** Concurrent commits of large drafts. A commit uses less memory and may wait for a remote store. */
@@ -98,8 +99,8 @@ export function createPublish(parts: {
       const published = await store(draft, identity, storing)
       // The operator may have held or removed the image in the meantime.
       await assertNotTakenDown(identity.id).catch(async (error) => {
-        // Keeps a held image, which may be released, and any image if the ledger failed, which says nothing about the operator's
-        // decision: a concurrent retry may have reported it as stored.
+        // Keeps a held image, which may be released, and any image if the ledger failed, which says nothing about the
+        // operator's decision: a concurrent retry may have reported it as stored.
         if (error instanceof Refusal && error.code !== 'held') await objects.remove(identity.id)
         else storing.onKept()
         throw error
@@ -202,12 +203,17 @@ export function createPublish(parts: {
     }
   }
 
-  /** Hides the image until it is scanned. Nobody knows its ID yet. If the process dies first, `scanning.ts` hides it later. */
+  /**
+   * Hides the image until it is scanned. Nobody knows its ID yet. If the process dies first, `scanning.ts` hides it later.
+   */
   async function hide(id: string): Promise<void> {
     if (await ledger.hideScanned(id)) await scans?.moves.carryOut(id)
   }
 
-  /** The record of an image that is hidden until it is scanned. Falls back to the visible one, as the scan may just have ended. */
+  /**
+   * The record of an image that is hidden until it is scanned. Falls back to the visible one, as the scan may just have
+   * ended.
+   */
   async function unscanned(id: string): Promise<ImageRecord | 'retired' | null> {
     if (scans === undefined) return null
     const isHidden = (await ledger.whyAbsent(id))?.state === 'scanning'
@@ -261,8 +267,8 @@ function withheld(why: 'blocked' | 'held'): Refusal {
 }
 
 /**
- * An inspector threw something other than a `Refusal`: a bug in the server. Counts as a refused upload all the same; otherwise a
- * client could send such files without limit.
+ * An inspector threw something other than a `Refusal`: a bug in the server. Counts as a refused upload all the same;
+ * otherwise a client could send such files without limit.
  */
 export class InspectionFailure extends Error {
   override name = 'InspectionFailure'

@@ -1,7 +1,7 @@
 /**
  * Purges of CDN caches. A purge is queued in the ledger before the image is removed, and stays queued until the provider has
- * confirmed one sent after the longest possible cache fill: a fill in flight can put the image back into a cache that was already
- * purged.
+ * confirmed one sent after the longest possible cache fill: a fill in flight can put the image back into a cache that was
+ * already purged.
  */
 
 import { type BackgroundJob, backoffMs, createIntervalJob, MAX_RETRY_AFTER_MS } from '../../async.ts'
@@ -15,8 +15,8 @@ import type { Purge } from '../../stores/purges.ts'
 /** The purge queue. Also works off purges queued by earlier or other processes. */
 export interface Purges extends BackgroundJob {
   /**
-   * Queues a purge of the image; with a known type, fewer URLs need purging. Call it before the object is removed, so that a crash
-   * cannot lose the purge, and again afterwards, as a purge in between may have come before the end of a fill.
+   * Queues a purge of the image; with a known type, fewer URLs need purging. Call it before the object is removed, so that a
+   * crash cannot lose the purge, and again afterwards, as a purge in between may have come before the end of a fill.
    */
   enqueue(id: string, type?: ImageType): Promise<void>
   /** Sends queued purges without waiting for the next interval. Never throws. */
@@ -31,7 +31,7 @@ const INTERVAL_MS = 1000
 /** How long deletions wait to be batched into one purge call. */
 const BATCH_DELAY_MS = 200
 
-/** How long a claim outlives a process that died. */
+/** Lease of a claim: if its process dies, another one takes over after this time. */
 const LEASE_MS = 15_000
 
 /** For instances without a cache in front. */

@@ -17,7 +17,9 @@ import { DAY_MS, utcDayOf } from '../utc-day.ts'
 import type { Seal } from './sealing.ts'
 
 export interface Evidence {
-  /** Seals an image together with its record and reports. Durable when it resolves. Does nothing if the image cannot be read. */
+  /**
+   * Seals an image together with its record and reports. Durable when it resolves. Does nothing if the image cannot be read.
+   */
   keep(id: string, act: { reason: string; by: Actor }): Promise<void>
   /** Deletes evidence older than a year. `earliest`: lower bound of the current time, epoch milliseconds. */
   forget(earliest: number): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * Alerting on conditions that need the operator: cases that are due, urgent reports without a decision, stuck purges, tombstones or
- * scans, and a disk that fills up. Each condition raises one alert, whichever process detects it first.
+ * Alerting on conditions that need the operator: cases that are due, urgent reports without a decision, stuck purges,
+ * tombstones or scans, and a disk that fills up. Each condition raises one alert, whichever process detects it first.
  */
 
 import { type BackgroundJob, createIntervalJob } from '../../async.ts'
@@ -130,7 +130,8 @@ export function createMonitor(parts: {
     }
     // Flood alerts are raised by `reports.ts` and end with their day.
     const names = new Set([floodOn(utcDayOf(now())), ...found.map(({ name }) => name)])
-    // Alerts about other machines' disks only expire: a full disk raises its alert again, while a container may be gone for good.
+    // Alerts about other machines' disks only expire: a full disk raises its alert again, while a container may be gone for
+    // good.
     const canResolve = (name: string, raisedAt: number) =>
       !name.startsWith('disk ') || name === disk || now() - raisedAt > DISK_ALERT_TTL_MS
     const resolved = [...since].filter(([name, raisedAt]) => !names.has(name) && canResolve(name, raisedAt))

@@ -1,7 +1,7 @@
 /**
- * Moves images to where the operator's decisions put them: visible, held or removed. The decision is recorded before the image is
- * moved, so that another process finishes the move if this one dies. Only one process at a time moves an image, so that the last
- * decision wins.
+ * Moves images to where the operator's decisions put them: visible, held or removed. The decision is recorded before the
+ * image is moved, so that another process finishes the move if this one dies. Only one process at a time moves an image, so
+ * that the last decision wins.
  */
 
 import { type BackgroundJob, createIntervalJob, sleep } from '../../async.ts'
@@ -17,7 +17,7 @@ export interface Moves extends BackgroundJob {
   carryOut(id: string): Promise<boolean>
 }
 
-/** How long a claim outlives a process that died. Longer than any move takes. */
+/** Lease of a claim, longer than any move takes: if its process dies, another one takes over after this time. */
 const LEASE_MS = 60_000
 const RETRY_MS = 5_000
 const INTERVAL_MS = 5_000
@@ -57,7 +57,8 @@ export function createMoves(parts: {
       return { moved, isThere: moved }
     }
     const type = await typeOf(id)
-    // Before, so that a crash cannot lose the purge. And again afterwards, as a cache fill in flight may have put the image back.
+    // Before, so that a crash cannot lose the purge. And again afterwards, as a cache fill in flight may have put the image
+    // back.
     await purges.enqueue(id, type)
     const moved =
       to === 'held'
@@ -99,8 +100,8 @@ export function createMoves(parts: {
   }
 
   /**
-   * Listing held images cleans up leftovers as a side effect. With a maximum, the listing starts at a random ID and wraps around, so
-   * that every image is reached eventually.
+   * Listing held images cleans up leftovers as a side effect. With a maximum, the listing starts at a random ID and wraps
+   * around, so that every image is reached eventually.
    */
   async function tidy(): Promise<void> {
     let remaining = maxTidied

@@ -75,7 +75,7 @@ const WORDINGS: Record<NoticeKind, Wording> = {
 
 const INTERVAL_MS = 1000
 
-/** How long a claim outlives a process that died. Must be longer than `MAX_DELIVERY_MS`. */
+/** Lease of a claim: if its process dies, another one takes over after this time. Must exceed `MAX_DELIVERY_MS`. */
 const LEASE_MS = 30_000
 
 /** Minimum interval between two notices of a kind, so that a flood of reports causes only a few notices. */

@@ -29,8 +29,8 @@ export interface GivenReport {
 
 export interface Reports {
   /**
-   * Files a report and returns its receipt: a secret to look up the outcome with. Throws `Refusal`: `bad-report`; `not-found` if no
-   * image with this ID is visible, held or removed; `too-many-reports`.
+   * Files a report and returns its receipt: a secret to look up the outcome with. Throws `Refusal`: `bad-report`;
+   * `not-found` if no image with this ID is visible, held or removed; `too-many-reports`.
    */
   file(form: GivenReport, client: ClientAddress): Promise<string>
   /** Whether an image with this ID can be reported. */
@@ -41,8 +41,8 @@ export interface Reports {
 }
 
 /**
- * Reports per severity and day. Over the address budget, reports are refused. Over the network budget, they open cases that are
- * queued behind all others, without the reporter's text. Over the global budget, the text is not kept either.
+ * Reports per severity and day. Over the address budget, reports are refused. Over the network budget, they open cases that
+ * are queued behind all others, without the reporter's text. Over the global budget, the text is not kept either.
  */
 export const REPORT_BUDGETS = { ofAddress: 10, ofNetwork: 50, ofAll: 1000 }
 
@@ -83,8 +83,8 @@ export function unknownImage(): Refusal {
 }
 
 /**
- * Cases, receipts and budgets are in the ledger, shared by all processes; the rate limit for rejected reports is per process. If the
- * ledger or the store fails, all methods throw a `Refusal`: `unavailable` or `storage-full`.
+ * Cases, receipts and budgets are in the ledger, shared by all processes; the rate limit for rejected reports is per
+ * process. If the ledger or the store fails, all methods throw a `Refusal`: `unavailable` or `storage-full`.
  */
 export function createReports(parts: {
   objects: ObjectStore

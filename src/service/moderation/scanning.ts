@@ -1,7 +1,7 @@
 /**
- * Scanning of stored images by external scanners: the server posts images to a scanner (push), or scanners fetch pending images
- * (pull). The queue is in the ledger, so a scanner that is down, slow or broken loses nothing and delays an image no longer than the
- * time limit.
+ * Scanning of stored images by external scanners: the server posts images to a scanner (push), or scanners fetch pending
+ * images (pull). The queue is in the ledger, so a scanner that is down, slow or broken loses nothing and delays an image no
+ * longer than the time limit.
  */
 import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import { toHex } from '../../bytes.ts'
@@ -36,8 +36,8 @@ export interface ScanTask {
 }
 
 /**
- * Sends pending images to the scanner and handles overdue ones. With scanning off nothing new is queued, so the job only runs as
- * long as images queued earlier remain to be shown or removed.
+ * Sends pending images to the scanner and handles overdue ones. With scanning off nothing new is queued, so the job only
+ * runs as long as images queued earlier remain to be shown or removed.
  */
 export interface Scanning extends BackgroundJob {
   /** Claims up to `limit` images for a pull scanner. */
@@ -171,8 +171,8 @@ export function createScanning(parts: {
   }
 
   /**
-   * Removes an image whose scan is overdue. The claim fails if the image got its verdict or was held since it was listed. The row
-   * is deleted last, so that the next run retries if the process dies.
+   * Removes an image whose scan is overdue. The claim fails if the image got its verdict or was held since it was listed.
+   * The row is deleted last, so that the next run retries if the process dies.
    */
   async function removeOverdue(id: string, before: number): Promise<void> {
     const isThere = (await recordAnywhere(objects, id).catch(damagedIsThere)) !== null

@@ -1,10 +1,10 @@
 /**
- * Sealed boxes for evidence: the public key seals, only the private key opens. Uses only Web Crypto, so that every host can seal
- * and the operator's command can open.
+ * Sealed boxes for evidence: the public key seals, only the private key opens. Uses only Web Crypto, so that every host can
+ * seal and the operator's command can open.
  *
- * Format: `MAGIC`, an ephemeral P-256 public key (65 bytes), then chunks of AES-256-GCM, each with its tag. The key is HKDF-SHA-256
- * of the shared secret, salted with both public keys. A chunk's nonce contains its index and whether it is the last, so that chunks
- * cannot be dropped, reordered or truncated.
+ * Format: `MAGIC`, an ephemeral P-256 public key (65 bytes), then chunks of AES-256-GCM, each with its tag. The key is
+ * HKDF-SHA-256 of the shared secret, salted with both public keys. A chunk's nonce contains its index and whether it is the
+ * last, so that chunks cannot be dropped, reordered or truncated.
  */
 import { fromHex, joined, toHex } from '../../bytes.ts'
 

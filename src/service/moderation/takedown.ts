@@ -17,8 +17,8 @@ export interface RelatedImages {
 
 export interface Takedown extends RelatedImages {
   /**
-   * `removed`: whether the image existed. Either way, its ID answers 410 from now on. With a `decision` to carry out, does nothing if
-   * a later action has superseded it.
+   * `removed`: whether the image existed. Either way, its ID answers 410 from now on. With a `decision` to carry out, does
+   * nothing if a later action has superseded it.
    */
   remove(
     id: string,
@@ -26,7 +26,8 @@ export interface Takedown extends RelatedImages {
     options: { block: boolean; by?: Actor; decision?: Decision },
   ): Promise<{ removed: boolean; blocked: string[] }>
   /**
-   * Hides an image and refuses uploads of its bytes until it is released. `false` if no such image is visible, or it was removed.
+   * Hides an image and refuses uploads of its bytes until it is released. `false` if no such image is visible, or it was
+   * removed.
    */
   hold(id: string, reason: string, by?: Actor): Promise<boolean>
   /** `false` if it is not held, or was removed. If its uploader deleted it, its bytes may be uploaded again. */
@@ -41,8 +42,8 @@ export interface Takedown extends RelatedImages {
 }
 
 /**
- * Maximum number of related images. An address makes fewer uploads in two days, unless the operator allows more; a larger flood from
- * a network takes several actions.
+ * Maximum number of related images. An address makes fewer uploads in two days, unless the operator allows more; a larger
+ * flood from a network takes several actions.
  */
 const MAX_RELATED = 10_000
 
@@ -72,7 +73,9 @@ export function createTakedown(parts: {
     return objects.headHeld(id).catch(damagedIsThere)
   }
 
-  /** Call it before anything of the image is removed. On failure the image is held instead, and the removal can be retried. */
+  /**
+   * Call it before anything of the image is removed. On failure the image is held instead, and the removal can be retried.
+   */
   async function seal(id: string, reason: string, by: Actor | undefined): Promise<void> {
     if (evidence === null || by?.rule !== SEALED_RULE) return
     try {

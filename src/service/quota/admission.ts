@@ -1,6 +1,6 @@
 /**
- * Admission of uploads, before the body is read: a slot from the upload queue, capacity under each cap, a quota reservation and a
- * solved challenge.
+ * Admission of uploads, before the body is read: a slot from the upload queue, capacity under each cap, a quota reservation
+ * and a solved challenge.
  */
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import { UNCHALLENGED_UPLOADS } from '../../protocol.ts'

@@ -8,8 +8,8 @@ import { DAY_MS, utcDayOf } from '../utc-day.ts'
 
 export interface Capacity {
   /**
-   * Call it before the body is read; `maxBytes`: upper bound of what will be stored. Throws `Refusal`: `capacity-reached` if a cap is
-   * known to be reached; `storage-full` if too little disk space is free. Uploads in flight are not counted.
+   * Call it before the body is read; `maxBytes`: upper bound of what will be stored. Throws `Refusal`: `capacity-reached` if
+   * a cap is known to be reached; `storage-full` if too little disk space is free. Uploads in flight are not counted.
    */
   assertOpen(maxBytes: number): Promise<void>
   /** Call it before an image of `bytes` is stored, to count it. Throws `Refusal('capacity-reached')`. */
@@ -35,8 +35,8 @@ const RECOVERY_FACTOR = 1.1
 const READ_AGAIN_MS = 1000
 
 /**
- * The counters are in the ledger, shared by all processes, which together never exceed a cap. Each process caches readings for up to
- * a second. Throws whatever the ledger throws, besides the refusals that `Capacity` names.
+ * The counters are in the ledger, shared by all processes, which together never exceed a cap. Each process caches readings
+ * for up to a second. Throws whatever the ledger throws, besides the refusals that `Capacity` names.
  */
 export function createCapacity(parts: {
   ledger: Ledger

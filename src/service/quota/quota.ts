@@ -9,8 +9,8 @@ import type { TagsOf } from './uploader-tags.ts'
 export interface Quota {
   readonly limit: number
   /**
-   * Reserves an upload before the body is read. `null` if the rest of the quota is reserved by uploads in flight, which may yet
-   * release it. Throws `Refusal`: `quota-exceeded`, `network-quota-exceeded`, `too-many-refusals`.
+   * Reserves an upload before the body is read. `null` if the rest of the quota is reserved by uploads in flight, which may
+   * yet release it. Throws `Refusal`: `quota-exceeded`, `network-quota-exceeded`, `too-many-refusals`.
    */
   reserve(client: ClientAddress, options?: ReserveOptions): Promise<Reservation | null>
   /** Remaining uploads, without reserving one. */
@@ -32,7 +32,9 @@ export interface ReserveOptions {
 export interface ClientAddress {
   address: string
   network: string
-  /** Stands for a circuit of an onion service. Circuits cost nothing to create, so each of their uploads needs a challenge. */
+  /**
+   * Stands for a circuit of an onion service. Circuits cost nothing to create, so each of their uploads needs a challenge.
+   */
   isCircuit?: true
 }
 
@@ -45,8 +47,8 @@ export interface Reservation {
   /** The image is stored. Written to the ledger in the background. */
   confirm(): void
   /**
-   * Nothing is stored: returns the upload to the quota of the day it was reserved on. `refusedBytes`: bytes received of an upload
-   * that was refused for its content; they count against the day's refusal budget.
+   * Nothing is stored: returns the upload to the quota of the day it was reserved on. `refusedBytes`: bytes received of an
+   * upload that was refused for its content; they count against the day's refusal budget.
    */
   release(refusedBytes?: number): Promise<void>
 }
@@ -64,8 +66,8 @@ const BUCKET_LENGTH = 32
 const MAX_RESERVED_MS = 15 * 60_000
 
 /**
- * The counters are in the ledger, shared by all processes, which together never exceed the quota. Throws whatever the ledger throws,
- * besides the refusals that `Quota` names.
+ * The counters are in the ledger, shared by all processes, which together never exceed the quota. Throws whatever the ledger
+ * throws, besides the refusals that `Quota` names.
  */
 export function createQuota(
   ledger: Ledger,
@@ -118,7 +120,10 @@ export function createQuota(
     }
   }
 
-  /** The refusal after a failed reservation. `null` if a retry may succeed: an upload was just released, or some are reserved. */
+  /**
+   * The refusal after a failed reservation. `null` if a retry may succeed: an upload was just released, or some are
+   * reserved.
+   */
   async function refusalFor(bucket: string, day: string, limit: number): Promise<Refusal | null> {
     const { used, count, bytes, reserved: ofBucket, reservedAtMs } = await ledger.refusals(bucket, day)
     if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {

@@ -1,6 +1,6 @@
 /**
- * Queue of uploads whose bodies are not read yet (docs/decisions/036). Limits concurrent uploads per address and in total. Fair:
- * round robin over addresses, FIFO within each. In memory, per process.
+ * Queue of uploads whose bodies are not read yet (docs/decisions/036). Limits concurrent uploads per address and in total.
+ * Fair: round robin over addresses, FIFO within each. In memory, per process.
  */
 import { Refusal } from '../../errors.ts'
 import type { ClientAddress } from './quota.ts'
@@ -33,10 +33,10 @@ export interface Turn<Admitted> {
 
 export interface UploadQueue {
   /**
-   * Waits for a free slot, then calls `admit`. If `admit` resolves to `null`, admission depends on uploads in flight: the client
-   * keeps waiting at the head of its address's queue, and `admit` is called again when an upload of the address ends in this process,
-   * or may have ended in another. Throws whatever `admit` throws; `Refusal('busy')` if the queue is full or the wait is too long;
-   * `Refusal('malformed-multipart')` if the client disconnects while waiting.
+   * Waits for a free slot, then calls `admit`. If `admit` resolves to `null`, admission depends on uploads in flight: the
+   * client keeps waiting at the head of its address's queue, and `admit` is called again when an upload of the address ends
+   * in this process, or may have ended in another. Throws whatever `admit` throws; `Refusal('busy')` if the queue is full or
+   * the wait is too long; `Refusal('malformed-multipart')` if the client disconnects while waiting.
    */
   enter<Admitted>(client: Client, admit: () => Promise<Admitted | null>): Promise<Turn<Admitted>>
   /** Number of uploads being read, and waiting. */
@@ -75,7 +75,10 @@ interface Waiter {
   unwatch: (() => void) | null
 }
 
-/** Retry delays while admission depends on uploads that may have ended in other processes. Doubles each time. Unit: milliseconds. */
+/**
+ * Retry delays while admission depends on uploads that may have ended in other processes. Doubles each time. Unit:
+ * milliseconds.
+ */
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 2000
 
@@ -129,8 +132,9 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
   }
 
   /**
-   * Half of all slots are open to everyone. The third quarter is reserved for addresses without an upload being read, the last
-   * quarter for networks without one. So a few hundred addresses that upload as slowly as possible cannot lock others out.
+   * Half of all slots are open to everyone. The third quarter is reserved for addresses without an upload being read, the
+   * last quarter for networks without one. So a few hundred addresses that upload as slowly as possible cannot lock others
+   * out.
    */
   function hasSlot({ reading: ofAddress, network }: Address): boolean {
     if (ofAddress >= limits.uploadsAtOnce || reading >= limits.uploadsRead) return false
@@ -174,8 +178,8 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
   }
 
   /**
-   * Retries the address's first upload until it is admitted or refused. Stops when the address has no slot; the upload then waits
-   * like all others.
+   * Retries the address's first upload until it is admitted or refused. Stops when the address has no slot; the upload then
+   * waits like all others.
    */
   async function retryFirst(address: Address): Promise<void> {
     let isDone = false
@@ -239,8 +243,8 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
   }
 
   /**
-   * Makes room by refusing the newest upload of the address with the most waiting uploads, in the network with the most waiting
-   * uploads. Throws `Refusal('busy')` if that is `address` itself.
+   * Makes room by refusing the newest upload of the address with the most waiting uploads, in the network with the most
+   * waiting uploads. Throws `Refusal('busy')` if that is `address` itself.
    */
   function makeRoom(address: Address, bytes: number): void {
     if (address.waiting.length >= limits.waitingOfAddress) throw new Refusal('busy', ADDRESS_FULL)

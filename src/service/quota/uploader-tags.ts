@@ -1,7 +1,7 @@
 /**
- * Tags that link uploads of the same uploader or network without storing addresses: HMACs under two random salts, each valid for 48
- * hours and starting 24 hours apart. Two uploads within 24 hours share a tag, even across midnight; uploads more than 48 hours apart
- * share none.
+ * Tags that link uploads of the same uploader or network without storing addresses: HMACs under two random salts, each valid
+ * for 48 hours and starting 24 hours apart. Two uploads within 24 hours share a tag, even across midnight; uploads more than
+ * 48 hours apart share none.
  */
 import type { Ledger } from '../../stores/ledger.ts'
 import { NETWORK_TAG_LENGTH, TAG_LENGTH, type UploaderTags } from '../../stores/uploader-tags.ts'

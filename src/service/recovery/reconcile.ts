@@ -30,8 +30,8 @@ export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: Objec
 }
 
 /**
- * Records deletions made while the ledger was unavailable, which only the store knows of, by their retired IDs. `copy`: an older copy
- * of the store; only images that it still has matter.
+ * Records deletions made while the ledger was unavailable, which only the store knows of, by their retired IDs. `copy`: an
+ * older copy of the store; only images that it still has matter.
  */
 export async function recordRetired(
   ledger: Pick<Ledger, 'isGone' | 'recordDeletion'>,

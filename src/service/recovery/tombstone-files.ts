@@ -1,6 +1,6 @@
 /**
- * File format of tombstones in their second location. Each line is a tombstone with its own checksum, so that a torn or corrupt file
- * loses no more than the affected lines:
+ * File format of tombstones in their second location. Each line is a tombstone with its own checksum, so that a torn or
+ * corrupt file loses no more than the affected lines:
  *
  *     20261122T194500123Z-3fa9c1d2.jsonl    {"at":1795376700123,"order":1,"act":"delete","subject":"…"} 5d41402abc4b2a76
  *     followed.json                         {"until":"2026-11-22T19:45:50.000Z"}
@@ -172,8 +172,8 @@ function nameOf(now: number): string {
 }
 
 /**
- * The effective tombstones, in the order in which to apply them to a ledger: the last change per image and digest, except that
- * deletions and removals are final.
+ * The effective tombstones, in the order in which to apply them to a ledger: the last change per image and digest, except
+ * that deletions and removals are final.
  */
 export function lastOf(tombstones: readonly Tombstone[]): Tombstone[] {
   const last = new Map<string, Tombstone>()

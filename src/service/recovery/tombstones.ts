@@ -1,7 +1,7 @@
 /**
- * Replicates deletions, removals, holds and blocks to a second location that survives a lost disk. Each change leaves a tombstone in
- * the ledger, in the same transaction (an outbox), where it stays until it is written to the second location, by another process if
- * this one dies. Asynchronous: deletions and decisions don't wait for it.
+ * Replicates deletions, removals, holds and blocks to a second location that survives a lost disk. Each change leaves a
+ * tombstone in the ledger, in the same transaction (an outbox), where it stays until it is written to the second location,
+ * by another process if this one dies. Asynchronous: deletions and decisions don't wait for it.
  */
 
 import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
@@ -21,7 +21,7 @@ export interface Tombstones extends BackgroundJob {
 
 const INTERVAL_MS = 1000
 
-/** How long a claim outlives a process that died. A write that takes longer may be duplicated, which is harmless. */
+/** Lease of a claim: another process takes over after this time. A slower write may be duplicated, which is harmless. */
 const LEASE_MS = 10_000
 
 /** Maximum number of tombstones per file. */

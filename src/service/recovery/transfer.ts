@@ -33,9 +33,10 @@ export interface Transfer {
 const CONCURRENCY = 16
 
 /**
- * Copies images missing in `to`. Merges two sorted listings, so that no image needs a lookup and an interrupted transfer can resume.
- * Images are held in `to` exactly if they are held in `from`. `bytesPerSecond`: rate limit, `null` for none. `heal`: verifies images
- * that already exist, and replaces damaged ones. `staysHeld`: IDs not to be released in `to`, as they are held for another reason.
+ * Copies images missing in `to`. Merges two sorted listings, so that no image needs a lookup and an interrupted transfer can
+ * resume. Images are held in `to` exactly if they are held in `from`. `bytesPerSecond`: rate limit, `null` for none. `heal`:
+ * verifies images that already exist, and replaces damaged ones. `staysHeld`: IDs not to be released in `to`, as they are
+ * held for another reason.
  */
 export async function transferImages(options: {
   from: ObjectStore
@@ -153,8 +154,8 @@ async function isIn(record: Promise<ImageRecord | null>): Promise<boolean> {
 }
 
 /**
- * Replaces the image in `to`, visible or held, if it is damaged. `false` if it is intact or absent. Throws `DamagedObject` if it is
- * damaged in both stores.
+ * Replaces the image in `to`, visible or held, if it is damaged. `false` if it is intact or absent. Throws `DamagedObject`
+ * if it is damaged in both stores.
  */
 export async function healImage(id: string, from: Source, to: ObjectStore): Promise<boolean> {
   if (!(await isDamaged(id, to))) return false
@@ -202,8 +203,8 @@ export function copyImage(id: string, from: Source, to: ObjectStore): Promise<nu
 }
 
 /**
- * A view of the store without images that expired by `now` (epoch milliseconds). `onExpiring` is called for each image with an
- * expiry time, before it is returned.
+ * A view of the store without images that expired by `now` (epoch milliseconds). `onExpiring` is called for each image with
+ * an expiry time, before it is returned.
  */
 export function unexpired(
   store: ObjectStore,
