@@ -13,9 +13,9 @@ import type { ClientAddress, Quota, Reservation } from './quota.ts'
 import type { Turn, UploadQueue } from './upload-queue.ts'
 
 /** Waits like `UploadQueue.enter`. Throws `Refusal`. */
-export type Admit = (upload: Arrived) => Promise<Turn<Admitted>>
+export type Admit = (upload: UploadRequest) => Promise<Turn<Admitted>>
 
-export interface Arrived {
+export interface UploadRequest {
   address: ClientAddress
   identity: Identity
   /** Upper bound of what will be stored. Unit: bytes. */
@@ -47,7 +47,7 @@ export function createAdmission(parts: {
   const { uploadQueue, capacity, quota, challenges, images } = parts
 
   /** `null` if it depends on uploads in flight. */
-  async function admit(upload: Arrived): Promise<Admitted | null> {
+  async function admit(upload: UploadRequest): Promise<Admitted | null> {
     const { address, identity, maxBytes, shown } = upload
     await capacity.assertOpen(maxBytes).catch(refuseFault)
     const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0

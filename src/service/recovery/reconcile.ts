@@ -3,7 +3,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import type { Tombstone } from '../../stores/tombstones.ts'
 import { lastOf } from './tombstone-files.ts'
-import { compared, setOf } from './transfer.ts'
+import { compareListings, toSet } from './transfer.ts'
 
 const PAGE_SIZE = 1000
 
@@ -19,10 +19,10 @@ export async function* goneIds(ledger: Pick<Ledger, 'goneIds'>): AsyncGenerator<
 
 /** Removes images that are gone by the ledger. Returns the IDs that still existed. */
 export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: ObjectStore): Promise<string[]> {
-  const held = await setOf(objects.listHeld())
+  const held = await toSet(objects.listHeld())
   const removed: string[] = []
   // Merges two sorted listings, as a million lookups in the store would take hours.
-  for await (const { id, isThere } of compared(goneIds(ledger), objects.list())) {
+  for await (const { id, isThere } of compareListings(goneIds(ledger), objects.list())) {
     if (!isThere && !held.has(id)) continue
     if ((await removeAnywhere(objects, id)) !== null) removed.push(id)
   }
@@ -47,7 +47,7 @@ export async function recordRetired(
     if (found === 'retired' && !(await ledger.isGone(id))) await ledger.recordDeletion(id, new Date(now()))
   }
 
-  for await (const { id, isThere } of compared(copy.list(), objects.list())) {
+  for await (const { id, isThere } of compareListings(copy.list(), objects.list())) {
     if (!isThere) await record(id)
   }
   for await (const id of copy.listHeld()) await record(id)
@@ -78,7 +78,7 @@ export async function holdAsDecided(
 }
 
 /** Applies tombstones to an empty ledger and the store next to it. Held images stay held. */
-export async function applyToAll(
+export async function restoreFromTombstones(
   tombstones: readonly Tombstone[],
   ledger: Ledger,
   objects: ObjectStore,

@@ -10,7 +10,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { APPLIED, REACHED, type Tombstone } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
-import { applyToAll } from './reconcile.ts'
+import { restoreFromTombstones } from './reconcile.ts'
 import { createTombstoneFiles, isTombstoneAct, lastOf } from './tombstone-files.ts'
 
 /** The job writes pending tombstones, including those left by earlier or other processes; `stop` flushes once more. */
@@ -81,7 +81,7 @@ export function createTombstones(parts: {
     const found = await files.id()
     const isApplied = facts[APPLIED] === (found ?? 'yes')
     // The ledger was lost and recreated, or the location's disk was not mounted before.
-    if (!isEmpty && !isApplied) await applyToAll(await olderChanges(), ledger, objects)
+    if (!isEmpty && !isApplied) await restoreFromTombstones(await olderChanges(), ledger, objects)
     if (isEmpty || !isApplied || found === null) {
       const id = found ?? crypto.randomUUID()
       // First, as it throws if the location is unreachable.

@@ -52,9 +52,9 @@ export async function transferImages(options: {
   const inFlight = new Set<Promise<void>>()
   const failures: unknown[] = []
   // Fits in memory: each hold is a decision of the operator's.
-  const held = await setOf(to.listHeld())
+  const held = await toSet(to.listHeld())
   /** Held in `from` at the start and not listed since: an image released meanwhile may appear in neither listing. */
-  const unseen = await setOf(from.listHeld())
+  const unseen = await toSet(from.listHeld())
 
   function count(bytes: number | null): void {
     if (bytes === null) transfer.kept++
@@ -98,7 +98,7 @@ export async function transferImages(options: {
     }
   }
 
-  for await (const { id, isThere } of compared(from.list(), to.list())) {
+  for await (const { id, isThere } of compareListings(from.list(), to.list())) {
     if (failures.length > 0) break
     unseen.delete(id)
     if (isThere && !heal) {
@@ -129,7 +129,7 @@ export async function transferImages(options: {
 /** Removes images from `to` that `from` no longer has, neither visible nor held. Returns their number. */
 export async function pruneImages(from: ObjectStore, to: ObjectStore): Promise<number> {
   let pruned = 0
-  for await (const { id, isThere } of compared(to.list(), from.list())) {
+  for await (const { id, isThere } of compareListings(to.list(), from.list())) {
     if (!isThere && !(await isAnywhere(id, from)) && (await to.remove(id))) pruned++
   }
   for await (const id of to.listHeld()) {
@@ -265,7 +265,7 @@ function wholeOf({ size }: Draft): Segment[] {
 }
 
 /** Merges two ascending listings: yields each ID of `wanted`, and whether `known` has it. */
-export async function* compared(
+export async function* compareListings(
   wanted: AsyncIterable<string>,
   known: AsyncIterable<string>,
 ): AsyncGenerator<{ id: string; isThere: boolean }> {
@@ -281,7 +281,7 @@ export async function* compared(
   }
 }
 
-export async function setOf(ids: AsyncIterable<string>): Promise<Set<string>> {
+export async function toSet(ids: AsyncIterable<string>): Promise<Set<string>> {
   const all = new Set<string>()
   for await (const id of ids) all.add(id)
   return all
