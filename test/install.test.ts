@@ -29,13 +29,13 @@ test('npm does not build any package from source', () => {
   }
 })
 
-/** Runs bin/bringNode-node.mjs in a minimal checkout. `brought`: a script in place of the Node that npm installs. */
+/** Runs bin/bring-node.mjs in a minimal checkout. `brought`: a script in place of the Node that npm installs. */
 function bringNode(t: { after(done: () => void): void }, own: string, brought: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'pinhole-bringNode-'))
+  const folder = mkdtempSync(join(tmpdir(), 'pinhole-bring-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'bin'))
   mkdirSync(join(folder, 'runtime'))
-  for (const file of ['bin/bringNode-node.mjs', 'runtime/package-lock.json'])
+  for (const file of ['bin/bring-node.mjs', 'runtime/package-lock.json'])
     cpSync(join(ROOT, file), join(folder, file))
   writeFileSync(join(folder, 'own-node'), `#!/bin/sh\necho ${own}\n`, { mode: 0o755 })
   const { packages } = JSON.parse(readFileSync(join(folder, 'runtime/package-lock.json'), 'utf8'))
@@ -51,7 +51,7 @@ function bringNode(t: { after(done: () => void): void }, own: string, brought: s
     npm_execpath: join(folder, 'npm.mjs'),
     npm_node_execpath: join(folder, 'own-node'),
   }
-  const ran = spawnSync(process.execPath, ['bin/bringNode-node.mjs'], { cwd: folder, env, encoding: 'utf8' })
+  const ran = spawnSync(process.execPath, ['bin/bring-node.mjs'], { cwd: folder, env, encoding: 'utf8' })
   return { code: ran.status, stderr: ran.stderr, link: join(folder, 'node_modules/.bin/node') }
 }
 
@@ -114,7 +114,7 @@ function bringTools(t: { after(done: () => void): void }, installed: object, npm
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'bin'))
   mkdirSync(join(folder, 'node_modules'))
-  cpSync(join(ROOT, 'bin/bringNode-tools.mjs'), join(folder, 'bin/bringNode-tools.mjs'))
+  cpSync(join(ROOT, 'bin/bring-tools.mjs'), join(folder, 'bin/bring-tools.mjs'))
   const write = (file: string, packages: object) =>
     writeFileSync(join(folder, file), JSON.stringify({ packages }))
   write('package-lock.json', LOCKED)
@@ -123,7 +123,7 @@ function bringTools(t: { after(done: () => void): void }, installed: object, npm
   write('all.json', WHOLE)
   writeFileSync(join(folder, 'npm.mjs'), `import fs from 'node:fs'\nfs.writeFileSync('ran', '')\n${npm}`)
   const env = { PATH: '/usr/bin:/bin', npm_execpath: join(folder, 'npm.mjs') }
-  const ran = spawnSync(process.execPath, ['bin/bringNode-tools.mjs'], { cwd: folder, env, encoding: 'utf8' })
+  const ran = spawnSync(process.execPath, ['bin/bring-tools.mjs'], { cwd: folder, env, encoding: 'utf8' })
   return { code: ran.status, stderr: ran.stderr, ranNpm: existsSync(join(folder, 'ran')) }
 }
 
