@@ -1,27 +1,27 @@
-/** Timing and concurrency: one of each kind. Imports nothing. */
+/** Timing and concurrency primitives. Imports nothing. */
 
-/** Resolves after `ms`; at once where that is 0 or less. Unit: milliseconds. */
+/** Resolves after `ms` milliseconds, or immediately if `ms` is 0 or less. */
 export function sleep(ms: number): Promise<void> {
   return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /**
- * Which iteration of the event loop this is, by libuv's own count. `NaN` where the runtime does not count (Bun, Deno): no two
- * are the same then, and none is near another.
+ * The current event-loop iteration, as counted by libuv. `NaN` where the runtime does not count iterations (Bun, Deno), so
+ * that no two calls compare as equal or adjacent.
  */
 export function tickNumber(): number {
   const { nodeTiming } = performance as { nodeTiming?: { uvMetricsInfo?: { loopCount: number } } }
   return nodeTiming?.uvMetricsInfo?.loopCount ?? Number.NaN
 }
 
-/** `check`, run at most once an iteration of the event loop as long as it is true. */
+/** Caches a `true` result of `check` for the rest of the event-loop iteration. `false` is not cached. */
 export function oncePerTick(check: () => boolean): () => boolean {
-  let trueIn = Number.NaN
+  let trueAtTick = Number.NaN
   return () => {
     const tick = tickNumber()
-    if (trueIn === tick) return true
+    if (trueAtTick === tick) return true
     if (!check()) return false
-    trueIn = tick
+    trueAtTick = tick
     return true
   }
 }
@@ -32,47 +32,44 @@ export interface Backoff {
   maxMs: number
 }
 
-/** For work that nobody waits for: purges, notices, moves. */
+/** For background work: purges, notices, moves. */
 export const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, maxMs: 5 * 60_000 }
 
-/** Bounds of what a `Retry-After` may ask for. */
-const MIN_ASKED_MS = 1000
-export const MAX_ASKED_MS = 3_600_000
+/** Bounds for a `Retry-After` sent by another service. */
+const MIN_RETRY_AFTER_MS = 1000
+export const MAX_RETRY_AFTER_MS = 3_600_000
 
-/**
- * Time until the next attempt of what failed `attempts` times: doubles with each failure, and a random half of it keeps
- * processes apart. Unit: milliseconds.
- */
+/** Exponential backoff with jitter: the delay after `attempts` failures. Unit: milliseconds. */
 export function backoffMs(attempts: number, { firstMs, maxMs }: Backoff = BACKGROUND_BACKOFF): number {
-  const most = Math.min(maxMs, firstMs * 2 ** Math.min(attempts, 20))
-  return Math.round(most * (0.5 + Math.random() / 2))
+  const ceilingMs = Math.min(maxMs, firstMs * 2 ** Math.min(attempts, 20))
+  return Math.round(ceilingMs * (0.5 + Math.random() / 2))
 }
 
-/** The wait that an answer asked for, within reason. `undefined`: it asked for none. Unit: milliseconds. */
-export function askedWaitMs(retryAfterMs: number | undefined): number | undefined {
+/** Clamps the delay from a `Retry-After` header to a sane range. `undefined` stays `undefined`. Unit: milliseconds. */
+export function clampRetryAfterMs(retryAfterMs: number | undefined): number | undefined {
   if (retryAfterMs === undefined) return undefined
-  return Math.min(Math.max(retryAfterMs, MIN_ASKED_MS), MAX_ASKED_MS)
+  return Math.min(Math.max(retryAfterMs, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS)
 }
 
-/** Work done at an interval, never twice at the same time. */
+/** A job that runs at an interval; runs never overlap. */
 export interface IntervalJob {
-  /** Runs it, unless it is running. */
+  /** Starts a run, unless one is in progress. */
   run(): void
-  /** Runs it now, or again as soon as it has ended: what happened before this call is seen. */
+  /** Starts a run, or queues another one after the run in progress, so that a run sees everything before this call. */
   runAgain(): void
-  /** Runs it, and then once an interval. */
+  /** Starts a run now and then at every interval. */
   start(): void
-  /** Runs it no more. Resolves when it has ended. */
+  /** Stops scheduling runs. Resolves when the run in progress has ended. */
   stop(): Promise<void>
 }
 
-/** What a service does at an interval. `stop` resolves when the round under way has ended. */
-export type Rounds = Pick<IntervalJob, 'start' | 'stop'>
+/** A service's interval job. `stop` resolves when the run in progress has ended. */
+export type BackgroundJob = Pick<IntervalJob, 'start' | 'stop'>
 
 /**
- * `work` can ask whether the job is stopping, so that a long run ends early. `onFailure` is given what `work` throws.
- * `isFirstDone`: `start` waits an interval before the first run. `keepsAlive`: whether the timer keeps the process running;
- * by default it does.
+ * `work` can check whether the job is stopping, so that a long run ends early. `onFailure` receives whatever `work` throws.
+ * `isFirstDone`: `start` waits one interval before the first run. `keepsAlive`: whether the timer keeps the process alive
+ * (default: true).
  */
 export function createIntervalJob(
   work: (isStopping: () => boolean) => Promise<void> | void,
@@ -105,7 +102,7 @@ export function createIntervalJob(
     start() {
       isStopping = false
       timer ??= setInterval(run, everyMs)
-      // Browsers and Workers have numbers for timers.
+      // In browsers and Workers, timers are numbers.
       if (!keepsAlive && typeof timer === 'object') timer.unref()
       if (!isFirstDone) run()
     },
@@ -119,13 +116,13 @@ export function createIntervalJob(
   }
 }
 
-/** Work that is under way, by key. */
+/** In-flight work by key. */
 export interface InFlight {
-  /** Runs `work` when none of the same key runs any more. */
+  /** Mutex: runs `work` once no other work with the same key is in flight. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>
-  /** Joins the work of the same key that runs, or runs `work`. */
+  /** Single flight: joins in-flight work with the same key, or runs `work`. */
   share<T>(key: string, work: () => Promise<T>): Promise<T>
-  /** Resolves when none of `key` runs. Never rejects. */
+  /** Resolves when no work with this key is in flight. Never rejects. */
   settled(key: string): Promise<void>
 }
 
@@ -149,7 +146,7 @@ export function createInFlight(): InFlight {
 
   return {
     async run(key, work) {
-      // Not `settled`: between its end and this one's beginning another could begin.
+      // Not `settled`: other work could start between its resolution and `begin`.
       while (running.has(key)) await running.get(key)!.then(ignore, ignore)
       return begin(key, work)
     },
@@ -161,7 +158,7 @@ export function createInFlight(): InFlight {
 
 /** Limits concurrency. */
 export interface Semaphore {
-  /** Runs `work` when there is a permit; those that wait run in the order in which they came. */
+  /** Runs `work` once a permit is available. Waiters are served in FIFO order. */
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -171,7 +168,7 @@ export function createSemaphore(permits: number): Semaphore {
 
   return {
     async run(work) {
-      // A permit is handed over: none is free while somebody waits.
+      // A released permit goes straight to the next waiter, so none is free while anyone waits.
       if (acquired < permits) acquired++
       else await new Promise<void>((resolve) => waiting.push(resolve))
       try {
@@ -185,36 +182,36 @@ export function createSemaphore(permits: number): Semaphore {
   }
 }
 
-/** Runs `work` on each item, at most `width` at a time. Rejects with the first failure. */
-export async function forEachAtOnce<Item>(
+/** Runs `work` on each item with at most `width` in flight. Rejects with the first failure. */
+export async function forEachConcurrent<Item>(
   items: readonly Item[],
   width: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const left = items.values()
-  const lane = async () => {
-    for (const item of left) await work(item)
+  const remaining = items.values()
+  const worker = async () => {
+    for (const item of remaining) await work(item)
   }
-  await Promise.all(Array.from({ length: width }, lane))
+  await Promise.all(Array.from({ length: width }, worker))
 }
 
-/** Settles as `work` does, or rejects with `late()` after `ms` milliseconds. What `work` comes to later is dropped. */
-export function withDeadline<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
+/** Settles like `work`, or rejects with `onTimeout()` after `ms` milliseconds. A later result of `work` is dropped. */
+export function withDeadline<T>(work: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms)
+    timer = setTimeout(() => reject(onTimeout()), ms)
   })
   return Promise.race([work, deadline]).finally(() => clearTimeout(timer))
 }
 
-/** Background work: its failures are ignored, and only a shutdown waits for it. */
-export interface Unwaited {
+/** Fire-and-forget work: failures are ignored, and only shutdown waits for it. */
+export interface BackgroundTasks {
   add(work: Promise<unknown>): void
-  /** Resolves when all that was added has ended. */
+  /** Resolves when everything added so far has settled. */
   settled(): Promise<void>
 }
 
-export function createUnwaited(): Unwaited {
+export function createBackgroundTasks(): BackgroundTasks {
   const inFlight = new Set<Promise<void>>()
   return {
     add(work) {
@@ -230,12 +227,12 @@ export function createUnwaited(): Unwaited {
   }
 }
 
-/** Callers at one time share a call, and its success holds for a while. */
-export function sharedFor(holdsMs: number, call: () => Promise<void>): () => Promise<void> {
+/** Caches a successful call for `ttlMs`; concurrent callers share one call. Failures are not cached. */
+export function cacheSuccess(ttlMs: number, call: () => Promise<void>): () => Promise<void> {
   const inFlight = createInFlight()
   let succeededAt = -Infinity
   return async () => {
-    if (performance.now() - succeededAt < holdsMs) return
+    if (performance.now() - succeededAt < ttlMs) return
     await inFlight.share('call', call)
     succeededAt = performance.now()
   }

@@ -1,4 +1,4 @@
-/** Every variable of the server, in one table. `--help` prints it; `parseConfig` reports every mistake at once. */
+/** All environment variables of the server. `--help` prints the table; `parseConfig` reports all mistakes together. */
 import { lifetimeOf } from './lifetimes.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, DEFAULT_UPLOADS_PER_DAY } from './protocol.ts'
 
@@ -7,9 +7,9 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 interface Variable<T> {
   fallback: string
   meaning: string
-  /** Throws an `Error` that says what the value should be. */
+  /** Throws an `Error` that says what the value must be. */
   parse(text: string): T
-  /** The value may hold a password: it is not printed. */
+  /** The value may contain a password and is never printed. */
   isSecret: boolean
 }
 
@@ -23,196 +23,201 @@ function variable<T>(
 }
 
 const VARIABLES = {
-  PORT: variable('3000', 'port to listen on; 0 takes a free one', integer(0, 65_535)),
-  HOST: variable('127.0.0.1', 'address to listen on; 0.0.0.0 or :: for all', text),
+  PORT: variable('3000', 'port to listen on; 0 picks a free port', integer(0, 65_535)),
+  HOST: variable('127.0.0.1', 'address to listen on; 0.0.0.0 or :: listens on all interfaces', text),
   /** Without a trailing slash. `null`: http://localhost and the port. */
-  BASE_URL: variable('', 'address that links begin with (default: http://localhost:PORT)', optional(baseUrl)),
-  /** Without a trailing slash. `null`: none. */
+  BASE_URL: variable('', 'public base URL of all links (default: http://localhost:PORT)', optional(baseUrl)),
+  /** Without a trailing slash. `null`: no onion service. */
   ONION_URL: variable(
     '',
-    'the same service as an onion service, http://….onion: pages say so in Onion-Location',
+    'URL of the same service on Tor, http://….onion; pages announce it in Onion-Location',
     optional(baseUrl),
   ),
   DATA_DIR: variable('./data', 'folder for images, ledger and drafts', text),
   /** `null`: a folder in `dataDir`. */
   OBJECTS_URL: variable(
     'file:',
-    'file: is a folder in DATA_DIR; or s3://bucket/prefix?endpoint=…&region=…',
+    'where images are stored: file: for a folder in DATA_DIR, or s3://bucket/prefix?endpoint=…&region=…',
     inDataDir('file:', url('s3:')),
   ),
   /** `null`: a file in `dataDir`. */
   LEDGER_URL: variable(
     'sqlite:',
-    'sqlite: is a file in DATA_DIR; or postgres://…',
+    'database: sqlite: for a file in DATA_DIR, or postgres://…',
     inDataDir('sqlite:', url('postgres:', 'postgresql:')),
     true,
   ),
-  /** `null`: none. */
+  /** `null`: tombstones are kept in the ledger only. */
   TOMBSTONES_URL: variable(
     '',
-    'second place, where deletions survive the disk: file:/folder of another disk, or s3://bucket/prefix?endpoint=…',
+    'second copy of the deletion records, so that they survive a lost disk: file:/folder on another disk, or s3://bucket/prefix?endpoint=…',
     optional(folderOrBucket),
   ),
   /** `null`: no cache in front. */
   CDN_URL: variable(
     '',
-    'cache to purge: cloudflare://, fastly://, varnish://, nginx://; on Workers workers-cache://default',
+    'CDN or cache to purge: cloudflare://, fastly://, varnish:// or nginx://; on Workers, workers-cache://default',
     optional(url('cloudflare:', 'fastly:', 'nginx:', 'varnish:', 'workers-cache:')),
     true,
   ),
-  /** `null`: previews are what clients send. */
+  /** `null`: only the previews that clients send. */
   PREVIEW_TEMPLATE: variable(
     '',
-    'resizer that makes previews: its address, with {url} for the image’s, e.g. https://img.example/insecure/rs:fit:1200:1200/plain/{url}',
+    'URL of an image resizer for previews, where {url} stands for the image’s URL, e.g. https://img.example/insecure/rs:fit:1200:1200/plain/{url}',
     optional(resizerTemplate),
   ),
   TRUSTED_PROXIES: variable(
     '',
-    'proxies whose X-Forwarded-For is believed, as CIDRs with commas',
+    'proxies whose X-Forwarded-For is trusted: comma-separated CIDRs',
     list(cidr),
   ),
-  UPLOADS_PER_DAY: variable(
-    `${DEFAULT_UPLOADS_PER_DAY}`,
-    'uploads for each address and UTC day',
-    integer(1, 1e9),
-  ),
+  UPLOADS_PER_DAY: variable(`${DEFAULT_UPLOADS_PER_DAY}`, 'uploads per address and UTC day', integer(1, 1e9)),
   UPLOADS_AT_ONCE: variable(
     '16',
-    'uploads of an address that are read at once, in each process; more wait',
+    'concurrent uploads per address, in each process; further uploads wait',
     integer(1, 1e9),
   ),
-  REFUSALS_PER_DAY: variable('200', 'refused uploads for each address and UTC day', integer(1, 1e9)),
-  REFUSED_BYTES_PER_DAY: variable(`${2 ** 30}`, 'their bytes, together', integer(1, 2 ** 50)),
+  REFUSALS_PER_DAY: variable('200', 'refused uploads per address and UTC day', integer(1, 1e9)),
+  REFUSED_BYTES_PER_DAY: variable(
+    `${2 ** 30}`,
+    'total bytes of refused uploads per address and UTC day',
+    integer(1, 2 ** 50),
+  ),
   CONNECTIONS_PER_ADDRESS: variable(
     '128',
-    'connections of an address that are served at once, in each process, trusted proxies aside; more wait; 0 for no limit',
+    'concurrent connections per address, in each process, except for trusted proxies; further connections wait; 0: no limit',
     integer(0, 1e9),
   ),
-  MAX_UPLOAD_BYTES: variable(`${DEFAULT_MAX_UPLOAD_BYTES}`, 'largest file', integer(1, 2 ** 30)),
+  MAX_UPLOAD_BYTES: variable(`${DEFAULT_MAX_UPLOAD_BYTES}`, 'largest file, in bytes', integer(1, 2 ** 30)),
   STRIP_METADATA: variable(
     'on',
-    'on or off: remove location, device and comments',
+    'on or off: remove location, device data and comments from images',
     choice({ on: true, off: false }),
   ),
   /** Seconds. `null`: until it is deleted. */
   DEFAULT_EXPIRES: variable(
     '',
-    'how long an image stays if its upload does not say: 1h, 1d, 7d, 30d or seconds (default: until it is deleted)',
+    'lifetime of images whose upload does not set one: 1h, 1d, 7d, 30d or seconds (default: until deleted)',
     optional(lifetime),
   ),
   /** `null`: no limit. */
   MAX_AGE_DAYS: variable(
     '',
-    'days that an image stays at most, of those uploaded from then on (default: no limit)',
+    'maximum lifetime in days, for images uploaded from now on (default: no limit)',
     optional(integer(1, 36_500)),
   ),
   CONVERT_HEIC: variable(
     'on',
-    'on or off: the page makes JPEG of HEIC and JPEG XL; off: it says how to export them',
+    'on: the upload page converts HEIC and JPEG XL to JPEG; off: it explains how to export them',
     choice({ on: true, off: false }),
   ),
   UPLOADS: variable(
     'on',
-    'on or paused, until the operator says otherwise',
+    'on or paused; the operator can change it at run time',
     choice({ on: 'on', paused: 'paused' } as const),
   ),
   CHALLENGE: variable(
     'off',
-    'off, auto or on: proof of work after an address’s first five uploads of the day',
+    'off, auto or on: require proof of work after the first five uploads per address and day',
     choice({ off: 'off', auto: 'auto', on: 'on' } as const),
   ),
   CHALLENGE_RATE: variable(
     '1200',
-    'with CHALLENGE=auto: uploads of all in an hour that turn it on; 0: none do',
+    'with CHALLENGE=auto: uploads per hour, over all addresses, that turn challenges on; 0: never',
     integer(0, 1e12),
   ),
-  DAILY_UPLOADS: variable('0', 'uploads of all each UTC day; 0: no cap', integer(0, 1e12)),
-  DAILY_BYTES: variable('0', 'bytes of all uploads each UTC day; 0: no cap', integer(0, 1e15)),
+  DAILY_UPLOADS: variable('0', 'uploads per UTC day, over all addresses; 0: no limit', integer(0, 1e12)),
+  DAILY_BYTES: variable('0', 'uploaded bytes per UTC day, over all addresses; 0: no limit', integer(0, 1e15)),
   NETWORK_UPLOADS: variable(
     '0',
-    'uploads of a network (/24, or /48 of IPv6) each UTC day; 0: no cap',
+    'uploads per network (IPv4: /24, IPv6: /48) and UTC day; 0: no limit',
     integer(0, 1e12),
   ),
   OPERATOR_LISTEN: variable(
     '',
-    'the admin server: host:port, or off (default: a socket in DATA_DIR)',
+    'where the admin server listens: host:port, or off (default: a socket in DATA_DIR)',
     adminAddress,
   ),
-  /** `null`: as it listens. */
-  OPERATOR_URL: variable('', 'where people reach it, if a proxy is between', optional(baseUrl)),
-  OPERATOR_TOKEN: variable('', 'opens it to programs', optional(longSecret), true),
+  /** `null`: the address it listens on. */
+  OPERATOR_URL: variable('', 'public URL of the admin server, if it is behind a proxy', optional(baseUrl)),
+  OPERATOR_TOKEN: variable(
+    '',
+    'bearer token for programs that use the admin server',
+    optional(longSecret),
+    true,
+  ),
   NOTIFY: variable(
     '',
-    'who is told what wants a decision, with commas: https://…#whsec_…, ntfy://host/topic, smtp://…?from=…&to=…',
+    'where to send notices of reports and faults, separated by commas: https://…#whsec_…, ntfy://host/topic, smtp://…?from=…&to=…',
     list(text),
     true,
   ),
   SCAN: variable(
     'off',
-    'off, after or before: a scanner looks at pictures after they are published, or before',
+    'off, after or before: have a scanner check images after or before they are published',
     choice({ off: 'off', after: 'after', before: 'before' } as const),
   ),
-  /** `null`: scanners fetch what waits. */
+  /** `null`: scanners poll the admin server. */
   SCANNER_URL: variable(
     '',
-    'where pictures are posted to be scanned (default: scanners fetch them from the admin server)',
+    'URL that images are posted to for scanning (default: scanners fetch them from the admin server)',
     optional(scannerUrl),
     true,
   ),
   SCAN_FAULT: variable(
     'hold',
-    'publish, hold or refuse: what becomes of a picture without a verdict, with SCAN=before',
+    'with SCAN=before: publish, hold or refuse images that get no verdict in time',
     choice({ publish: 'publish', hold: 'hold', refuse: 'refuse' } as const),
   ),
-  SCAN_SECONDS: variable('10', 'time for a verdict', integer(1, 3600)),
+  SCAN_SECONDS: variable('10', 'time limit for a verdict, in seconds', integer(1, 3600)),
   SCANNER_TOKEN: variable(
     '',
-    'opens the admin server to a scanner, for its work alone',
+    'bearer token for scanners; grants access to scanning only',
     optional(longSecret),
     true,
   ),
-  /** Hex. `null`: nothing is sealed. */
+  /** Hex. `null`: no evidence is kept. */
   EVIDENCE_KEY: variable(
     '',
-    'public key that what is removed for child abuse is sealed to, for a year: operator evidence key FILE makes one',
+    'public key for evidence: images removed for child abuse are kept for a year, encrypted to it; create one with operator evidence key FILE',
     optional(evidenceKey),
   ),
   UPLOADER_LINKS: variable(
     'on',
-    'on or off: for two days the operator finds an uploader’s other uploads, without an address',
+    'on or off: for two days, let the operator find other uploads by the same uploader, without seeing addresses',
     choice({ on: true, off: false }),
   ),
   MIN_FREE_BYTES: variable(
     '0',
-    'free on the disk, or no upload is taken; 0: only what the store needs',
+    'refuse uploads when less than this is free on the disk; 0: only what the store itself needs',
     integer(0, 1e15),
   ),
   UNANSWERED_MINUTES: variable(
     '60',
-    'with NOTIFY: minutes an urgent report may stay unanswered before uploads pause; 0: never',
+    'with NOTIFY: minutes that an urgent report may stay undecided before uploads are paused; 0: never pause',
     integer(0, 1e6),
   ),
-  ALLOWED_ORIGINS: variable('', 'sites whose pages may upload, as origins with commas', list(origin)),
+  ALLOWED_ORIGINS: variable('', 'other sites whose pages may upload: comma-separated origins', list(origin)),
   HOT_SET_BYTES: variable(
     `${64 * 1024 * 1024}`,
-    'memory for images, in each process; 0 for none',
+    'memory cache for images, in bytes per process; 0: no cache',
     integer(0, 2 ** 40),
   ),
-  WORKERS: variable('1', 'processes on one port', integer(1, 256)),
+  WORKERS: variable('1', 'server processes that share the port', integer(1, 256)),
   /** `null`: the default text. */
   TERMS_FILE: variable('', 'text file that replaces the default terms', optional(text)),
   /** `null`: the terms say that no name is given. */
-  OPERATOR_NAME: variable('', 'who runs the service, as the terms say it', optional(text)),
-  OPERATOR_CONTACT: variable('', 'how to reach them: a mail address, a page, or words', optional(text)),
+  OPERATOR_NAME: variable('', 'who runs the service, as named in the terms', optional(text)),
+  OPERATOR_CONTACT: variable('', 'how to reach the operator: email address, URL or text', optional(text)),
   LOG_LEVEL: variable(
     'info',
     LOG_LEVELS.join(', '),
     choice(Object.fromEntries(LOG_LEVELS.map((l) => [l, l]))),
   ),
-  AWS_ACCESS_KEY_ID: variable('', 'of the bucket in OBJECTS_URL', optional(text), true),
-  AWS_SECRET_ACCESS_KEY: variable('', 'likewise', optional(text), true),
-  AWS_SESSION_TOKEN: variable('', 'likewise, for keys that are lent', optional(text), true),
-  AWS_REGION: variable('', 'likewise, where the URL names no region', optional(text)),
+  AWS_ACCESS_KEY_ID: variable('', 'access key ID for the S3 buckets', optional(text), true),
+  AWS_SECRET_ACCESS_KEY: variable('', 'secret access key for the S3 buckets', optional(text), true),
+  AWS_SESSION_TOKEN: variable('', 'session token, with temporary S3 credentials', optional(text), true),
+  AWS_REGION: variable('', 'S3 region, unless the bucket’s URL names one', optional(text)),
 }
 
 /** The variable's name in camel case: `MAX_UPLOAD_BYTES` becomes `maxUploadBytes`. */
@@ -220,12 +225,12 @@ type Member<Name extends string> = Name extends `${infer Word}_${infer More}`
   ? `${Lowercase<Word>}${Capitalize<Member<More>>}`
   : Lowercase<Name>
 
-/** The configuration: of each variable what its `parse` returns. */
+/** The parsed configuration. */
 export type Config = {
   readonly [Name in keyof typeof VARIABLES as Member<Name>]: ReturnType<(typeof VARIABLES)[Name]['parse']>
 }
 
-/** Every mistake, one a line. */
+/** All mistakes in the configuration; the message has one per line. */
 export class ConfigError extends Error {
   readonly mistakes: string[]
 
@@ -236,16 +241,16 @@ export class ConfigError extends Error {
   }
 }
 
-/** An empty variable counts as not set. Throws `ConfigError`. */
+/** Parses the environment. An empty variable counts as unset. Throws `ConfigError`. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const mistakes: string[] = []
   const entries = Object.entries<Variable<unknown>>(VARIABLES).map(
     ([name, { fallback, parse, isSecret }]) => {
-      const given = env[name]?.trim() || fallback
+      const value = env[name]?.trim() || fallback
       try {
-        return [memberOf(name), parse(given)]
+        return [memberOf(name), parse(value)]
       } catch (error) {
-        mistakes.push(`${name}${isSecret ? '' : `=${given}`}: ${(error as Error).message}`)
+        mistakes.push(`${name}${isSecret ? '' : `=${value}`}: ${(error as Error).message}`)
         return [name, undefined]
       }
     },
@@ -258,7 +263,7 @@ function memberOf(name: string): string {
   return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The table, for people. */
+/** The table of variables in human-readable form. */
 export function describeConfig(): string {
   const variables = Object.entries<Variable<unknown>>(VARIABLES)
   const width = Math.max(...variables.map(([name]) => name.length))
@@ -270,85 +275,85 @@ export function describeConfig(): string {
     .join('\n')
 }
 
-// Parsers of the variables' values.
+// Value parsers.
 
-function text(given: string): string {
-  return given
+function text(value: string): string {
+  return value
 }
 
-function optional<T>(parse: (given: string) => T): (given: string) => T | null {
-  return (given) => (given === '' ? null : parse(given))
+function optional<T>(parse: (value: string) => T): (value: string) => T | null {
+  return (value) => (value === '' ? null : parse(value))
 }
 
-/** `null` for `local`, and for nothing. */
-function inDataDir(local: string, parse: (given: string) => string): (given: string) => string | null {
-  return (given) => {
-    if (given === '' || given === local) return null
-    if (given.startsWith(local)) throw new Error(`must be ${local} alone; DATA_DIR says where that is`)
-    return parse(given)
+/** `null` for `local` alone and for an empty value. */
+function inDataDir(local: string, parse: (value: string) => string): (value: string) => string | null {
+  return (value) => {
+    if (value === '' || value === local) return null
+    if (value.startsWith(local)) throw new Error(`must be just ${local}; DATA_DIR sets the location`)
+    return parse(value)
   }
 }
 
-function list(parse: (given: string) => string): (given: string) => string[] {
-  return (given) =>
-    given
+function list(parse: (value: string) => string): (value: string) => string[] {
+  return (value) =>
+    value
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '')
       .map(parse)
 }
 
-function integer(least: number, most: number): (given: string) => number {
-  return (given) => {
-    const value = Number(given)
-    if (/^\d+$/.test(given) && value >= least && value <= most) return value
-    throw new Error(`must be a whole number from ${least} to ${most}`)
+function integer(min: number, max: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value)
+    if (/^\d+$/.test(value) && number >= min && number <= max) return number
+    throw new Error(`must be a whole number from ${min} to ${max}`)
   }
 }
 
-/** As of the parameter `expires`. Unit: seconds. */
-function lifetime(given: string): number {
-  const seconds = lifetimeOf(given)
+/** Same syntax as the `expires` parameter. Unit: seconds. */
+function lifetime(value: string): number {
+  const seconds = lifetimeOf(value)
   if (seconds === null) throw new Error('must be 1h, 1d, 7d, 30d, or seconds from 60 to 31536000')
   return seconds
 }
 
-function choice<const T>(values: Record<string, T>): (given: string) => T {
-  return (given) => {
-    if (Object.hasOwn(values, given)) return values[given]!
+function choice<const T>(values: Record<string, T>): (value: string) => T {
+  return (value) => {
+    if (Object.hasOwn(values, value)) return values[value]!
     throw new Error(`must be one of ${Object.keys(values).join(', ')}`)
   }
 }
 
-function url(...schemes: string[]): (given: string) => string {
-  return (given) => {
-    if (!URL.canParse(given)) throw new Error('must be a URL')
-    if (schemes.length > 0 && !schemes.includes(new URL(given).protocol)) {
+function url(...schemes: string[]): (value: string) => string {
+  return (value) => {
+    if (!URL.canParse(value)) throw new Error('must be a URL')
+    if (schemes.length > 0 && !schemes.includes(new URL(value).protocol)) {
       throw new Error(`must begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`)
     }
-    return given
+    return value
   }
 }
 
-function scannerUrl(given: string): string {
-  const { username, password } = new URL(url('http:', 'https:')(given))
+function scannerUrl(value: string): string {
+  const { username, password } = new URL(url('http:', 'https:')(value))
   try {
     decodeURIComponent(`${username}:${password}`)
   } catch {
-    throw new Error('must have %25 for a % in its user or password')
+    throw new Error('must encode % as %25 in its user name or password')
   }
-  return given
+  return value
 }
 
-/** A folder by its whole path, or a bucket. */
-function folderOrBucket(given: string): string {
-  if (/^file:\/(?!\/)./.test(given)) return given
-  if (given.startsWith('s3://') && URL.canParse(given)) return given
+/** A folder by its absolute path, or a bucket. */
+function folderOrBucket(value: string): string {
+  if (/^file:\/(?!\/)./.test(value)) return value
+  if (value.startsWith('s3://') && URL.canParse(value)) return value
   throw new Error('must look like file:/mnt/other/pinhole or s3://bucket/prefix?endpoint=https://host')
 }
 
-function baseUrl(given: string): string {
-  const parsed = URL.canParse(given) ? new URL(given) : null
+function baseUrl(value: string): string {
+  const parsed = URL.canParse(value) ? new URL(value) : null
   const isPlain =
     parsed?.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === ''
   if (parsed === null || !isPlain || !/^https?:$/.test(parsed.protocol)) {
@@ -357,29 +362,29 @@ function baseUrl(given: string): string {
   return parsed.origin
 }
 
-/** Where a resizer has a picture: `{url}` stands for the image's address. */
-function resizerTemplate(given: string): string {
-  const [before = '', ...others] = given.split('{url}')
-  const parsed = URL.canParse(given) ? new URL(given) : null
-  // Behind the origin, or an image's address would choose the host.
-  const isBehindOrigin = parsed !== null && before.startsWith(`${parsed.origin}/`)
-  const isWhole = others.length === 1 && parsed?.hash === '' && !/[\s"'<>\\]/.test(given)
-  if (!isBehindOrigin || !isWhole || !/^https?:$/.test(parsed.protocol)) {
+/** URL template of a resizer: `{url}` stands for the image's URL. */
+function resizerTemplate(value: string): string {
+  const [before = '', ...others] = value.split('{url}')
+  const parsed = URL.canParse(value) ? new URL(value) : null
+  // `{url}` must come after the origin, or the image's URL would choose the host.
+  const isAfterOrigin = parsed !== null && before.startsWith(`${parsed.origin}/`)
+  const isWhole = others.length === 1 && parsed?.hash === '' && !/[\s"'<>\\]/.test(value)
+  if (!isAfterOrigin || !isWhole || !/^https?:$/.test(parsed.protocol)) {
     throw new Error(
-      'must look like https://img.example/insecure/rs:fit:1200:1200/plain/{url}, with {url} once, behind the host',
+      'must look like https://img.example/insecure/rs:fit:1200:1200/plain/{url}, with {url} exactly once, after the host',
     )
   }
-  return given
+  return value
 }
 
-function origin(given: string): string {
-  if (!URL.canParse(given) || new URL(given).origin !== given.replace(/\/$/, '')) {
-    throw new Error(`"${given}" is not an origin such as https://forum.example`)
+function origin(value: string): string {
+  if (!URL.canParse(value) || new URL(value).origin !== value.replace(/\/$/, '')) {
+    throw new Error(`"${value}" is not an origin such as https://forum.example`)
   }
-  return new URL(given).origin
+  return new URL(value).origin
 }
 
-/** Whether a token that is sent to this address is read by nobody else: by TLS, or because it stays on this machine. */
+/** Whether tokens can safely be sent to this URL: over TLS, or without leaving the machine. */
 export function isSafeForTokens(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
@@ -391,35 +396,35 @@ export type AdminAddress =
   | { kind: 'off' }
   | { kind: 'address'; host: string; port: number }
 
-function adminAddress(given: string): AdminAddress {
-  if (given === '') return { kind: 'socket' }
-  if (given === 'off') return { kind: 'off' }
-  const match = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(given)
+function adminAddress(value: string): AdminAddress {
+  if (value === '') return { kind: 'socket' }
+  if (value === 'off') return { kind: 'off' }
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(value)
   const port = Number(match?.[3])
-  // Nobody would know which port the system chose.
+  // Port 0 is useless: nobody would know which port the system chose.
   if (match === null || port === 0 || port > 65_535)
     throw new Error('must look like 127.0.0.1:3001, or be off')
   return { kind: 'address', host: (match[1] ?? match[2])!, port }
 }
 
-function longSecret(given: string): string {
-  if (given.length < 24 || /\s/.test(given)) throw new Error('must have 24 characters or more, and no spaces')
-  return given
+function longSecret(value: string): string {
+  if (value.length < 24 || /\s/.test(value)) throw new Error('must have at least 24 characters and no spaces')
+  return value
 }
 
-/** A point of P-256, uncompressed. */
-function evidenceKey(given: string): string {
-  if (/^04[0-9a-f]{128}$/i.test(given)) return given.toLowerCase()
-  throw new Error('must be what operator evidence key prints: 04 and 128 hex digits')
+/** An uncompressed P-256 point. */
+function evidenceKey(value: string): string {
+  if (/^04[0-9a-f]{128}$/i.test(value)) return value.toLowerCase()
+  throw new Error('must be the key printed by operator evidence key: 04 and 128 hex digits')
 }
 
 const CIDR =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?:\/(?:[0-9]|[12]\d|3[0-2]))?|[0-9a-f:.]*:[0-9a-f:.]*(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/i
 
-function cidr(given: string): string {
-  const [address = ''] = given.split('/')
-  // The pattern says how it may be written, the URL parser whether it is an address.
+function cidr(value: string): string {
+  const [address = ''] = value.split('/')
+  // The pattern checks the notation, the URL parser whether it is a valid address.
   const isAddress = URL.canParse(`http://${address.includes(':') ? `[${address}]` : address}/`)
-  if (CIDR.test(given) && isAddress) return given
-  throw new Error(`"${given}" is not a CIDR such as 10.0.0.0/8 or fd00::/8`)
+  if (CIDR.test(value) && isAddress) return value
+  throw new Error(`"${value}" is not a CIDR such as 10.0.0.0/8 or fd00::/8`)
 }

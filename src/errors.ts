@@ -1,6 +1,6 @@
 import type { Challenge } from './protocol.ts'
 
-/** Why a request is refused. Stable: scripts and ShareX print it. `problems.ts` maps each code to its status. */
+/** Public error codes. Stable: scripts and ShareX print them. `problems.ts` maps each code to its HTTP status. */
 export type RefusalCode =
   | 'not-multipart'
   | 'malformed-multipart'
@@ -37,14 +37,14 @@ export type RefusalCode =
   | 'held'
   | 'method-not-allowed'
 
-/** A request that is refused. `detail` is public: a plain sentence or two, no paths, no addresses, no keys. */
+/** A refused request. `detail` is public: one or two plain sentences, without paths, addresses or keys. */
 export class Refusal extends Error {
   readonly code: RefusalCode
-  /** The rule that an image broke, for people; empty if none was named. */
+  /** The rule that the image broke, in human-readable form. Empty if none was given. */
   readonly rule: string
-  /** When it is worth another try, where that is known. */
+  /** When a retry makes sense, if known. */
   readonly retryAfterSeconds: number | undefined
-  /** What to solve. With `challenge-required` only. */
+  /** The challenge to solve. Only with `challenge-required`. */
   readonly challenge: Challenge | undefined
 
   constructor(
@@ -65,9 +65,9 @@ export class Refusal extends Error {
   }
 }
 
-/** Another service did not do what it was asked to. Asking it again later may help. */
+/** A request to another service failed. A retry may succeed. */
 export class RemoteFailure extends Error {
-  /** When to ask again, if the service named a time. Unit: milliseconds from now. */
+  /** From the service's `Retry-After`, if it sent one. Unit: milliseconds from now. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, retryAfterMs?: number, options?: ErrorOptions) {

@@ -1,4 +1,4 @@
-/** `Retry-After` (RFC 9110, 10.2.3): seconds or a date. Unit: milliseconds. `undefined` without one that can be read. */
+/** Parses `Retry-After` (RFC 9110, 10.2.3): seconds or a date. Unit: milliseconds. `undefined` if missing or malformed. */
 export function retryAfterMs(header: string | null, now: number = Date.now()): number | undefined {
   if (header === null) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now

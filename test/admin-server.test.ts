@@ -1,4 +1,4 @@
-/** The admin server: who passes, and what passes through it. */
+/** The admin server: access control and actions. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
@@ -22,7 +22,7 @@ after(() => server.stop())
 const admin = (method: string, path: string, options?: Parameters<typeof atAdmin>[3]) =>
   atAdmin(server.dataDir, method, path, options)
 
-it('is a socket that only this account opens, and nothing on the public listener', async () => {
+it('listens on a socket that only this account can open, and not on the public listener', async () => {
   const { mode } = await stat(join(server.dataDir, 'operator.sock'))
   assert.equal(mode & 0o777, 0o600)
   for (const path of ['/metrics', '/acts', '/login', '/queue', '/feed.xml']) {
@@ -30,7 +30,7 @@ it('is a socket that only this account opens, and nothing on the public listener
   }
 })
 
-it('gives metrics to whoever reaches it, and nothing else without a session', async () => {
+it('serves metrics without authentication, and nothing else without a session', async () => {
   const metrics = await admin('GET', '/metrics')
   assert.equal(metrics.status, 200)
   assert.match(metrics.text, /^pinhole_build_info\{/m)
@@ -45,55 +45,58 @@ it('gives metrics to whoever reaches it, and nothing else without a session', as
   }
 })
 
-it('drops no header in silence: more than 128 are refused', async () => {
+it('refuses requests with more than 128 headers instead of dropping headers silently', async () => {
   const ask = async (count: number) => {
-    const names = Array.from({ length: count }, (_, nth) => [`X-${nth}`, 'x'])
+    const names = Array.from({ length: count }, (_, index) => [`X-${index}`, 'x'])
     return (await admin('GET', '/metrics', { headers: Object.fromEntries(names) })).status
   }
-  // Host and Connection come on top.
+  // Plus Host and Connection.
   assert.equal(await ask(126), 200)
   for (const count of [127, 1900]) assert.equal(await ask(count), 431)
 })
 
-it('refuses what expects something that nobody knows, as it refuses all else', async () => {
+it('returns 417 with a problem document for an unknown expectation', async () => {
   const answer = await admin('GET', '/metrics', { headers: { Expect: 'x' } })
   assert.equal(answer.status, 417)
   assert.equal(answer.json().error, 'expectation-failed')
 })
 
-it('lets the operator in, however many connect and say nothing', async () => {
+it('stays reachable for the operator while hundreds of silent connections are open', async () => {
   const silent = Array.from({ length: 400 }, () =>
     connect(join(server.dataDir, 'operator.sock')).on('error', () => {}),
   )
   try {
     await Promise.allSettled(silent.map((socket) => once(socket, 'connect')))
-    for (let looks = 0; looks < 10; looks++) assert.equal((await admin('GET', '/metrics')).status, 200)
-    await until('the first ones give way', () => silent.filter((socket) => !socket.closed).length <= 2 * 128)
+    for (let count = 0; count < 10; count++) assert.equal((await admin('GET', '/metrics')).status, 200)
+    await until(
+      'the oldest ones are closed',
+      () => silent.filter((socket) => !socket.closed).length <= 2 * 128,
+    )
   } finally {
     for (const socket of silent) socket.destroy()
   }
 })
 
-it('lets a link in once, and no other link', async () => {
+it('accepts a login link once, and rejects invalid tokens', async () => {
   const { stdout } = await server.operator(['login'])
   const { pathname, search, searchParams } = new URL(stdout.trim())
   const token = searchParams.get('token')!
-  for (let look = 0; look < 2; look++) {
-    assert.equal((await admin('GET', pathname + search)).status, 200, 'looking at the link uses nothing up')
+  for (let count = 0; count < 2; count++) {
+    assert.equal((await admin('GET', pathname + search)).status, 200, 'viewing the link does not use it up')
   }
   const entered = await admin('POST', '/login', { form: { token } })
   assert.equal(entered.status, 303, entered.text)
   const set = entered.headers.get('Set-Cookie')!
   for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(set.includes(part), set)
-  assert.ok(!set.includes('Secure'), 'over http a browser would not keep it')
-  assert.equal((await admin('POST', '/login', { form: { token } })).status, 403, 'a second time')
+  assert.ok(!set.includes('Secure'), 'over http a browser would discard it')
+  assert.equal((await admin('POST', '/login', { form: { token } })).status, 403, 'the second time')
   for (const wrong of ['', 'x', '0'.repeat(64)]) {
     assert.equal((await admin('POST', '/login', { form: { token: wrong } })).status, 403)
   }
-  assert.ok(!server.stderr().includes(token), 'no token is in the log')
+  assert.ok(!server.stderr().includes(token), 'the log contains no token')
 })
 
-it('acts in every process', async () => {
+it('applies actions in every process', async () => {
   const { cookie, formToken } = await adminSession(server)
   const headers = { Cookie: cookie }
   const send = (path: string, form: Record<string, string>) =>
@@ -108,14 +111,14 @@ it('acts in every process', async () => {
   assert.equal((await fetchRaw(server.url, image.id)).status, 403)
   const overview = await admin('GET', '/', { headers })
   assert.ok(overview.text.includes(image.id))
-  assert.ok(!overview.text.includes('<report>'), 'what is shown is escaped')
+  assert.ok(!overview.text.includes('<report>'), 'the reason is escaped')
   assert.equal((await send('/images', { image: image.id, act: 'release', reason: 'harmless' })).status, 303)
   assert.equal((await fetchRaw(server.url, image.id)).status, 200)
   assert.equal(
     (await send('/images', { image: image.id, act: 'remove', reason: 'x', rule: 'spam' })).status,
     303,
   )
-  assert.equal((await fetchRaw(server.url, image.id)).status, 403, 'out of sight at once')
+  assert.equal((await fetchRaw(server.url, image.id)).status, 403, 'hidden immediately')
   const [, batch = ''] =
     /name="batch" value="([^"]+)"/.exec((await admin('GET', '/', { headers })).text) ?? []
   assert.equal((await send('/undo', { batch })).status, 303, 'undone')
@@ -132,12 +135,12 @@ it('acts in every process', async () => {
   assert.equal((await send('/settings', { name: 'no-such', value: '1' })).status, 400)
 })
 
-it('holds a flood in one act: what is pasted, and all of a time', async () => {
+it('holds a flood in one action: pasted links, or all uploads of a period', async () => {
   const { cookie, formToken } = await adminSession(server)
   const send = (form: Record<string, string>) =>
     admin('POST', '/floods', { headers: { Cookie: cookie }, form: { 'form-token': formToken, ...form } })
   const images = []
-  for (let nth = 0; nth < 5; nth++) images.push(await store(server.url))
+  for (let count = 0; count < 5; count++) images.push(await store(server.url))
   const [first, second, ...others] = images
   const statuses = (some: { id: string }[]) =>
     Promise.all(some.map(async ({ id }) => (await fetchRaw(server.url, id)).status))
@@ -155,13 +158,13 @@ it('holds a flood in one act: what is pasted, and all of a time', async () => {
   assert.deepEqual(await statuses(others), [200, 200, 200], 'a mistake holds nothing')
   await send({ minutes: '60', reason: 'bots' })
   assert.deepEqual(await statuses(images), [403, 403, 403, 403, 403])
-  const network = await Promise.all([1, 2, 3].map((nth) => store(server.url, gif(), `192.0.2.${nth}`)))
+  const network = await Promise.all([1, 2, 3].map((host) => store(server.url, gif(), `192.0.2.${host}`)))
   const far = await store(server.url, gif(), '192.0.3.1')
   assert.equal((await send({ images: network[0]!.id, 'same-network': 'on', reason: 'bots' })).status, 303)
   assert.deepEqual(await statuses([...network, far]), [403, 403, 403, 200])
 })
 
-it('takes no form from another site, and none without its token', async () => {
+it('rejects forms from other sites, and forms without the form token', async () => {
   const { cookie, formToken } = await adminSession(server)
   const form = { name: 'uploads', value: 'paused' }
   const attempts: [Record<string, string>, Record<string, string>][] = [
@@ -187,7 +190,7 @@ it('takes no form from another site, and none without its token', async () => {
   assert.equal(large.status, 400)
 })
 
-it('shows another site’s embeds and scripts nothing, whatever session the browser has', async () => {
+it('refuses embeds and scripts of other sites, even with a valid session', async () => {
   const { cookie } = await adminSession(server)
   const sent = (dest: string, from: string) =>
     admin('GET', '/acts', { headers: { Cookie: cookie, 'Sec-Fetch-Site': from, 'Sec-Fetch-Dest': dest } })
@@ -200,14 +203,14 @@ it('shows another site’s embeds and scripts nothing, whatever session the brow
   assert.equal((await sent('empty', 'same-origin')).status, 200)
 })
 
-it('ends a session when it is left', async () => {
+it('ends the session on logout', async () => {
   const { cookie, formToken } = await adminSession(server)
   const headers = { Cookie: cookie }
   assert.equal((await admin('POST', '/logout', { headers, form: { 'form-token': formToken } })).status, 303)
   assert.equal((await admin('GET', '/', { headers })).status, 401)
 })
 
-it('takes the token of programs, whole', async () => {
+it('accepts only the complete bearer token of programs', async () => {
   const ask = (token: string) => admin('GET', '/acts', { headers: { Authorization: `Bearer ${token}` } })
   assert.equal((await ask(TOKEN)).status, 200)
   for (const wrong of [TOKEN.slice(1), TOKEN.slice(0, -1), `${TOKEN}x`, 'x', '0'.repeat(64)])
@@ -219,7 +222,7 @@ it('takes the token of programs, whole', async () => {
   assert.equal(paused.status, 303, paused.text)
 })
 
-// Last on this server: the other process takes its time to go on.
+// The last test on this server, as the other process resumes with a delay.
 it('pauses uploads, and records who did it', async () => {
   const { cookie, formToken } = await adminSession(server)
   const change = async (value: string) => {
@@ -227,14 +230,14 @@ it('pauses uploads, and records who did it', async () => {
     assert.equal((await admin('POST', '/settings', { headers: { Cookie: cookie }, form })).status, 303)
   }
   await change('paused')
-  await until('it is paused', async () => (await post(server.url, gif())).status === 503)
+  await until('uploads are paused', async () => (await post(server.url, gif())).status === 503)
   await change('')
-  await until('it goes on', async () => (await post(server.url, gif())).status === 201)
+  await until('uploads are resumed', async () => (await post(server.url, gif())).status === 201)
   const acts = (await admin('GET', '/acts', { headers: { Authorization: `Bearer ${TOKEN}` } })).json()
   assert.match(acts.find((act: { subject: string }) => act.subject === 'uploads=paused').who, /.+@.+/)
 })
 
-it('opens again after the server was killed, and listens where it is told to', async (t) => {
+it('reopens after the server was killed, and listens on the configured address', async (t) => {
   await server.kill()
   await server.restart()
   assert.equal((await admin('GET', '/metrics')).status, 200)
@@ -242,13 +245,13 @@ it('opens again after the server was killed, and listens where it is told to', a
   assert.equal(
     (await request(taken.url, 'GET', '/healthz')).status,
     200,
-    'an admin server that does not start stops nothing',
+    'the server runs even if the admin server cannot start',
   )
   const port = await freePort()
-  const sixth = await serverFor(t, { OPERATOR_LISTEN: `[::1]:${port}` })
-  const { stdout } = await sixth.operator(['login'])
+  const onIpv6 = await serverFor(t, { OPERATOR_LISTEN: `[::1]:${port}` })
+  const { stdout } = await onIpv6.operator(['login'])
   assert.ok(stdout.startsWith(`http://[::1]:${port}/login?token=`), stdout)
-  // A name of somebody else's that was made to point here: DNS rebinding.
+  // DNS rebinding: an attacker's host name that resolves to this address.
   for (const [Host, status] of [
     [`localhost:${port}`, 200],
     ['evil.example', 421],

@@ -1,4 +1,4 @@
-/** The alert rules and the dashboard name metrics that there are, and each alert has its paragraph in the runbook. */
+/** The alert rules and the dashboard use existing metrics, and each alert has a section in the runbook. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const skip = await skipWithout('promtool')
 let server: RunningServer
 let text: string
 before(async () => {
-  // A cache that nobody answers for: then there is something owed to tell of.
+  // An unreachable cache, so that purges stay pending and show up in the metrics.
   server = await startServer({
     CDN_URL: 'varnish://127.0.0.1:9',
     DAILY_BYTES: '100000000',
@@ -29,37 +29,37 @@ before(async () => {
     TOMBSTONES_URL: 'file:/nowhere/pinhole',
   })
   const { key } = await store(server.url)
-  // A case of what is gone is due for nobody.
+  // Includes the case of a deleted image, which is never due.
   await report(server.url, (await store(server.url)).id)
   await remove(server.url, key)
   text = (await atAdmin(server.dataDir, 'GET', '/metrics')).text
 })
 after(() => server?.stop())
 
-test('the rules are sound, and fire when they should', { skip }, async () => {
+test('the alert rules are valid, and fire when they should', { skip }, async () => {
   await run('promtool', ['check', 'rules', 'alerts.yaml'], { cwd: folder })
   await run('promtool', ['test', 'rules', 'alerts.test.yaml'], { cwd: folder })
 })
 
-test('promtool finds nothing to say about the metrics', { skip }, async () => {
+test('promtool has no complaints about the metrics', { skip }, async () => {
   const checked = run('promtool', ['check', 'metrics'])
   checked.child.stdin?.end(text)
   const { stdout, stderr } = await checked
   assert.equal(stdout + stderr, '')
 })
 
-test('every metric of the rules and the dashboard is there', async () => {
+test('every metric used by the rules and the dashboard exists', async () => {
   const files = ['deploy/prometheus/alerts.yaml', 'deploy/grafana/pinhole.json']
   for (const file of files) {
     const content = await readFile(join(ROOT, file), 'utf8')
-    // The dashboard's own name is one word.
+    // The dashboard's own name has no underscore.
     const named = new Set(content.match(/\bpinhole_[a-z_]+/g))
     assert.ok(named.size > 5, file)
     for (const name of named) assert.match(text, new RegExp(`^${name}[{ ]`, 'm'), `${file}: ${name}`)
   }
 })
 
-test('the dashboard counts a removal by the operator once, though each server tells of it', {
+test('the dashboard counts a removal by the operator once, although every server reports it', {
   skip,
 }, async (t) => {
   const dashboard = await readFile(join(ROOT, 'deploy/grafana/pinhole.json'), 'utf8')
@@ -84,11 +84,11 @@ test('the dashboard counts a removal by the operator once, though each server te
   await run('promtool', ['test', 'rules', file])
 })
 
-test('each alert has a paragraph in the runbook, and no paragraph is without one', async () => {
+test('each alert has a section in the runbook, and each section has an alert', async () => {
   const rules = await readFile(join(folder, 'alerts.yaml'), 'utf8')
   const runbook = await readFile(join(ROOT, 'docs/runbook.md'), 'utf8')
   const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
-  const paragraphs = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name!)
-  assert.deepEqual(paragraphs, alerts)
+  const sections = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name!)
+  assert.deepEqual(sections, alerts)
   for (const name of alerts) assert.ok(rules.includes(`docs/runbook.md#${name.toLowerCase()}`), name)
 })

@@ -1,4 +1,4 @@
-/** No route is left out of the attacks, and none of them meets another address than its own. */
+/** The attacks cover every route, and each attack hits its intended route. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { UPLOAD_METHODS } from '../src/http/routes/upload.ts'
@@ -9,7 +9,7 @@ import { gif } from './support/images/tiny-images.ts'
 import { startLocalServer } from './support/processes/local-server.ts'
 import { store } from './support/upload.ts'
 
-it('attacks all that takes uploads, all that the framework answers, and what is the operator’s', () => {
+it('covers all upload routes, all routes of the framework, and those of the operator', () => {
   const attacked = targetsFor(NOTHING_STORED).map(
     ({ method, path, isAtAdmin }) => `${method} ${path}${isAtAdmin ? ', operator' : ''}`,
   )
@@ -24,7 +24,7 @@ it('attacks all that takes uploads, all that the framework answers, and what is 
   }
 })
 
-it('attacks what is there: none is 404 but what is meant to be, and none fails', async (t) => {
+it('targets existing routes: only intended 404s, and no 5xx', async (t) => {
   const server = await startLocalServer(EVERY_ROUTE, {})
   t.after(() => server.stop())
   const home = await request(server.url, 'GET', '/')
@@ -55,8 +55,8 @@ it('attacks what is there: none is 404 but what is meant to be, and none fails',
     `GET /receipt/${'a'.repeat(64)}`,
     'GET /metrics',
   ]
-  // Nobody has said whom to write to.
+  // No contact is configured.
   absent.push('GET /.well-known/security.txt')
   assert.deepEqual(answered.get(404)?.toSorted(), absent.toSorted())
-  for (const [status, addresses] of answered) assert.ok(status < 500, `${status}: ${addresses}`)
+  for (const [status, routes] of answered) assert.ok(status < 500, `${status}: ${routes}`)
 })

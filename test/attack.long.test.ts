@@ -1,4 +1,7 @@
-/** Every route under every attack, for a moment each, on one server: what is held meanwhile, and that nothing is held afterwards. */
+/**
+ * Runs every attack against every route of one server, briefly: bounded memory during the attack, no leaked resources
+ * afterwards.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -16,11 +19,11 @@ import { store } from './support/upload.ts'
 const ATTACK_MS = 250
 const MAX_MEGABYTES = 250
 const LARGE_BYTES = 26_000_000
-/** Others come from 127.0.0.1. A new one for each attack: each has a quota and budgets of its own. */
+/** Regular requests come from 127.0.0.1. Each attack uses a new address, with a quota and budgets of its own. */
 let attackers = 0
 const newAttacker = () => `127.0.${1 + (++attackers >> 8)}.${attackers & 255}`
 
-const skip = process.platform !== 'linux' && 'what a process holds is known on Linux only'
+const skip = process.platform !== 'linux' && 'needs /proc'
 
 describe('under attack', { skip }, () => {
   let server: RunningServer
@@ -40,9 +43,9 @@ describe('under attack', { skip }, () => {
   })
   after(() => server?.stop())
 
-  for (const [nth, { method, path, isAtAdmin }] of targetsFor(NOTHING_STORED).entries()) {
-    it(`holds little, and nothing afterwards: ${method} ${path}${isAtAdmin ? ', operator' : ''}`, async () => {
-      const target = targetsFor(stored)[nth]!
+  for (const [index, { method, path, isAtAdmin }] of targetsFor(NOTHING_STORED).entries()) {
+    it(`bounds memory and releases everything: ${method} ${path}${isAtAdmin ? ', operator' : ''}`, async () => {
+      const target = targetsFor(stored)[index]!
       for (const way of WAYS) {
         forgetPeak(server.pid)
         const end = performance.now() + ATTACK_MS
@@ -54,13 +57,13 @@ describe('under attack', { skip }, () => {
           sent: { bytes: 0, connections: 0 },
         }
         await way.run(attack, target)
-        assert.ok(attack.sent.connections > 0, `${way.name}: it was attacked`)
-        // A machine that is busy with the attack may take its time; a request that is lost is cut off before that.
+        assert.ok(attack.sent.connections > 0, `${way.name}: the attack made connections`)
+        // Generous, as the machine is busy with the attack. A lost request is cut off earlier.
         const { status } = await request(server.url, 'GET', '/healthz', { timeoutMs: 60_000 })
         assert.equal(status, 200, way.name)
         const peak = peakMegabytes(server.pid)
         assert.ok(peak <= MAX_MEGABYTES, `${way.name}: ${peak} MB`)
-        await until(`${way.name}: all is let go`, () => descriptors(server.pid) <= idle + 1)
+        await until(`${way.name}: all descriptors are released`, () => descriptors(server.pid) <= idle + 1)
       }
     })
   }

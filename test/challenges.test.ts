@@ -1,4 +1,4 @@
-/** Challenges and passes on a ledger that several servers share, by a clock that is played. */
+/** Challenges and passes with several servers on one ledger, using a fake clock. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -29,7 +29,7 @@ const CHALLENGED = UNCHALLENGED_UPLOADS + 1
 interface Scene {
   clock: { now: number }
   ledger: Ledger
-  /** One more server on the same ledger. */
+  /** Adds a server on the same ledger. */
   server(mode?: ChallengeMode, perHour?: number): Promise<Challenges & { exceeded(): number }>
 }
 
@@ -71,7 +71,7 @@ async function passOf(server: Challenges): Promise<string> {
   return (await server.givePass(await solve(await server.forPass()))).pass
 }
 
-/** Whether an upload is let through that shows this. */
+/** Whether an upload with these credentials is accepted. */
 async function passes(server: Challenges, shown: Credentials, used = CHALLENGED): Promise<boolean> {
   try {
     await server.assertShown(shown, async () => used - 1)
@@ -79,17 +79,17 @@ async function passes(server: Challenges, shown: Credentials, used = CHALLENGED)
     return true
   } catch (error) {
     assert.ok(error instanceof Refusal && error.code === 'challenge-required', String(error))
-    assert.ok(error.challenge, 'it says what to solve')
+    assert.ok(error.challenge, 'the refusal contains a challenge')
     return false
   }
 }
 
-test('takes a solution on any server, once, until it expires', async (t) => {
+test('accepts a solution once, on any server, until it expires', async (t) => {
   const { server, clock } = await sceneFor(t)
   const [one, two] = [await server(), await server()]
   const solution = await solved(one)
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, nth) => passes(nth % 2 ? one : two, { solution })),
+    Array.from({ length: 20 }, (_, index) => passes(index % 2 ? one : two, { solution })),
   )
   assert.equal(answers.filter(Boolean).length, 1)
   const [early, late] = [await solved(one), await solved(one)]
@@ -100,7 +100,7 @@ test('takes a solution on any server, once, until it expires', async (t) => {
   assert.equal(await passes(two, { solution: early }), false)
 })
 
-test('takes one over midnight, and never again, whatever days are forgotten', async (t) => {
+test('accepts a solution across midnight, and never again, even when past days are erased', async (t) => {
   const { server, clock, ledger } = await sceneFor(t)
   clock.now = Date.parse('2026-07-31T23:59:50Z')
   const one = await server()
@@ -111,20 +111,20 @@ test('takes one over midnight, and never again, whatever days are forgotten', as
   assert.equal(await passes(await server(), { solution }), false)
 })
 
-test('takes a pass for as many uploads as it is good for, at once on several servers', async (t) => {
+test('accepts a pass for exactly its number of uploads, concurrently on several servers', async (t) => {
   const { server, clock } = await sceneFor(t)
   const servers = [await server(), await server()]
   const pass = await passOf(servers[0]!)
   const answers = await Promise.all(
-    Array.from({ length: PASS_UPLOADS + 20 }, (_, nth) => passes(servers[nth % 2]!, { pass })),
+    Array.from({ length: PASS_UPLOADS + 20 }, (_, index) => passes(servers[index % 2]!, { pass })),
   )
   assert.equal(answers.filter(Boolean).length, PASS_UPLOADS)
 
   const other = await passOf(servers[0]!)
-  for (let nth = 0; nth < PASS_UPLOADS; nth++) {
+  for (let count = 0; count < PASS_UPLOADS; count++) {
     const spent = await servers[0]!.spend({ pass: other }, CHALLENGED)
     // Nothing was stored.
-    if (nth === 7) spent.release()
+    if (count === 7) spent.release()
   }
   await servers[0]!.stop()
   assert.equal(await passes(servers[1]!, { pass: other }), true)
@@ -137,7 +137,7 @@ test('takes a pass for as many uploads as it is good for, at once on several ser
   assert.equal(await passes(servers[1]!, { pass: last }), false)
 })
 
-test('uses up nothing for uploads that need nothing', async (t) => {
+test('does not spend credentials on uploads that need none', async (t) => {
   const { server } = await sceneFor(t)
   const one = await server()
   const [solution, pass] = [await solved(one), await passOf(one)]
@@ -151,7 +151,7 @@ test('uses up nothing for uploads that need nothing', async (t) => {
   assert.equal(await passes(one, { solution }), true)
 })
 
-test('takes nothing that was changed in a letter, or signed by another ledger', async (t) => {
+test('rejects tokens with a changed character, or signed with another ledger', async (t) => {
   const { server } = await sceneFor(t)
   const one = await server()
   const [solution, pass] = [await solved(one), await passOf(one)]
@@ -172,19 +172,19 @@ test('takes nothing that was changed in a letter, or signed by another ledger', 
   for (const shown of [{ solution: await solved(other) }, { pass: await passOf(other) }]) {
     assert.equal(await passes(one, shown), false)
   }
-  // It was good all the time.
+  // The originals are still valid.
   assert.equal(await passes(one, { solution }), true)
   assert.equal(await passes(one, { pass }), true)
 })
 
-test('takes no solution of one purpose for the other, and no answers that are wrong', async (t) => {
+test('rejects solutions for the wrong purpose, and malformed answers', async (t) => {
   const { server } = await sceneFor(t)
   const one = await server()
   assert.equal(await passes(one, { solution: await solve(await one.forPass()) }), false)
   await assert.rejects(one.givePass(await solved(one)), Refusal)
   await assert.rejects(one.givePass(undefined), Refusal)
-  // Harder than any test would find by chance.
-  const tokens = createTokens({ ledger: await ledgerOfOneSalt(), hashes, now: Date.now })
+  // Too hard to solve by chance.
+  const tokens = createTokens({ ledger: await ledgerWithFixedSalt(), hashes, now: Date.now })
   const { token } = await tokens.challenge('upload', { ...EASY, bits: 30 })
   assert.equal((await tokens.readChallenge(token))!.bits, 30)
   const used = await solved(one)
@@ -193,19 +193,19 @@ test('takes no solution of one purpose for the other, and no answers that are wr
   }
 })
 
-test('lets what comes without work cost one try, and wrong answers beside a right one come once', async (t) => {
+test('limits verification to one check without work, and consumes the challenge at the first correct answer', async (t) => {
   const { server } = await sceneFor(t)
   const one = await server()
-  let tries = 0
+  let checks = 0
   const { pbkdf2 } = hashes
   t.mock.method(hashes, 'pbkdf2', async (password: string) => {
     const derive = await pbkdf2(password)
     return (salt: string, iterations: number) => {
-      tries++
+      checks++
       return derive(salt, iterations)
     }
   })
-  const shows: [() => Promise<Challenge>, (solution: string) => Promise<boolean>][] = [
+  const cases: [create: () => Promise<Challenge>, submit: (solution: string) => Promise<boolean>][] = [
     [async () => (await one.next(UNCHALLENGED_UPLOADS))!, (solution) => passes(one, { solution })],
     [
       one.forPass,
@@ -216,35 +216,35 @@ test('lets what comes without work cost one try, and wrong answers beside a righ
         ),
     ],
   ]
-  for (const [ask, show] of shows) {
-    const challenge = await ask()
+  for (const [create, submit] of cases) {
+    const challenge = await create()
     const [, right] = (await solve(challenge)).split(':') as [string, string]
     const [first, second] = right.split(',').map(Number) as [number, number]
     const isAnswer = await checkerOf(challenge)
-    const wrong = async (nth: number) => {
-      for (let counter = 0; ; counter++) if (!(await isAnswer(nth, counter))) return counter
+    const wrong = async (index: number) => {
+      for (let counter = 0; ; counter++) if (!(await isAnswer(index, counter))) return counter
     }
     const [notFirst, notSecond] = [await wrong(0), await wrong(1)]
     const costOf = async (...counters: number[]) => {
-      const before = tries
-      assert.equal(await show(`${challenge.token}:${counters}`), false)
-      return tries - before
+      const before = checks
+      assert.equal(await submit(`${challenge.token}:${counters}`), false)
+      return checks - before
     }
-    for (let nth = 0; nth < 5; nth++) assert.equal(await costOf(notFirst, second), 1)
+    for (let count = 0; count < 5; count++) assert.equal(await costOf(notFirst, second), 1)
     assert.equal(await costOf(first, notSecond), 2)
     for (const counters of [
       [first, notSecond],
       [first, second],
     ])
-      assert.equal(await costOf(...counters), 1, 'it is used up')
+      assert.equal(await costOf(...counters), 1, 'the challenge is used up')
   }
 })
 
-async function ledgerOfOneSalt() {
+async function ledgerWithFixedSalt() {
   return { daySalt: async () => new Uint8Array(32) }
 }
 
-test('asks the ledger for no day but today and tomorrow, whatever a token says', async () => {
+test('only ever reads the salts of today and tomorrow, whatever a token contains', async () => {
   const days: string[] = []
   const daySalt = async (day: string) => {
     days.push(day)
@@ -260,38 +260,38 @@ test('asks the ledger for no day but today and tomorrow, whatever a token says',
   assert.notEqual(await tokens.readPass(pass), null)
 })
 
-test('turns on by the rate of all servers, on all of them, and off again', async (t) => {
+test('turns challenges on for all servers when their combined rate is exceeded, and off again', async (t) => {
   const { server, clock } = await sceneFor(t)
-  // 400 an hour: 100 at once, and one each 9 seconds.
+  // 400 an hour: a burst of 100, and one every 9 seconds.
   const servers = [await server('auto', 400), await server('auto', 400)]
-  const settle = () => Promise.all(servers.map((each) => each.stop()))
-  const upload = async (nth: number) => passes(servers[nth % 2]!, {})
-  for (let nth = 0; nth < 100; nth++) assert.equal(await upload(nth), true, `${nth}`)
-  await settle()
-  assert.equal(await upload(0), true, 'the one by which it is too many')
-  await settle()
-  // Each hears of it within seconds.
+  const flush = () => Promise.all(servers.map((running) => running.stop()))
+  const upload = async (index: number) => passes(servers[index % 2]!, {})
+  for (let index = 0; index < 100; index++) assert.equal(await upload(index), true, `${index}`)
+  await flush()
+  assert.equal(await upload(0), true, 'the upload that exceeds the rate')
+  await flush()
+  // The other server notices within seconds.
   clock.now += 5000
-  for (const nth of [0, 1]) assert.equal(await upload(nth), false)
+  for (const index of [0, 1]) assert.equal(await upload(index), false)
   assert.equal(await passes(servers[1]!, { solution: await solved(servers[0]!) }), true)
   assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
   clock.now += ON_MS
-  for (let nth = 0; nth < 50; nth++) assert.equal(await upload(nth), true, 'it is over')
-  await settle()
+  for (let index = 0; index < 50; index++) assert.equal(await upload(index), true, 'challenges are off again')
+  await flush()
   assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
-  // A steady rate below the limit never turns it on.
-  for (let nth = 0; nth < 200; nth++) {
+  // A steady rate below the limit never turns challenges on.
+  for (let index = 0; index < 200; index++) {
     clock.now += 10_000
-    assert.equal(await upload(nth), true)
-    await settle()
+    assert.equal(await upload(index), true)
+    await flush()
   }
-  // And without a limit nothing does.
+  // Without a limit, they are never turned on.
   const unlimited = await server('auto', 0)
-  for (let nth = 0; nth < 300; nth++) assert.equal(await passes(unlimited, {}), true)
+  for (let count = 0; count < 300; count++) assert.equal(await passes(unlimited, {}), true)
   await unlimited.stop()
 })
 
-test('asks for thousands of times the two tries that it takes to verify, and has a row cost hundreds', () => {
+test('makes solving thousands of times as costly as verifying, and a ledger row cost 1,000 attempts', () => {
   for (const { bits, answers } of Object.values(WORK)) {
     assert.ok(answers >= 2 && answers * 2 ** bits >= 2 * 4000)
     assert.ok(2 ** bits >= 1000)

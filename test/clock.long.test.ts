@@ -1,4 +1,4 @@
-/** One server of several whose clock is wrong. */
+/** Several servers, one of which has a wrong clock. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { readDocument } from './contracts/http/document.ts'
@@ -28,7 +28,7 @@ describe('a server whose clock is 10 days fast', { skip: whyNoPostgres() }, () =
     await postgres?.destroy()
   })
 
-  it('takes no uploads, says so, forgets no day, and goes on when it is right', async () => {
+  it('refuses uploads with a reason, erases no day, and resumes when its clock is right', async () => {
     const from = '198.51.100.9'
     let stored = 0
     const storeAt = async ({ url }: LocalServer) => {
@@ -46,18 +46,18 @@ describe('a server whose clock is 10 days fast', { skip: whyNoPostgres() }, () =
     const document = await readDocument(wrong.url, new Set())
     document.check(ready, { method: 'GET', path: '/readyz' })
     assert.equal((await request(right.url, 'GET', '/readyz')).status, 200)
-    for (let nth = 0; nth < 8; nth++) {
+    for (let count = 0; count < 8; count++) {
       await storeAt(right)
       await storeAt(wrong)
     }
     assert.equal(stored, 5, 'never more than the limit')
-    assert.equal((await fetchRaw(wrong.url, 'AAAAAAAAAAA')).status, 404, 'it serves on')
+    assert.equal((await fetchRaw(wrong.url, 'AAAAAAAAAAA')).status, 404, 'views still work')
     error = 0
     assert.equal((await storeAt(wrong)).status, 429)
     assert.equal((await request(wrong.url, 'GET', '/readyz')).status, 200)
   })
 
-  it('is right again when its clock is', async () => {
+  it('accepts uploads again afterwards', async () => {
     assert.equal((await post(wrong.url, gif(), '198.51.100.10')).status, 201)
   })
 })

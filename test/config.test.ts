@@ -44,7 +44,7 @@ describe('configuration', { concurrency: 4 }, () => {
 
   const start = (env: Env) => run(['bin/serve.mjs'], serverEnv(env, join(folder, 'data')))
 
-  it('lists every mistake at once, and no password', async () => {
+  it('lists all mistakes together, without passwords', async () => {
     const ran = await start(WRONG)
     checkFailed(ran)
     for (const name of Object.keys(WRONG)) assert.match(ran.stderr, new RegExp(`\\b${name}\\b`), name)
@@ -124,7 +124,7 @@ describe('configuration', { concurrency: 4 }, () => {
     })
   }
 
-  it('does not start on a port that is taken', async () => {
+  it('does not start on a port that is in use', async () => {
     const other = net.createServer()
     try {
       const port = String(await listen(other))
@@ -136,7 +136,7 @@ describe('configuration', { concurrency: 4 }, () => {
     }
   })
 
-  it('prints the table of variables for --help, and starts nothing', async () => {
+  it('prints the table of variables for --help without starting', async () => {
     const ran = await help
     assert.equal(ran.code, 0)
     for (const name of VARIABLES) assert.match(ran.stdout, new RegExp(`^\\s+${name} .*\\w`, 'm'), name)
@@ -145,13 +145,13 @@ describe('configuration', { concurrency: 4 }, () => {
     assert.equal(ran.stderr, '')
   })
 
-  it('says the same in docs/operating.md', async () => {
+  it('documents the same variables and defaults in docs/operating.md', async () => {
     const { stdout } = await help
     const page = await readFile(join(ROOT, 'docs/operating.md'), 'utf8')
     const rows = [...page.matchAll(/^\| `([A-Z][A-Z_]+)` \| (?:`([^`]*)`)? *\|/gm)]
-    const told = [...stdout.matchAll(/^ {2}([A-Z][A-Z_]+) .*?(?:\[([^\]]*)\])?$/gm)]
+    const printed = [...stdout.matchAll(/^ {2}([A-Z][A-Z_]+) .*?(?:\[([^\]]*)\])?$/gm)]
     const entry = ([, name, fallback = '']: RegExpExecArray) => [name, name === 'BASE_URL' ? '' : fallback]
-    assert.deepEqual(rows.map(entry).sort(), told.map(entry).sort())
+    assert.deepEqual(rows.map(entry).sort(), printed.map(entry).sort())
   })
 
   describe('without any variable', () => {
@@ -161,7 +161,7 @@ describe('configuration', { concurrency: 4 }, () => {
     })
     after(() => server?.stop())
 
-    it('prints where it is and what it keeps where, and nothing noisy', async () => {
+    it('prints its address and data folder, and no noise', async () => {
       await request(server.url, 'GET', '/')
       const lines = server.stdout().trim().split('\n')
       assert.ok(lines.length <= 5, server.stdout())
@@ -171,13 +171,13 @@ describe('configuration', { concurrency: 4 }, () => {
       assert.doesNotMatch(server.stderr(), /warning|deprecat|experimental/i)
     })
 
-    it('says that links lead nowhere else, where other machines can reach it', async () => {
+    it('warns that links only work locally if it is reachable from other machines', async () => {
       const open = await startServer({ HOST: '0.0.0.0' })
       await open.stop()
       assert.match(open.stdout(), /Links begin with http:\/\/localhost:\d+: set BASE_URL/)
     })
 
-    it('runs with the flags and the thread pool of the launcher', {
+    it('runs with the launcher’s flags and thread pool size', {
       skip: !isLinux && 'needs /proc',
     }, async () => {
       const command = await readFile(`/proc/${server.pid}/cmdline`, 'utf8')
@@ -191,13 +191,13 @@ describe('configuration', { concurrency: 4 }, () => {
     })
   })
 
-  it('takes an empty variable as not set', async (t) => {
+  it('treats an empty variable as unset', async (t) => {
     const { PORT, DATA_DIR, ...others } = Object.fromEntries(VARIABLES.map((name) => [name, '']))
     const server = await serverFor(t, others)
     assert.equal((await request(server.url, 'GET', '/readyz')).status, 200)
   })
 
-  it('shows the terms that the operator wrote', async (t) => {
+  it('shows the operator’s own terms', async (t) => {
     const file = join(folder, 'terms.txt')
     await writeFile(file, 'No pictures of <b>Mondays</b>.')
     const server = await serverFor(t, {
@@ -215,6 +215,6 @@ describe('configuration', { concurrency: 4 }, () => {
 function checkFailed(ran: Ran): void {
   assert.ok(ran.code !== null && ran.code !== 0, `ended with ${ran.code ?? ran.signal}`)
   assert.notEqual(ran.stderr.trim(), '')
-  assert.doesNotMatch(ran.stderr, /\n {4}at /, 'a stack is for bugs, not for slips')
-  assert.doesNotMatch(ran.stdout, /http:\/\//, 'it says nothing of an address')
+  assert.doesNotMatch(ran.stderr, /\n {4}at /, 'no stack trace for a configuration mistake')
+  assert.doesNotMatch(ran.stdout, /http:\/\//, 'no address is printed')
 }

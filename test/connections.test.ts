@@ -1,4 +1,4 @@
-/** What one address may do with connections, and how slowly it may read. */
+/** Connection limits per address, and slow readers. */
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
@@ -15,13 +15,13 @@ import { converse } from './support/socket.ts'
 import { PATIENT_MS, until } from './support/until.ts'
 import { fetchRaw, store } from './support/upload.ts'
 
-/** Addresses of this machine besides 127.0.0.1, as Linux has them. */
-const STRANGER = '127.0.0.66'
-const skip = process.platform !== 'linux' && 'only Linux has more addresses than one on the loopback'
+/** Another loopback address of this machine, on Linux. */
+const OTHER_ADDRESS = '127.0.0.66'
+const skip = process.platform !== 'linux' && 'only Linux has more than one loopback address'
 
 const DIRECT = { TRUSTED_PROXIES: '' }
 const CHUNKED_POST = 'POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
-/** Node answers it itself, unless somebody listens. */
+/** Node responds to it by itself, unless there is a listener. */
 const EXPECTANT_POST = CHUNKED_POST.replace('Host', 'Expect: x\r\nHost')
 
 async function serve(t: TestContext, limits: Partial<Limits>, env: Env = DIRECT): Promise<LocalServer> {
@@ -30,7 +30,7 @@ async function serve(t: TestContext, limits: Partial<Limits>, env: Env = DIRECT)
   return server
 }
 
-function knock(
+function connectFrom(
   t: TestContext,
   { url }: { url: string },
   from: string,
@@ -51,27 +51,27 @@ function knock(
   })
 }
 
-describe('connections of an address', { skip }, () => {
+describe('connections per address', { skip }, () => {
   const QUICK: Partial<Limits> = { settleMs: 0 }
   const three: Env = { ...DIRECT, CONNECTIONS_PER_ADDRESS: '3' }
   const one: Env = { ...DIRECT, CONNECTIONS_PER_ADDRESS: '1' }
 
-  it('past its share take the place of the one that was idle longest, and others have their own', async (t) => {
+  it('over the limit replace the longest-idle one, separately for each address', async (t) => {
     const server = await serve(t, QUICK, three)
-    const taken: Awaited<ReturnType<typeof knock>>[] = []
-    for (let n = 0; n < 3; n++) taken.push(await knock(t, server, STRANGER))
-    for (const nth of [1, 0, 2]) assert.ok(await taken[nth]!.isOpen())
+    const taken: Awaited<ReturnType<typeof connectFrom>>[] = []
+    for (let n = 0; n < 3; n++) taken.push(await connectFrom(t, server, OTHER_ADDRESS))
+    for (const index of [1, 0, 2]) assert.ok(await taken[index]!.isOpen())
     const closed = new Promise((resolve) => taken[1]!.socket.once('close', resolve))
-    assert.ok(await (await knock(t, server, STRANGER)).isOpen())
+    assert.ok(await (await connectFrom(t, server, OTHER_ADDRESS)).isOpen())
     await closed
     assert.ok(await taken[0]!.isOpen())
     assert.ok(await taken[2]!.isOpen())
-    assert.ok(await (await knock(t, server, '127.0.0.67')).isOpen())
+    assert.ok(await (await connectFrom(t, server, '127.0.0.67')).isOpen())
   })
 
-  it('leave those alone that were idle for a moment only', async (t) => {
+  it('do not replace one that was idle only for a moment', async (t) => {
     const server = await serve(t, { settleMs: 60_000, connectionWaitMs: 1 }, one)
-    const taken = await knock(t, server, '127.0.0.1')
+    const taken = await connectFrom(t, server, '127.0.0.1')
     assert.ok(await taken.isOpen())
     const late = await converse(server.url)
     await late.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -79,17 +79,17 @@ describe('connections of an address', { skip }, () => {
     assert.ok(await taken.isOpen())
   })
 
-  it('wait unread while all are busy, in order, and are told that theirs end after an answer', async (t) => {
+  it('queue in order while all others are busy, and get Connection: close while others wait', async (t) => {
     const server = await serve(t, {}, one)
     const busy = await converse(server.url)
     await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
     const late = await Promise.all([1, 2, 3].map(() => converse(server.url)))
     const order: number[] = []
-    const answers = late.map(async (talk, nth) => {
+    const answers = late.map(async (talk, index) => {
       await talk.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
       const answer = await talk.answer()
-      order.push(nth)
-      if (nth < 2) await talk.closed
+      order.push(index)
+      if (index < 2) await talk.closed
       else talk.close()
       return answer
     })
@@ -102,7 +102,7 @@ describe('connections of an address', { skip }, () => {
     assert.equal(third!.headers.get('Connection'), 'keep-alive')
   })
 
-  it('count as the address’s own when they have waited', async (t) => {
+  it('count towards the limit once they leave the queue', async (t) => {
     const server = await serve(t, { connectionWaitMs: 300 }, one)
     const busy = await converse(server.url)
     await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
@@ -116,7 +116,7 @@ describe('connections of an address', { skip }, () => {
     next.close()
   })
 
-  it('that waited in vain are told so, and more than may wait are closed', async (t) => {
+  it('get 503 after waiting too long, and are closed when the queue is full', async (t) => {
     const server = await serve(t, { connectionsWaiting: 2, connectionWaitMs: 300 }, one)
     const busy = await converse(server.url)
     await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
@@ -135,19 +135,19 @@ describe('connections of an address', { skip }, () => {
     busy.close()
   })
 
-  it('of all together have a limit too: one more takes the place of the idlest', async (t) => {
+  it('have a global limit too, over which the longest-idle one is replaced', async (t) => {
     const server = await serve(t, { ...QUICK, connections: 3 })
-    const taken: Awaited<ReturnType<typeof knock>>[] = []
+    const taken: Awaited<ReturnType<typeof connectFrom>>[] = []
     for (const from of ['127.0.0.71', '127.0.0.72', '127.0.0.73']) {
-      taken.push(await knock(t, server, from))
+      taken.push(await connectFrom(t, server, from))
       assert.ok(await taken.at(-1)!.isOpen())
     }
     const closed = new Promise((resolve) => taken[0]!.socket.once('close', resolve))
-    assert.ok(await (await knock(t, server, '127.0.0.74')).isOpen())
+    assert.ok(await (await connectFrom(t, server, '127.0.0.74')).isOpen())
     await closed
   })
 
-  it('are let go of when they come and go while others are busy', async (t) => {
+  it('leave the queue when they disconnect while others are busy', async (t) => {
     const server = await serve(t, { connectionsWaiting: 20 }, one)
     const busy = await converse(server.url)
     await busy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n')
@@ -155,26 +155,30 @@ describe('connections of an address', { skip }, () => {
     for (const talk of gone) talk.close()
     await busy.write('\r\n')
     assert.equal((await busy.answer()).status, 200)
-    assert.ok(await (await knock(t, server, '127.0.0.1')).isOpen())
+    assert.ok(await (await connectFrom(t, server, '127.0.0.1')).isOpen())
   })
 
-  it('are not counted where a trusted proxy makes them', async (t) => {
-    const server = await serve(t, {}, { TRUSTED_PROXIES: `${STRANGER}/32`, CONNECTIONS_PER_ADDRESS: '3' })
-    for (let n = 0; n < 6; n++) assert.ok(await (await knock(t, server, STRANGER)).isOpen())
+  it('are not limited for trusted proxies', async (t) => {
+    const server = await serve(
+      t,
+      {},
+      { TRUSTED_PROXIES: `${OTHER_ADDRESS}/32`, CONNECTIONS_PER_ADDRESS: '3' },
+    )
+    for (let n = 0; n < 6; n++) assert.ok(await (await connectFrom(t, server, OTHER_ADDRESS)).isOpen())
   })
 
-  it('end if chunks of a byte come over them, alone, and may be made anew', async (t) => {
+  it('are closed individually for one-byte chunks, and can be reopened', async (t) => {
     const server = await serve(t, {})
-    const silent = await knock(t, server, '127.0.0.1')
+    const silent = await connectFrom(t, server, '127.0.0.1')
     assert.ok(await silent.isOpen())
     const abuser = await converse(server.url)
     abuser.socket.write(`${CHUNKED_POST}${'1\r\na\r\n'.repeat(5000)}`)
     await abuser.closed
     assert.ok(await silent.isOpen())
-    assert.ok(await (await knock(t, server, '127.0.0.1')).isOpen())
+    assert.ok(await (await connectFrom(t, server, '127.0.0.1')).isOpen())
   })
 
-  it('end too if each body has few small chunks', async (t) => {
+  it('are closed for many bodies with a few small chunks each', async (t) => {
     const server = await serve(t, { pipelined: 1000 })
     const abuser = await converse(server.url)
     const body = `${CHUNKED_POST}${'1\r\na\r\n'.repeat(40)}0\r\n\r\n`
@@ -182,9 +186,9 @@ describe('connections of an address', { skip }, () => {
     await abuser.closed
   })
 
-  it('end if a request expects what nobody knows, whatever it sends behind its answer', async (t) => {
+  it('are closed after a request with an unknown expectation, whatever is sent after the response', async (t) => {
     const server = await serve(t, {})
-    const honest = await knock(t, server, '127.0.0.1')
+    const honest = await connectFrom(t, server, '127.0.0.1')
     assert.ok(await honest.isOpen())
     const abuser = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true })
     const closed = new Promise((resolve) => abuser.once('close', resolve))
@@ -201,9 +205,9 @@ describe('connections of an address', { skip }, () => {
     await Promise.race([closed, sleep(PATIENT_MS, null, { ref: false })])
     clearInterval(sending)
     assert.match(answer, /^HTTP\/1\.1 417 .*expectation-failed/s)
-    assert.ok(abuser.destroyed, 'it is still read')
+    assert.ok(abuser.destroyed, 'the connection is closed')
     assert.ok(await honest.isOpen())
-    // One that is known goes the ordinary way.
+    // A known expectation is handled normally.
     const ordinary = await converse(server.url)
     ordinary.socket.write(
       `${CHUNKED_POST.replace('Host', 'Expect: 100-Continue\r\nHost')}3\r\nabc\r\n0\r\n\r\n`,
@@ -212,7 +216,7 @@ describe('connections of an address', { skip }, () => {
     ordinary.close()
   })
 
-  it('do not end because many small bodies come in a chunk or a few', async (t) => {
+  it('stay open for many small bodies of a few chunks each', async (t) => {
     const server = await serve(t, { pipelined: 1000 })
     const proxy = await converse(server.url)
     proxy.socket.write(`${CHUNKED_POST}${'1\r\na\r\n'.repeat(3)}0\r\n\r\n`.repeat(300))
@@ -220,29 +224,29 @@ describe('connections of an address', { skip }, () => {
     proxy.close()
   })
 
-  it('hold no small chunks of a body that waits for its turn', { skip }, async (t) => {
+  it('do not buffer small chunks of a pipelined body', { skip }, async (t) => {
     const server = await serverFor(t, DIRECT)
     const { id } = await store(server.url, gif({ size: 25_000_000 }))
     const idle = descriptors(server.pid)
     forgetPeak(server.pid)
     const before = peakMegabytes(server.pid)
     const talks = await Promise.all(Array.from({ length: 20 }, () => converse(server.url)))
-    for (const [nth, { socket }] of talks.entries()) {
+    for (const [index, { socket }] of talks.entries()) {
       socket.pause()
       socket.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
-      const post = nth % 2 === 0 ? CHUNKED_POST : EXPECTANT_POST
+      const post = index % 2 === 0 ? CHUNKED_POST : EXPECTANT_POST
       socket.write(`${post}${'1\r\na\r\n'.repeat(60_000)}`)
     }
     await until('all are cut off', () => descriptors(server.pid) <= idle + 1)
-    // Each would hold 60,000 pieces: 16 MB.
+    // Otherwise each connection would buffer 60,000 chunks: 16 MB.
     assert.ok(peakMegabytes(server.pid) < before + 100, `${peakMegabytes(server.pid)} MB, ${before} before`)
   })
 })
 
 describe('a server that stops', () => {
-  it('answers whoever is connected, accepted or not, read or not', async () => {
+  it('answers all open connections, including those not yet accepted or read', async () => {
     const server = await startLocalServer(DIRECT, { limits: { lingerMs: 0 } })
-    // They are connected in one tick, and a server accepts one a tick.
+    // All connect in one tick, and the server accepts one per tick.
     const talks = await Promise.all(Array.from({ length: 50 }, () => converse(server.url)))
     for (const { socket } of talks) socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
     const answers = Promise.all(talks.map(({ answer }) => answer()))
@@ -250,7 +254,7 @@ describe('a server that stops', () => {
     for (const { status } of await answers) assert.equal(status, 200)
   })
 
-  it('waits for no client that sends nothing', async () => {
+  it('does not wait for silent clients', async () => {
     const limits = { lingerMs: 0, settleMs: 50, stopMs: 1e9 }
     const server = await startLocalServer(DIRECT, { limits })
     const talks = await Promise.all(Array.from({ length: 20 }, () => converse(server.url)))
@@ -259,33 +263,33 @@ describe('a server that stops', () => {
   })
 })
 
-describe('answers', () => {
+describe('responses', () => {
   for (const [client, ends] of [
-    ['takes them slowly', false],
-    ['ended its side and reads nothing', true],
+    ['reads slowly', false],
+    ['has closed its side and does not read', true],
   ] as const) {
-    it(`are not owed for ever to a client that ${client}`, async (t) => {
+    it(`are aborted for a client that ${client}`, async (t) => {
       const limits = { checkMs: 50, slowAnswerMs: 400, minBytesPerSecond: 4_000_000 }
       const server = await serve(t, limits)
       const bytes = gif({ size: 25_000_000 })
       const { id } = await store(server.url, bytes)
       const { socket, closed } = await converse(server.url)
       socket.pause()
-      const asking = `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
-      if (ends) socket.end(asking)
-      else socket.write(asking)
+      const get = `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
+      if (ends) socket.end(get)
+      else socket.write(get)
       for (let n = 0; n < 100; n++) {
         socket.read(1000)
         await sleep(20)
       }
-      // What the kernel holds comes before the end.
+      // Drains what the kernel has buffered, up to the end.
       socket.resume()
       await closed
-      assert.ok(socket.bytesRead < bytes.length, 'it got a part')
+      assert.ok(socket.bytesRead < bytes.length, 'the response is incomplete')
     })
   }
 
-  it('take the time that a slow client needs, if it goes on', async (t) => {
+  it('complete for a slow client that keeps reading', async (t) => {
     const server = await serve(t, { checkMs: 50, slowAnswerMs: 4000, minBytesPerSecond: 1000 })
     const bytes = gif({ size: 12_000_000 })
     const { id } = await store(server.url, bytes)
@@ -304,7 +308,7 @@ describe('answers', () => {
 })
 
 describe('pipelined requests', () => {
-  it('for images that are never read hold one image and one file', async (t) => {
+  it('for images that are never read hold one image and one open file per connection', async (t) => {
     const server = await serverFor(t, DIRECT)
     const { id } = await store(server.url, gif({ size: 25_000_000 }))
     const before = process.platform === 'linux' ? descriptors(server.pid) : null
@@ -317,7 +321,7 @@ describe('pipelined requests', () => {
     for (let n = 0; n < 200; n++) {
       assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
       if (before === null) continue
-      // A connection and a file for each, and the one that asks.
+      // One connection and one file each, plus the connection of this request.
       assert.ok(
         descriptors(server.pid) <= before + 2 * talks.length + 4,
         `${descriptors(server.pid)} descriptors`,
@@ -325,11 +329,12 @@ describe('pipelined requests', () => {
     }
     if (before !== null) assert.ok(peakMegabytes(server.pid) < 250, `${peakMegabytes(server.pid)} MB`)
     for (const talk of talks) talk.close()
-    if (before !== null) await until('all is let go', () => descriptors(server.pid) <= before + 1)
+    if (before !== null)
+      await until('all descriptors are released', () => descriptors(server.pid) <= before + 1)
     assert.equal((await fetchRaw(server.url, id)).status, 200)
   })
 
-  it('are answered up to a number, and past it the connection ends', async (t) => {
+  it('are answered up to a limit, beyond which the connection is closed', async (t) => {
     const server = await serve(t, { pipelined: 10 })
     const few = await converse(server.url)
     few.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10))

@@ -1,4 +1,4 @@
-/** A connection that is cut off costs nothing more, though Node's parser goes on. */
+/** A connection that is cut off causes no more work, although Node's parser would continue. */
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -19,19 +19,19 @@ import { converse } from './support/socket.ts'
 const CHUNKS = 10_000
 const POST = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-/** `onPiece` is called with each piece of a body that Node's parser finds. */
+/** `onChunk` is called for each body chunk that Node's parser emits. */
 async function serve(
   t: TestContext,
   handlers: {
     onRequest?: (incoming: IncomingMessage) => void
-    onPiece?: (incoming: IncomingMessage) => void
+    onChunk?: (incoming: IncomingMessage) => void
   },
 ) {
   const server = createServer((incoming, outgoing) => {
     handlers.onRequest?.(incoming)
     const push = incoming.push
     incoming.push = (chunk: Uint8Array | null) => {
-      if (chunk !== null) handlers.onPiece?.(incoming)
+      if (chunk !== null) handlers.onChunk?.(incoming)
       return push.call(incoming, chunk)
     }
     incoming
@@ -45,20 +45,20 @@ async function serve(
 }
 
 describe('a connection that is cut off', () => {
-  it('brings no more pieces of a body, though one read brought thousands', async (t) => {
-    let pieces = 0
+  it('emits no more body chunks, although a single read contained thousands', async (t) => {
+    let chunks = 0
     const { url } = await serve(t, {
-      onPiece(incoming) {
-        if (++pieces === 5) cutOff(incoming.socket)
+      onChunk(incoming) {
+        if (++chunks === 5) cutOff(incoming.socket)
       },
     })
     const talk = await converse(url)
     talk.socket.write(POST + '1\r\na\r\n'.repeat(CHUNKS))
     await talk.closed
-    assert.equal(pieces, 5)
+    assert.equal(chunks, 5)
   })
 
-  it('brings no more requests', async (t) => {
+  it('emits no more requests', async (t) => {
     let requests = 0
     const { url } = await serve(t, {
       onRequest(incoming) {
@@ -71,10 +71,10 @@ describe('a connection that is cut off', () => {
     assert.equal(requests, 5)
   })
 
-  it('leaves a parser that serves the next one', async (t) => {
+  it('leaves a parser that works for the next connection', async (t) => {
     let cuts = 0
     const { url } = await serve(t, {
-      onPiece(incoming) {
+      onChunk(incoming) {
         if (cuts++ < 3) cutOff(incoming.socket)
       },
     })
@@ -90,7 +90,7 @@ describe('a connection that is cut off', () => {
     assert.equal(cuts, 13)
   })
 
-  it('may be told twice, and where nothing is parsed', async (t) => {
+  it('may be cut off twice, and while nothing is being parsed', async (t) => {
     const { server, url } = await serve(t, {})
     const socket = await new Promise<Parameters<typeof cutOff>[0]>((resolve) => {
       server.once('connection', resolve)
@@ -104,23 +104,23 @@ describe('a connection that is cut off', () => {
   })
 })
 
-/** Both ways of the guard: as the server has it, and the plain one that an unknown parser is left with. */
+/** Both strategies of the guard: the server's normal one, and the fallback for an unknown parser. */
 for (const cut of [cutOff, destroy]) {
-  describe(`the guard against small chunks, by ${cut.name}`, () => {
-    const guarded = (t: TestContext, onPiece = () => {}) =>
-      serve(t, { onRequest: (incoming) => guardSmallChunks(incoming, cut), onPiece })
+  describe(`the guard against small chunks, with ${cut.name}`, () => {
+    const guarded = (t: TestContext, onChunk = () => {}) =>
+      serve(t, { onRequest: (incoming) => guardSmallChunks(incoming, cut), onChunk })
 
-    it('ends a connection with more of them than are free', async (t) => {
-      let pieces = 0
-      const { url } = await guarded(t, () => pieces++)
+    it('closes a connection that sends too many small chunks', async (t) => {
+      let chunks = 0
+      const { url } = await guarded(t, () => chunks++)
       const talk = await converse(url)
       talk.socket.write(`${POST}${'1\r\na\r\n'.repeat(CHUNKS)}0\r\n\r\n`)
-      await assert.rejects(talk.answer(), 'it is answered')
-      assert.ok(pieces > FREE_CHUNKS, `${pieces}`)
-      if (cut === cutOff) assert.equal(pieces, FREE_CHUNKS + FREE_CHUNKS_PER_BODY + 1)
+      await assert.rejects(talk.answer(), 'there is a response')
+      assert.ok(chunks > FREE_CHUNKS, `${chunks}`)
+      if (cut === cutOff) assert.equal(chunks, FREE_CHUNKS + FREE_CHUNKS_PER_BODY + 1)
     })
 
-    it('counts those of all bodies of a connection', async (t) => {
+    it('counts small chunks over all bodies of a connection', async (t) => {
       const { url } = await guarded(t)
       const talk = await converse(url)
       const body = `${POST}${'1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY + FREE_CHUNKS / 2)}0\r\n\r\n`
@@ -128,13 +128,13 @@ for (const cut of [cutOff, destroy]) {
       assert.equal((await talk.answer()).status, 200)
       assert.equal((await talk.answer()).status, 200)
       talk.socket.write(body)
-      await assert.rejects(talk.answer(), 'it is answered')
+      await assert.rejects(talk.answer(), 'there is a response')
     })
 
-    it('leaves alone larger chunks, and the first of each body', async (t) => {
+    it('allows larger chunks, and the first small chunks of each body', async (t) => {
       const { url } = await guarded(t)
       const talk = await converse(url)
-      // A read may end in the middle of a chunk, which then counts as two.
+      // Twice the minimum, as a read may split a chunk, which then counts as two.
       const bytes = 2 * MIN_AVERAGE_BYTES
       const large = `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
       for (const chunks of [large.repeat(CHUNKS), '1\r\na\r\n'.repeat(FREE_CHUNKS_PER_BODY)]) {

@@ -1,4 +1,4 @@
-/** A server that runs out of file descriptors says so, once a minute, and counts it. */
+/** A server that runs out of file descriptors logs it once a minute and counts it in the metrics. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
@@ -11,19 +11,19 @@ import { until } from './support/until.ts'
 
 const run = promisify(execFile)
 
-test('exhausted descriptors are logged once, and counted', {
+test('logs exhausted file descriptors once, and counts them', {
   skip: await skipWithout('prlimit'),
 }, async () => {
   const server: RunningServer = await startServer({ CONNECTIONS_PER_ADDRESS: '0' })
   const sockets: Socket[] = []
   try {
-    // What is open stays open: there is room for a few more.
+    // Open descriptors stay open, with room for a few more.
     await run('prlimit', ['--pid', `${server.pid}`, '--nofile=80:80'])
     const lines = () => server.stderr().match(/"no file descriptor is left: [^\n]*/g) ?? []
     await until('it is logged', () => {
-      // Those that send nothing are cut off after a while: others come.
+      // Silent connections are closed after a while, so open new ones.
       const open = sockets.filter(({ destroyed }) => !destroyed).length
-      for (let nth = open; nth < 200; nth++) {
+      for (let count = open; count < 200; count++) {
         const socket = connect(server.port, '127.0.0.1')
         socket.on('error', () => {})
         sockets.push(socket)

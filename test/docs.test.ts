@@ -1,4 +1,4 @@
-/** What the Markdown pages lead people to is there: linked files and their sections, npm scripts, decisions. */
+/** References in the Markdown pages are valid: linked files and sections, npm scripts, decisions. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ const pages = new Map(
   }).map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]),
 )
 
-/** As GitHub makes anchors of headings. */
+/** Heading anchors, as GitHub generates them. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
@@ -22,8 +22,8 @@ function anchorsOf(text: string): string[] {
   )
 }
 
-describe('the pages', () => {
-  it('link to files and sections that are there', () => {
+describe('the Markdown pages', () => {
+  it('link to existing files and sections', () => {
     const broken: string[] = []
     for (const [path, text] of pages) {
       const prose = text.replaceAll(/```[\s\S]*?```/g, '')
@@ -38,7 +38,7 @@ describe('the pages', () => {
     assert.deepEqual(broken, [])
   })
 
-  it('name npm scripts that package.json has', () => {
+  it('mention only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const named = new Set(
       [...pages.values()].flatMap((text) =>
@@ -54,7 +54,7 @@ describe('the pages', () => {
     )
   })
 
-  it('list every decision', () => {
+  it('list every decision record', () => {
     const index = pages.get('docs/decisions/README.md')!
     const decisions = [...pages.keys()].filter((path) => /^docs\/decisions\/\d/.test(path))
     assert.deepEqual(

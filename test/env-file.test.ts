@@ -4,7 +4,7 @@ import { parseEnvFile } from '../src/node/env-file.ts'
 
 const read = (text: string) => Object.fromEntries(parseEnvFile(text, 'pinhole.env'))
 
-test('values with & and # stay whole, quoted or not', () => {
+test('keeps & and # in values, quoted or not', () => {
   const text = `
 # a comment
 ; another
@@ -23,7 +23,7 @@ EMPTY=
   })
 })
 
-test('quotes, backslashes and continued lines are as systemd reads them', () => {
+test('parses quotes, backslashes and line continuations like systemd', () => {
   assert.deepEqual(read('A=one\\\ntwo\nB="say \\"hi\\" for \\$5 \\n"\nC=a\\ b\\\\c\nD=\'a\\b\'"c"d'), {
     A: 'onetwo',
     B: 'say "hi" for $5 \\n',
@@ -32,7 +32,7 @@ test('quotes, backslashes and continued lines are as systemd reads them', () => 
   })
 })
 
-test('a line that is no assignment is named', () => {
+test('reports the line number of an invalid assignment', () => {
   assert.throws(() => read('A=1\nexport B=2'), /pinhole\.env, line 2: write NAME=value/)
   assert.throws(() => read('A="open'), /pinhole\.env, line 1/)
 })

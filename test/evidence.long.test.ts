@@ -1,4 +1,4 @@
-/** What is removed for child abuse is sealed first, for a key that no server has. */
+/** Images removed for child abuse are sealed first, to a key whose private part no server has. */
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { fetchRaw, store } from './support/upload.ts'
 const DAY_MS = 86_400_000
 const REMOVE = ['--reason', 'a hotline', '--rule', 'child-abuse', '--block']
 
-async function* inPieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
+async function* inChunks(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
 }
 
@@ -27,27 +27,27 @@ describe('a sealed box', () => {
     keys = await createKeyPair()
   })
 
-  it('opens to what was sealed, however long, and however it came', async () => {
+  it('opens to the original bytes, for any size and chunking', async () => {
     const seal = await sealerFor(keys.publicKey)
     const MB = 1024 * 1024
     for (const size of [0, 1, MB - 1, MB, MB + 1, 2 * MB, 2 * MB + 5]) {
       const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7) % 251)
-      for (const piece of [4096, 700_001, 3 * MB]) {
-        const box = await seal(inPieces(bytes, piece), size)
-        assert.deepEqual(await open(box, keys.privateKey), bytes, `${size} bytes by ${piece}`)
+      for (const chunk of [4096, 700_001, 3 * MB]) {
+        const box = await seal(inChunks(bytes, chunk), size)
+        assert.deepEqual(await open(box, keys.privateKey), bytes, `${size} bytes in chunks of ${chunk}`)
       }
     }
-    await assert.rejects(seal(inPieces(new Uint8Array(9), 4), 10))
-    await assert.rejects(seal(inPieces(new Uint8Array(9), 4), 8))
+    await assert.rejects(seal(inChunks(new Uint8Array(9), 4), 10))
+    await assert.rejects(seal(inChunks(new Uint8Array(9), 4), 8))
   })
 
-  it('opens for no other key, and not if a byte is changed or cut off', async () => {
+  it('does not open with another key, or if a byte is changed or cut off', async () => {
     const seal = await sealerFor(keys.publicKey)
-    const box = await seal(inPieces(new Uint8Array(1_100_000).fill(3), 65_536), 1_100_000)
-    await assert.rejects(open(box, (await createKeyPair()).privateKey), /another key/)
+    const box = await seal(inChunks(new Uint8Array(1_100_000).fill(3), 65_536), 1_100_000)
+    await assert.rejects(open(box, (await createKeyPair()).privateKey), /different key/)
     const [one, two] = [
-      await seal(inPieces(new Uint8Array(9), 9), 9),
-      await seal(inPieces(new Uint8Array(9), 9), 9),
+      await seal(inChunks(new Uint8Array(9), 9), 9),
+      await seal(inChunks(new Uint8Array(9), 9), 9),
     ]
     assert.notDeepEqual(one, two)
     await fc.assert(
@@ -59,24 +59,24 @@ describe('a sealed box', () => {
       }),
       { numRuns: 20 },
     )
-    // A whole piece.
+    // A whole chunk cut off.
     await assert.rejects(open(box.subarray(0, box.length - (1_100_000 - 1_048_576) - 16), keys.privateKey))
   })
 
-  it('is made for no wrong key', async () => {
+  it('cannot be created for an invalid key', async () => {
     for (const wrong of [`04${'00'.repeat(64)}`, `04${'ff'.repeat(64)}`])
       await assert.rejects(sealerFor(wrong), /EVIDENCE_KEY/)
   })
 })
 
-it('is sealed before it goes, opened offline, and shown to nobody', async (t) => {
+it('seals an image before it is removed, opens it offline, and never serves it', async (t) => {
   const folder = await folderOf(t)
   const keyFile = join(folder, 'key.pem')
   const offline = (words: string[]) => run(['src/node/operator.ts', 'evidence', ...words], {})
   const made = await offline(['key', keyFile])
   const [, EVIDENCE_KEY = ''] =
     /^EVIDENCE_KEY=(04[0-9a-f]{128})$/m.exec(made.stdout) ?? assert.fail(made.stderr)
-  assert.equal((await offline(['key', keyFile])).code, 1, 'a key that is there is never replaced')
+  assert.equal((await offline(['key', keyFile])).code, 1, 'an existing key is never replaced')
 
   const server = await serverFor(t, { EVIDENCE_KEY })
   const { file, image, preview } = await previewed()
@@ -131,7 +131,7 @@ it('is sealed before it goes, opened offline, and shown to nobody', async (t) =>
   assert.deepEqual([facts.removed.reason, facts.removed.rule], ['a hotline', 'child-abuse'])
 })
 
-it('holds what could not be sealed, and removes it when it can be', async (t) => {
+it('holds an image that could not be sealed, and removes it once it can be', async (t) => {
   const { publicKey } = await createKeyPair()
   const server = await serverFor(t, { EVIDENCE_KEY: publicKey })
   const { id } = await store(server.url, gif())
@@ -147,7 +147,7 @@ it('holds what could not be sealed, and removes it when it can be', async (t) =>
   assert.equal((await readdir(boxes)).length, 1)
 })
 
-it('goes along in backups, restores and copies to another store', async (t) => {
+it('is included in backups, restores and copies to another store', async (t) => {
   const folder = await folderOf(t)
   const server = await startServer({ EVIDENCE_KEY: (await createKeyPair()).publicKey })
   t.after(() => server.stop())
@@ -161,7 +161,7 @@ it('goes along in backups, restores and copies to another store', async (t) => {
   assert.deepEqual(await readdir(join(backup, 'evidence')), names)
   await writeFile(join(backup, 'evidence', '2020-01-01-AAAAAAAAAAA.sealed'), 'over')
   assert.equal((await server.operator(['backup', backup])).code, 0)
-  assert.deepEqual(await readdir(join(backup, 'evidence')), names, 'what was forgotten goes')
+  assert.deepEqual(await readdir(join(backup, 'evidence')), names, 'expired evidence is removed')
   const target = await folderOf(t)
   const copied = await server.operator(['copy', '--from', server.dataDir, '--to', target])
   assert.equal(copied.code, 0, copied.stderr)
@@ -173,7 +173,7 @@ it('goes along in backups, restores and copies to another store', async (t) => {
   assert.deepEqual(await readdir(boxes), names)
 })
 
-it('is forgotten after a year, and not by a clock that nobody believes', async (t) => {
+it('is deleted after a year, but not by a clock that is not trusted', async (t) => {
   const folder = join(await folderOf(t), 'evidence')
   const files = openFolderFiles(folder)
   const { publicKey, privateKey } = await createKeyPair()
@@ -191,10 +191,10 @@ it('is forgotten after a year, and not by a clock that nobody believes', async (
   const [name] = await files.names()
   assert.equal(name, '2027-01-01-AAAAAAAAAAA.sealed')
   assert.deepEqual(Buffer.from(readOpened(await open((await files.read(name!))!, privateKey)).bytes), bytes)
-  await mkdir(join(folder, 'somebody-elses'))
+  await mkdir(join(folder, 'unrelated'))
   now += 365 * DAY_MS
   for (const at of [now, Number.NEGATIVE_INFINITY, now - DAY_MS]) await evidence.forget(at)
   assert.equal((await files.names()).length, 2)
   await evidence.forget(now + DAY_MS)
-  assert.deepEqual(await files.names(), ['somebody-elses'])
+  assert.deepEqual(await files.names(), ['unrelated'])
 })

@@ -1,6 +1,6 @@
 /**
- * Images that expire, over random uploads, views, deletions, killed batches, restarts, restores, and clocks that jump by ten
- * days: nothing is shown after its time, nothing is gone before it, and its bytes go soon after.
+ * Property test of expiry over random uploads, views, deletions, killed batches, restarts, restores, and clocks that jump by
+ * ten days: no image is shown after its expiry or gone before it, and its bytes are removed soon after.
  */
 
 import assert from 'node:assert/strict'
@@ -31,15 +31,15 @@ const DAY_MS = 86_400_000
 const TEN_DAYS_MS = 10 * DAY_MS
 const START = Date.parse('2026-07-01T00:00:00.250Z')
 
-type Act =
+type Step =
   | { act: 'upload'; seconds: number | null; size: number }
   | { act: 'pass'; ms: number }
-  | { act: 'view' | 'delete'; nth: number }
+  | { act: 'view' | 'delete'; index: number }
   | { act: 'jump'; ms: number }
   | { act: 'kill'; after: number }
   | { act: 'restart' | 'back up' | 'restore' | 'work' }
 
-const acts: fc.Arbitrary<Act> = fc.oneof(
+const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -55,8 +55,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
       ms: fc.constantFrom(30_000, 59_000, 61_000, 600_000, 3_600_000, DAY_MS, TEN_DAYS_MS),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ act: fc.constant('view' as const), nth: fc.nat(9) }) },
-  { weight: 1, arbitrary: fc.record({ act: fc.constant('delete' as const), nth: fc.nat(9) }) },
+  { weight: 4, arbitrary: fc.record({ act: fc.constant('view' as const), index: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('delete' as const), index: fc.nat(9) }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -71,16 +71,16 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 )
 
-const brief: Act = { act: 'upload', seconds: 60, size: 300_000 }
-const longer: Act = { act: 'upload', seconds: 3600, size: 200 }
-const over: Act = { act: 'pass', ms: 61_000 }
-const seen: Act = { act: 'view', nth: 1 }
+const short: Step = { act: 'upload', seconds: 60, size: 300_000 }
+const longer: Step = { act: 'upload', seconds: 3600, size: 200 }
+const expire: Step = { act: 'pass', ms: 61_000 }
+const view: Step = { act: 'view', index: 1 }
 
-/** What must not be left to chance. */
-const EXAMPLES: [Act[]][] = [
-  // It is in memory.
-  [[{ ...brief, size: 200 }, over, seen]],
-  [[longer, { act: 'jump', ms: TEN_DAYS_MS }, { act: 'work' }, seen, { act: 'jump', ms: 0 }, seen]],
+/** Sequences that must always be tested. */
+const EXAMPLES: [Step[]][] = [
+  // A small image, cached in memory.
+  [[{ ...short, size: 200 }, expire, view]],
+  [[longer, { act: 'jump', ms: TEN_DAYS_MS }, { act: 'work' }, view, { act: 'jump', ms: 0 }, view]],
   [
     [
       longer,
@@ -88,22 +88,22 @@ const EXAMPLES: [Act[]][] = [
       { act: 'restart' },
       { act: 'work' },
       { act: 'jump', ms: 0 },
-      seen,
+      view,
     ],
   ],
-  [[brief, over, { act: 'jump', ms: -TEN_DAYS_MS }, seen, { act: 'restart' }, seen, { act: 'work' }, seen]],
-  [[brief, { act: 'back up' }, over, { act: 'kill', after: 4 }, { act: 'restore' }, seen]],
-  // A start takes a clock that is 20 s ahead for a pause.
+  [[short, expire, { act: 'jump', ms: -TEN_DAYS_MS }, view, { act: 'restart' }, view, { act: 'work' }, view]],
+  [[short, { act: 'back up' }, expire, { act: 'kill', after: 4 }, { act: 'restore' }, view]],
+  // On start, a clock that is 20 s ahead looks like downtime.
   [
     [
-      brief,
+      short,
       { act: 'jump', ms: 20_000 },
       { act: 'pass', ms: 59_000 },
-      seen,
+      view,
       { act: 'restart' },
       { act: 'work' },
       { act: 'jump', ms: 0 },
-      seen,
+      view,
     ],
   ],
 ]
@@ -112,22 +112,22 @@ interface Known {
   id: string
   key: string
   expiresAt: number
-  /** Its key deleted it, it was stored after the backup that is restored, or a mistaken start removed it early. */
+  /** Deleted by key, stored after the restored backup, or removed early after a start with a wrong clock. */
   isGone: boolean
 }
 
 class Killed extends Error {}
 
-/** The port as a process has it that dies at its `count`th call: that and all that follow fail. */
-function dying<T extends object>(port: T, left: { calls: number }): T {
+/** Simulates a process that dies after some calls to the port: all further calls fail. */
+function dying<T extends object>(port: T, remaining: { calls: number }): T {
   return Object.fromEntries(
     Object.entries(port).map(([name, member]) => [
       name,
       typeof member !== 'function'
         ? member
-        : (...given: unknown[]) => {
-            if (left.calls-- <= 0) return Promise.reject(new Killed())
-            return member(...given)
+        : (...args: unknown[]) => {
+            if (remaining.calls-- <= 0) return Promise.reject(new Killed())
+            return member(...args)
           },
     ]),
   ) as T
@@ -136,9 +136,9 @@ function dying<T extends object>(port: T, left: { calls: number }): T {
 class World {
   /** The true time. */
   at = START
-  /** What the machine's clock is ahead of it, and since when. */
+  /** How far the machine's clock is ahead of it, and since when. */
   jumped = { ms: 0, since: START }
-  /** What a start took for a pause, at most, though its clock was ahead. */
+  /** The largest clock error that a start mistook for downtime. */
   private mistakenMs = 0
   readonly images: Known[] = []
   backedUp: Set<string> | null = null
@@ -158,7 +158,7 @@ class World {
     this.backup = await openFilesystemStore({ folder: join(this.folder, 'backup'), hotSetBytes: 0 })
     this.ledger = await openSqliteLedger({ file: join(this.folder, 'ledger.sqlite') })
     this.process = await this.begin()
-    // A server that never ran before has nothing but its clock.
+    // A server that never ran before can only trust its clock.
     await this.perform({ act: 'upload', seconds: 31_536_000, size: 200 })
     await this.process.clock.observe()
   }
@@ -202,8 +202,8 @@ class World {
       expiryClock: clock,
     })
     const expiring = (calls = Number.POSITIVE_INFINITY) => {
-      const left = { calls }
-      const [objects, ledger] = [dying<ObjectStore>(this.objects, left), dying(this.ledger, left)]
+      const remaining = { calls }
+      const [objects, ledger] = [dying<ObjectStore>(this.objects, remaining), dying(this.ledger, remaining)]
       return createExpiring({
         objects,
         ledger,
@@ -216,48 +216,51 @@ class World {
     return { clock, images, raw, expiring }
   }
 
-  /** Everything that servers do at intervals. */
+  /** One run of the expiry job. */
   async work(calls?: number): Promise<void> {
-    const round = this.process.expiring(calls)
-    round.start()
-    await round.stop()
+    const job = this.process.expiring(calls)
+    job.start()
+    await job.stop()
   }
 
-  async perform(act: Act): Promise<void> {
-    switch (act.act) {
+  async perform(step: Step): Promise<void> {
+    switch (step.act) {
       case 'upload': {
-        const body = inChunks(gif({ size: act.size }))
-        const { record, key } = await this.process.images.publish(body, { lifetimeSeconds: act.seconds })
+        const body = inChunks(gif({ size: step.size }))
+        const { record, key } = await this.process.images.publish(body, { lifetimeSeconds: step.seconds })
         const expiresAt =
           record.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(record.expiresAt)
-        const least = this.at + Math.max(0, this.jumped.ms) + (act.seconds ?? Number.POSITIVE_INFINITY) * 1000
-        assert.ok(expiresAt >= least || this.jumped.ms !== 0, 'it stays as long as was asked for')
+        const min = this.at + Math.max(0, this.jumped.ms) + (step.seconds ?? Number.POSITIVE_INFINITY) * 1000
+        assert.ok(expiresAt >= min || this.jumped.ms !== 0, 'it lasts as long as requested')
         this.images.push({ id: record.id, key, expiresAt, isGone: false })
         return
       }
       case 'pass':
-        this.at += this.jumped.ms === 0 ? act.ms : Math.min(act.ms, 600_000)
-        // Somebody puts the clock right within the hour.
+        this.at += this.jumped.ms === 0 ? step.ms : Math.min(step.ms, 600_000)
+        // The clock is corrected within the hour.
         if (this.at - this.jumped.since > UNSURE_MS - 1_200_000) this.jumped = { ms: 0, since: this.at }
         return this.process.clock.observe()
       case 'jump':
-        this.jumped = { ms: act.ms, since: this.jumped.ms === 0 ? this.at : this.jumped.since }
+        this.jumped = { ms: step.ms, since: this.jumped.ms === 0 ? this.at : this.jumped.since }
         return this.process.clock.observe()
       case 'view':
-        if (this.images.length > 0) await this.view(this.images[act.nth % this.images.length]!)
+        if (this.images.length > 0) await this.view(this.images[step.index % this.images.length]!)
         return
       case 'delete': {
-        const image = this.images[act.nth % Math.max(1, this.images.length)]
+        const image = this.images[step.index % Math.max(1, this.images.length)]
         if (image === undefined) return
         const wasThere = await this.process.images.remove(image.key)
-        assert.ok(wasThere || image.isGone || this.at >= image.expiresAt, 'its key deletes it early')
+        assert.ok(
+          wasThere || image.isGone || this.at >= image.expiresAt,
+          'its key deletes it before its expiry',
+        )
         image.isGone = true
         return
       }
       case 'work':
         return this.work()
       case 'kill':
-        return this.work(act.after)
+        return this.work(step.after)
       case 'restart':
         this.process = await this.begin()
         return
@@ -275,7 +278,7 @@ class World {
     }
   }
 
-  /** The folder is lost, the ledger is not. */
+  /** Restores the images after their folder was lost; the ledger is intact. */
   private async restore(): Promise<void> {
     const { backedUp } = this
     if (backedUp === null) return
@@ -293,7 +296,8 @@ class World {
     await removeGone(this.ledger, this.objects)
     for (const image of this.images) if (!backedUp.has(image.id)) image.isGone = true
     for (const { id, expiresAt } of this.images) {
-      if (this.at >= expiresAt) assert.ok((await this.objects.head(id)) === null, 'what expired comes back')
+      if (this.at >= expiresAt)
+        assert.ok((await this.objects.head(id)) === null, 'no expired image is restored')
     }
     this.process = await this.begin()
   }
@@ -317,9 +321,9 @@ class World {
       answer.release?.()
       if (answer.body instanceof ReadableStream) await answer.body.cancel()
       const isShown = answer.status < 400
-      const where = `${target} ${(this.at - expiresAt) / 1000} s after its time`
+      const where = `${target} ${(this.at - expiresAt) / 1000} s after its expiry`
       assert.ok(!isShown || (!isOver && !isGone), `shown: ${where}`)
-      // A clock that is ahead hides what will be there again when it is put right.
+      // A clock that is ahead hides images, which reappear when it is corrected.
       assert.ok(isShown || isOver || isGone || this.jumped.ms > 0, `not shown: ${where}`)
       if (isShown) this.checkLifetime(answer.headers, expiresAt)
     }
@@ -342,24 +346,24 @@ class World {
     if (expiresAt !== Number.POSITIVE_INFINITY) assert.ok(this.at + seconds * 1000 <= expiresAt + 1000, value)
   }
 
-  /** Nothing is gone before its time, but by as much as a start was mistaken. */
+  /** No image is gone before its expiry, by more than the clock error that a start mistook for downtime. */
   async checkThere(): Promise<void> {
     for (const image of this.images) {
       const { id, expiresAt, isGone } = image
       if (isGone || this.at >= expiresAt || (await this.objects.head(id)) !== null) continue
       assert.ok(
         this.at >= expiresAt - this.mistakenMs,
-        `gone ${(expiresAt - this.at) / 1000} s before its time`,
+        `gone ${(expiresAt - this.at) / 1000} s before its expiry`,
       )
       image.isGone = true
     }
   }
 
-  /** When the clock is right and nobody is killed, bytes go within a minute. */
+  /** With a correct clock and no kills, bytes are removed within a minute of the expiry. */
   async checkGone(): Promise<void> {
     this.jumped = { ms: 0, since: this.at }
     this.process = await this.begin()
-    // A server that does not know whether its clock is right waits for somebody to put it right.
+    // A server that cannot know whether its clock is right waits for an hour.
     for (let passed = 0; passed <= UNSURE_MS + 120_000; passed += 60_000) {
       this.at += 60_000
       await this.work()
@@ -379,9 +383,9 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-test('nothing is shown after its time or gone before it, and its bytes go', async () => {
+test('does not show an image after its expiry or lose it before, and removes its bytes', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(acts, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
+    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
       const folder = await newFolder()
       const world = new World(folder)
       try {
@@ -400,7 +404,7 @@ test('nothing is shown after its time or gone before it, and its bytes go', asyn
   )
 })
 
-test('a repeat of an upload that expired is refused, and stores nothing', async (t) => {
+test('refuses a retry of an expired upload, and stores nothing', async (t) => {
   const folder = await folderOf(t)
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   const ledger = await ledgerOf(t, folder)
@@ -424,10 +428,10 @@ test('a repeat of an upload that expired is refused, and stores nothing', async 
   now += 59_000
   assert.equal((await send()).isRepeat, true)
   now += 2000
-  await assert.rejects(send(), { code: 'idempotency-key-reused', message: /deleted or expired/ })
+  await assert.rejects(send(), { code: 'idempotency-key-reused', message: /deleted or has expired/ })
 })
 
-test('verify names what expired long ago, and tells a ledger that does not know of all that expires', async (t) => {
+test('verify reports images that expired long ago, and restores missing expiries in the ledger', async (t) => {
   const folder = await folderOf(t)
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })

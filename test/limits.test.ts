@@ -1,4 +1,4 @@
-/** docs/limits.md says the limits as the code has them; every promise and threat of SECURITY.md has its tests. */
+/** docs/limits.md matches the limits in the code; every promise and threat in SECURITY.md has tests. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { LIMITS } from '../src/node/http/limits.ts'
 import { IN_VAIN, REPORT_BUDGETS } from '../src/service/moderation/reports.ts'
 import { ROOT } from './support/processes/process.ts'
 
-it('docs/limits.md has the figures of the code', async () => {
+it('docs/limits.md matches the limits in the code', async () => {
   const page = await readFile(join(ROOT, 'docs/limits.md'), 'utf8')
   const figures = await figuresInCode()
   for (const row of page.split('\n').filter((line) => /^\| .+`[\w.]+` \|$/.test(line))) {
@@ -17,7 +17,7 @@ it('docs/limits.md has the figures of the code', async () => {
   }
 })
 
-/** By name: members of `LIMITS`, constants of any module. Times in ms, sizes in bytes. */
+/** Members of `LIMITS` and constants of all modules, by name. Times in ms, sizes in bytes. */
 async function figuresInCode(): Promise<Map<string, number[]>> {
   const figures = new Map<string, number[]>()
   const add = (name: string, figure: number) => figures.set(name, [...(figures.get(name) ?? []), figure])
@@ -48,31 +48,31 @@ function unitless(figure: string): number {
   return Number(count) * (factors[unit] ?? assert.fail(`no unit: ${figure}`))
 }
 
-for (const [what, heading] of [
+for (const [kind, heading] of [
   ['promise', 'What is promised'],
   ['threat', 'What the server defends against'],
 ] as const) {
-  it(`every ${what} that SECURITY.md names has tests that are there`, async () => {
+  it(`every ${kind} in SECURITY.md has existing tests`, async () => {
     const page = await readFile(join(ROOT, 'SECURITY.md'), 'utf8')
     const section =
-      page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? assert.fail(heading)
+      page.split(/^## /m).find((section) => section.startsWith(`${heading}\n`)) ?? assert.fail(heading)
     const table = section.split('\n').filter((line) => line.startsWith('|'))
-    assert.match(table[0]!, new RegExp(`^\\| ${what} \\| (?:.+ \\| )?tests \\|$`))
+    assert.match(table[0]!, new RegExp(`^\\| ${kind} \\| (?:.+ \\| )?tests \\|$`))
     const rows = table.slice(2)
     assert.ok(rows.length > 10)
     for (const row of rows) {
       const [, name, tests] =
-        /^\| (.+?) \|(?: .+ \|)? (`test\/.+) \|$/.exec(row) ?? assert.fail(`without its tests: ${row}`)
-      assertThere(name!, tests!)
+        /^\| (.+?) \|(?: .+ \|)? (`test\/.+) \|$/.exec(row) ?? assert.fail(`without tests: ${row}`)
+      assertExists(name!, tests!)
     }
   })
 }
 
-function assertThere(row: string, tests: string): void {
+function assertExists(row: string, tests: string): void {
   let folder = ''
   for (const [, name] of tests.matchAll(/`([^`]+)`/g)) {
     if (name!.startsWith('npm run ')) continue
-    // A name alone is in the folder of the one before it.
+    // A bare name is in the folder of the previous path.
     const path = name!.includes('/') ? name! : join(folder, name!)
     folder = dirname(path)
     assert.ok(existsSync(join(ROOT, path)), `${row}: ${path}`)

@@ -1,4 +1,4 @@
-/** The lines that an operator reads: one an event, with what is needed to find an image, and nothing of a visitor. */
+/** Log lines for the operator: one per event, with enough to find an image, and nothing about visitors. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { request } from './support/http.ts'
@@ -20,17 +20,21 @@ function linesOf(server: RunningServer, message: string): Line[] {
   return lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === message)
 }
 
-/** One that was not there before `act`. */
-async function lineAfter(server: RunningServer, message: string, act: () => Promise<unknown>): Promise<Line> {
+/** The log line caused by `action`. */
+async function lineAfter(
+  server: RunningServer,
+  message: string,
+  action: () => Promise<unknown>,
+): Promise<Line> {
   const before = linesOf(server, message).length
-  await act()
+  await action()
   await until(`a line "${message}"`, () => linesOf(server, message).length > before)
   const lines = linesOf(server, message)
-  assert.equal(lines.length, before + 1, 'one line an event')
+  assert.equal(lines.length, before + 1, 'one line per event')
   return lines.at(-1)!
 }
 
-test('uploads and deletions leave a line each: id, outcome, bytes, duration, and no address, key or query', async (t) => {
+test('logs uploads and deletions with ID, outcome, bytes and duration, but no address, key or query', async (t) => {
   const server = await serverFor(t, { LOG_LEVEL: 'info' })
   const image = gif({ size: 5000 })
   let id = ''

@@ -14,7 +14,7 @@ import { type RunningServer, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
 
-/** By name and labels, as written: `pinhole_uploads_total{outcome="stored"}`. */
+/** Values by name and labels, e.g. `pinhole_uploads_total{outcome="stored"}`. */
 type Samples = Map<string, number>
 
 async function scrape(server: RunningServer): Promise<Samples> {
@@ -41,7 +41,7 @@ for (const WORKERS of ['1', '2']) {
     })
     after(() => server?.stop())
 
-    it('count what happened in every process', async () => {
+    it('count events of all processes', async () => {
       const images = []
       for (let i = 0; i < 6; i++) images.push(await store(server.url, gif({ size: 2000 })))
       assert.equal((await post(server.url, Buffer.from('text'), '198.51.100.9')).status, 415)
@@ -68,12 +68,12 @@ for (const WORKERS of ['1', '2']) {
       assert.ok([...samples.keys()].some((name) => name.startsWith('pinhole_build_info{version="')))
     })
 
-    it('have as many series for a thousand addresses as for one, and no id or address in any', async () => {
+    it('have a bounded number of series, and no ID or address in any label', async () => {
       const { id, key } = await store(server.url, gif(), '198.51.100.2')
       await fetchRaw(server.url, id)
       await request(server.url, 'GET', '/nowhere-0')
       await request(server.url, 'PATCH', `/${id}`)
-      // The scrape itself is an answer too, from the next one on.
+      // A scrape counts as a request itself, visible from the next one on.
       await scrape(server)
       const before = await scrape(server)
       for (let i = 0; i < 50; i++) {
@@ -87,11 +87,11 @@ for (const WORKERS of ['1', '2']) {
     })
 
     if (WORKERS === '2') {
-      it('keep what a dead worker counted', async () => {
+      it('keep the counts of a dead worker', async () => {
         const before = await scrape(server)
         const [victim] = childrenOf(server.pid) ?? []
         process.kill(victim!, 'SIGKILL')
-        await until('it has a successor', async () => {
+        await until('it is replaced', async () => {
           const now = childrenOf(server.pid)
           return now?.length === 2 && !now.includes(victim!)
         })
@@ -102,13 +102,13 @@ for (const WORKERS of ['1', '2']) {
   })
 }
 
-it('a scrape while a worker starts leaves the server’s start as it is', async (t) => {
+it('does not disturb startup when scraped while a worker is starting', async (t) => {
   const dataDir = await folderOf(t)
   const LATE_WORKER = join(dataDir, 'late')
   const NODE_OPTIONS = `--import ${new URL('support/processes/late-worker.ts', import.meta.url).href}`
   const started = startServer({ WORKERS: '2', LATE_WORKER, NODE_OPTIONS }, { dataDir })
   t.after(async () => (await started).stop())
-  await until('one worker is there, and the other is about to be', async () => {
+  await until('one worker is running, and the other is starting', async () => {
     const scraped = await atAdmin(dataDir, 'GET', '/metrics').catch(() => null)
     return scraped?.status === 200 && existsSync(LATE_WORKER)
   })
@@ -119,8 +119,8 @@ it('a scrape while a worker starts leaves the server’s start as it is', async 
   assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
 })
 
-describe('counts', () => {
-  it('put each duration into one bucket, and all of them into the sum', async () => {
+describe('the duration histogram', () => {
+  it('puts each duration into one bucket, and adds all of them to the sum', async () => {
     const [one, other] = [createCounting(), createCounting()]
     for (const [i, bound] of DURATION_BUCKETS.entries()) (i % 2 ? one : other).request('raw', 200, bound)
     one.request('raw', 200, 1000)

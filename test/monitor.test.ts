@@ -1,4 +1,4 @@
-/** What nobody does anything about: it is told once, and an urgent report without an answer pauses uploads. */
+/** Alerts: each condition sends one notice, and an unanswered urgent report pauses uploads. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -37,11 +37,11 @@ interface Scene {
     gone: Set<string>
     asked: string[]
   }
-  /** Some server of several looks. */
+  /** Runs a check on one of several servers. */
   check(machine?: string): Promise<void>
   report(id: string, severity: number, hours: number, more?: Partial<Report>): Promise<void>
-  /** Kinds that are told, with how often. */
-  told(): Promise<string[]>
+  /** Pending notices as kind and count. Marks them as delivered. */
+  notices(): Promise<string[]>
 }
 
 async function sceneFor(t: TestContext, defaults: Partial<SettingValues> = {}): Promise<Scene> {
@@ -108,7 +108,7 @@ async function sceneFor(t: TestContext, defaults: Partial<SettingValues> = {}): 
       }
       assert.equal(await ledger.fileReport(report, 9), 'filed')
     },
-    async told() {
+    async notices() {
       const claimed = await ledger.claimNotices(clock.now + HOUR_MS, 1)
       for (const notice of claimed) await ledger.settleNotice(notice, clock.now, clock.now)
       return claimed.map(({ kind, count }) => `${kind} ${count}`).sort()
@@ -116,8 +116,8 @@ async function sceneFor(t: TestContext, defaults: Partial<SettingValues> = {}): 
   }
 }
 
-test('an urgent report without an answer for an hour pauses uploads, once, and says so', async (t) => {
-  const { ledger, clock, check, report, told } = await sceneFor(t)
+test('an urgent report that is unanswered for an hour pauses uploads once, with a notice', async (t) => {
+  const { ledger, clock, check, report, notices } = await sceneFor(t)
   await report('AAAAAAAAAAA', 1, 48)
   await check()
   clock.now += 59 * MINUTE_MS
@@ -126,22 +126,22 @@ test('an urgent report without an answer for an hour pauses uploads, once, and s
   clock.now += 2 * MINUTE_MS
   await Promise.all([check('a'), check('b'), check('c')])
   assert.deepEqual(await ledger.settings(), { uploads: 'paused' })
-  assert.deepEqual(await told(), ['uploads.paused 1'])
+  assert.deepEqual(await notices(), ['uploads.paused 1'])
   const [act] = await ledger.auditLog(10)
   assert.deepEqual([act?.subject, act?.who], ['uploads=paused', 'pinhole'])
   await ledger.changeSettings({ uploads: null }, 'seen', new Date(clock.now))
   clock.now += HOUR_MS
   await check()
-  assert.deepEqual(await ledger.settings(), {}, 'whoever resumes is not paused again for the same report')
+  assert.deepEqual(await ledger.settings(), {}, 'after resuming, the same report does not pause again')
   await report('BBBBBBBBBBB', 0, 48)
   await check()
   clock.now += HOUR_MS
   await check()
-  assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'for another it is')
+  assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'another report does')
 })
 
-test('what is answered, is not urgent, or was told to nobody pauses nothing', async (t) => {
-  const pausesNot = async (
+test('reports that are answered, not urgent, or without receivers do not pause uploads', async (t) => {
+  const assertNoPause = async (
     change: (scene: Scene) => Promise<unknown>,
     severity = 0,
     defaults: Partial<SettingValues> = {},
@@ -154,106 +154,106 @@ test('what is answered, is not urgent, or was told to nobody pauses nothing', as
     await scene.check()
     assert.deepEqual(await scene.ledger.settings(), {})
   }
-  await pausesNot(({ ledger }) => ledger.recordHold('AAAAAAAAAAA', 'seen', new Date(START)))
-  await pausesNot(({ ledger }) => ledger.recordDeletion('AAAAAAAAAAA', new Date(START)))
-  await pausesNot(async ({ world }) => {
+  await assertNoPause(({ ledger }) => ledger.recordHold('AAAAAAAAAAA', 'seen', new Date(START)))
+  await assertNoPause(({ ledger }) => ledger.recordDeletion('AAAAAAAAAAA', new Date(START)))
+  await assertNoPause(async ({ world }) => {
     world.gone.add('AAAAAAAAAAA')
   })
-  await pausesNot(async () => {}, 2)
-  await pausesNot(async ({ world }) => {
+  await assertNoPause(async () => {}, 2)
+  await assertNoPause(async ({ world }) => {
     world.hasReceivers = false
   })
-  await pausesNot(async () => {}, 0, { 'unanswered-minutes': 0 })
+  await assertNoPause(async () => {}, 0, { 'unanswered-minutes': 0 })
 })
 
-test('a case without an image, or that only crowded networks reported, pauses nothing and wakes nobody', async (t) => {
-  const { ledger, clock, world, check, report, told } = await sceneFor(t)
+test('a case without an image, or reported only by crowded networks, neither pauses nor notifies', async (t) => {
+  const { ledger, clock, world, check, report, notices } = await sceneFor(t)
   await report('AAAAAAAAAAA', 0, 1)
   await report('BBBBBBBBBBB', 0, 1, { isCrowded: true })
   await check()
-  assert.deepEqual(world.asked, [], 'nothing is told yet, so the store is asked nothing')
+  assert.deepEqual(world.asked, [], 'without an alert, there is no store lookup')
   world.gone.add('AAAAAAAAAAA')
   clock.now += 2 * HOUR_MS
-  for (let round = 0; round < 3; round++) await check()
+  for (let count = 0; count < 3; count++) await check()
   assert.deepEqual(await ledger.settings(), {})
-  assert.deepEqual(await told(), [])
-  // Each looks twice where what is visible is: it may be released between the two.
-  assert.deepEqual(world.asked, Array(4).fill('AAAAAAAAAAA'), 'once for each of two things to be told')
+  assert.deepEqual(await notices(), [])
+  // Each lookup checks for a visible image twice, as it may be released in between.
+  assert.deepEqual(world.asked, Array(4).fill('AAAAAAAAAAA'), 'one lookup for each of the two conditions')
   assert.equal((await ledger.caseOf('AAAAAAAAAAA'))?.isImageGone, true)
-  await report('BBBBBBBBBBB', 0, 1, { receiptSha256: 'somebody else' })
+  await report('BBBBBBBBBBB', 0, 1, { receiptSha256: 'another reporter' })
   clock.now += 2 * HOUR_MS
   await check()
   clock.now += 2 * HOUR_MS
   await check()
-  assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'somebody else says so too')
+  assert.deepEqual(await ledger.settings(), { uploads: 'paused' }, 'another reporter confirmed it')
 })
 
-test('a flood stays known until its day is over', async (t) => {
+test('a flood alert stays active until the end of its day', async (t) => {
   const { ledger, clock, check } = await sceneFor(t)
-  const begin = () => ledger.raiseAlert('flood 2026-07-31', new Date(clock.now), { raises: 'a', pause: null })
-  assert.equal(await begin(), true)
+  const raise = () => ledger.raiseAlert('flood 2026-07-31', new Date(clock.now), { raises: 'a', pause: null })
+  assert.equal(await raise(), true)
   await check()
-  assert.equal(await begin(), false)
+  assert.equal(await raise(), false)
   clock.now += 24 * HOUR_MS
   await check()
   assert.deepEqual(await ledger.activeAlerts(), [])
 })
 
-test('a case that is due soon is told once', async (t) => {
-  const { clock, check, report, told } = await sceneFor(t)
+test('a case that is due soon sends one notice', async (t) => {
+  const { clock, check, report, notices } = await sceneFor(t)
   await report('AAAAAAAAAAA', 3, 72)
   await report('BBBBBBBBBBB', 4, 8)
   await check()
-  assert.deepEqual(await told(), [])
+  assert.deepEqual(await notices(), [])
   clock.now += 6 * HOUR_MS + MINUTE_MS
   await Promise.all([check('a'), check('b')])
-  assert.deepEqual(await told(), ['case.due 1'])
+  assert.deepEqual(await notices(), ['case.due 1'])
   clock.now += 60 * HOUR_MS
   await check()
   await check()
-  assert.deepEqual(await told(), ['case.due 1'], 'the other one, and neither again')
+  assert.deepEqual(await notices(), ['case.due 1'], 'for the other case only')
 })
 
-test('the full disk of a machine that is there no more is forgotten, and one that stays full is told again', async (t) => {
-  const { clock, ledger, world, check, told } = await sceneFor(t)
+test('a disk alert of a vanished machine expires, and is raised again if the disk is still full', async (t) => {
+  const { clock, ledger, world, check, notices } = await sceneFor(t)
   const active = async () => (await ledger.activeAlerts()).map(({ name }) => name)
   world.used = 0.91
   await check('container-1')
-  assert.deepEqual(await told(), ['disk.high 1'])
+  assert.deepEqual(await notices(), ['disk.high 1'])
   await check('container-2')
   assert.deepEqual(await active(), ['disk container-1', 'disk container-2'])
   clock.now += 25 * HOUR_MS
   await check('container-2')
   assert.deepEqual(await active(), ['disk container-2'])
-  await told()
+  await notices()
   await check('container-1')
-  assert.deepEqual(await told(), ['disk.high 1'])
+  assert.deepEqual(await notices(), ['disk.high 1'])
 })
 
-test('a stuck purge and a full disk are told when they begin, and again when they begin again', async (t) => {
-  const { world, check, told } = await sceneFor(t)
+test('a stuck purge and a full disk send a notice when they begin, and another when they recur', async (t) => {
+  const { world, check, notices } = await sceneFor(t)
   world.purgeSeconds = 301
   world.used = 0.91
   await check('a')
   await check('b')
-  assert.deepEqual(await told(), ['disk.high 2', 'purge.stuck 1'], 'each machine has its disk')
+  assert.deepEqual(await notices(), ['disk.high 2', 'purge.stuck 1'], 'one per machine')
   world.used = 0.88
   world.purgeSeconds = 2
   await check('a')
   world.used = 0.91
   await check('a')
-  assert.deepEqual(await told(), [], 'it was not over')
+  assert.deepEqual(await notices(), [], 'the alert had not ended')
   world.used = 0.8
   await check('a')
   world.used = 0.91
   world.purgeSeconds = 400
   await check('a')
-  assert.deepEqual(await told(), ['disk.high 1', 'purge.stuck 1'])
+  assert.deepEqual(await notices(), ['disk.high 1', 'purge.stuck 1'])
   world.tombstoneSeconds = 301
   await check('a')
   await check('b')
-  assert.deepEqual(await told(), ['tombstones.stuck 1'])
+  assert.deepEqual(await notices(), ['tombstones.stuck 1'])
   world.used = null
   await check('a')
-  assert.deepEqual(await told(), [])
+  assert.deepEqual(await notices(), [])
 })

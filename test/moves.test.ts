@@ -1,4 +1,4 @@
-/** What the operator decided happens, whichever process dies in between. */
+/** The operator's decisions are carried out, even if processes die in between. */
 import assert from 'node:assert/strict'
 import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,27 +41,27 @@ async function partsFor(t: TestContext) {
   return { folder, objects, ledger, clock: { now: Date.now() } }
 }
 
-function process(
+function newProcess(
   parts: { objects: ObjectStore; ledger: Ledger; clock: { now: number } },
   changes: Partial<ObjectStore> = {},
 ) {
-  const given = {
+  const args = {
     objects: { ...parts.objects, ...changes },
     ledger: parts.ledger,
     purges: NO_PURGES,
     now: () => parts.clock.now,
     onFailure: () => {},
   }
-  const moves = createMoves(given)
-  return { moves, takedown: createTakedown({ ...given, moves, evidence: null }) }
+  const moves = createMoves(args)
+  return { moves, takedown: createTakedown({ ...args, moves, evidence: null }) }
 }
 
-test('another process finishes a hold, a release and a removal whose process died', async (t) => {
+test('another process finishes a hold, release or removal if its process dies', async (t) => {
   const parts = await partsFor(t)
   const bytes = bytesFor(1, 3000)
   const record = await put(parts.objects, ID, bytes)
   const dead = new Promise<never>(() => {})
-  const living = process(parts)
+  const living = newProcess(parts)
   for (const [act, at, check] of [
     ['hold', 'before', () => assertHeld(parts.objects, record, bytes)],
     ['release', 'before', () => assertHolds(parts.objects, record, bytes)],
@@ -74,7 +74,7 @@ test('another process finishes a hold, a release and a removal whose process die
       isReached = true
       return dead
     }
-    const dying = process(parts, {
+    const dying = newProcess(parts, {
       [act]: at === 'before' ? stop : (id: string) => parts.objects[act](id).then(stop),
     })
     if (act === 'remove') void dying.takedown.remove(ID, 'x', { block: false })
@@ -82,7 +82,7 @@ test('another process finishes a hold, a release and a removal whose process die
     await until('it died', () => isReached)
     parts.clock.now += 120_000
     living.moves.start()
-    await until('it is done', async () => (await parts.ledger.claimMove(ID, 0, 1)) === null)
+    await until('the move is done', async () => (await parts.ledger.claimMove(ID, 0, 1)) === null)
     await living.moves.stop()
     await check()
   }
@@ -92,15 +92,15 @@ test('another process finishes a hold, a release and a removal whose process die
   )
 })
 
-test('the last act wins, however many decide at once', async (t) => {
+test('the last of several concurrent decisions wins', async (t) => {
   const parts = await partsFor(t)
   const bytes = bytesFor(1, 3000)
   const record = await put(parts.objects, ID, bytes)
-  const two = [process(parts), process(parts)]
-  for (let round = 0; round < 10; round++) {
+  const [one, two] = [newProcess(parts), newProcess(parts)]
+  for (let count = 0; count < 10; count++) {
     await Promise.all(
-      Array.from({ length: 6 }, (_, nth) =>
-        nth % 2 === 0 ? two[nth % 2]!.takedown.hold(ID, 'x') : two[nth % 2]!.takedown.release(ID, 'x'),
+      Array.from({ length: 6 }, (_, index) =>
+        index % 2 === 0 ? one.takedown.hold(ID, 'x') : two.takedown.release(ID, 'x'),
       ),
     )
     const [last] = await parts.ledger.auditLog(1)
@@ -111,35 +111,35 @@ test('the last act wins, however many decide at once', async (t) => {
   }
 })
 
-test('a store that is away for a moment delays an act, and loses none', async (t) => {
+test('a temporarily unavailable store delays a hold, but does not lose it', async (t) => {
   const parts = await partsFor(t)
   const bytes = bytesFor(1, 3000)
   const record = await put(parts.objects, ID, bytes)
-  const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
-  await assert.rejects(unlucky.takedown.hold(ID, 'x'), /away/)
+  const failing = newProcess(parts, { hold: () => Promise.reject(new Error('away')) })
+  await assert.rejects(failing.takedown.hold(ID, 'x'), /away/)
   await assertHolds(parts.objects, record, bytes)
   parts.clock.now += 10_000
-  const { moves } = process(parts)
+  const { moves } = newProcess(parts)
   moves.start()
   await until('it is held', async () => (await parts.objects.head(ID)) === null)
   await moves.stop()
   await assertHeld(parts.objects, record, bytes)
 })
 
-test('a removal that is recorded is carried out, whatever others decide meanwhile', async (t) => {
+test('a recorded removal is carried out, whatever is decided concurrently', async (t) => {
   for (const act of ['release', 'hold'] as const)
     for (const isHeld of [true, false]) {
       const parts = await partsFor(t)
       await put(parts.objects, ID, bytesFor(1, 3000))
-      const other = process(parts)
+      const other = newProcess(parts)
       if (isHeld) await other.takedown.hold(ID, 'x')
       let answer: unknown
-      const recordRemoval: Ledger['recordRemoval'] = async (...given) => {
-        const isRecorded = await parts.ledger.recordRemoval(...given)
+      const recordRemoval: Ledger['recordRemoval'] = async (...args) => {
+        const isRecorded = await parts.ledger.recordRemoval(...args)
         answer = await other.takedown[act](ID, 'y')
         return isRecorded
       }
-      const { takedown } = process({ ...parts, ledger: { ...parts.ledger, recordRemoval } })
+      const { takedown } = newProcess({ ...parts, ledger: { ...parts.ledger, recordRemoval } })
       assert.deepEqual(await takedown.remove(ID, 'z', { block: false }), { removed: true, blocked: [] })
       const which = `${act}, ${isHeld ? 'held' : 'visible'} before`
       assert.equal(answer, false, which)
@@ -151,21 +151,21 @@ test('a removal that is recorded is carried out, whatever others decide meanwhil
 })
 
 for (const act of ['release', 'keep'] as const) {
-  test(`a ${act} in the moment a removal is due ends it, and blocks nothing`, async (t) => {
+  test(`a ${act} at the moment a removal is due cancels it, and blocks nothing`, async (t) => {
     const parts = await partsFor(t)
-    const { takedown, moves } = process(parts)
+    const { takedown, moves } = newProcess(parts)
     const bytes = bytesFor(1, 3000)
     const record = await put(parts.objects, ID, bytes)
     await parts.ledger.fileReport(report({ id: ID }), 10)
     let answer: unknown
-    const recordRemoval: Ledger['recordRemoval'] = async (...given) => {
+    const recordRemoval: Ledger['recordRemoval'] = async (...args) => {
       answer ??= await takedown[act](ID, 'y')
-      return parts.ledger.recordRemoval(...given)
+      return parts.ledger.recordRemoval(...args)
     }
-    const given = { ...parts, ledger: { ...parts.ledger, recordRemoval } }
-    const late = process(given)
+    const args = { ...parts, ledger: { ...parts.ledger, recordRemoval } }
+    const late = newProcess(args)
     const decisions = createDecisions({
-      ...given,
+      ...args,
       ...late,
       moves,
       now: () => parts.clock.now,
@@ -184,13 +184,13 @@ for (const act of ['release', 'keep'] as const) {
   })
 }
 
-test('a removal that the store put off is carried out, although somebody releases the image', async (t) => {
+test('a removal delayed by the store is carried out despite a later release', async (t) => {
   const parts = await partsFor(t)
   await put(parts.objects, ID, bytesFor(1, 3000))
-  const { moves, takedown } = process(parts)
+  const { moves, takedown } = newProcess(parts)
   await takedown.hold(ID, 'x')
-  const unlucky = process(parts, { removeHeld: () => Promise.reject(new Error('away')) })
-  await assert.rejects(unlucky.takedown.remove(ID, 'y', { block: false }), /away/)
+  const failing = newProcess(parts, { removeHeld: () => Promise.reject(new Error('away')) })
+  await assert.rejects(failing.takedown.remove(ID, 'y', { block: false }), /away/)
   assert.equal(await takedown.release(ID, 'z'), false)
   await assertAbsent(parts.objects, ID)
   parts.clock.now += 10_000
@@ -200,14 +200,14 @@ test('a removal that the store put off is carried out, although somebody release
   await assertAbsent(parts.objects, ID)
 })
 
-for (const [late, then] of [
+for (const [late, next] of [
   ['release', 'hold'],
   ['hold', 'release'],
 ] as const)
-  test(`a ${late} that waited behind a slow one undoes no ${then} that came since`, async (t) => {
+  test(`a ${late} queued behind a slow one does not undo a later ${next}`, async (t) => {
     const parts = await partsFor(t)
     const ids = ['a', 'b', 'c'].map(idFor)
-    const living = process(parts)
+    const living = newProcess(parts)
     for (const id of ids) {
       await put(parts.objects, id, bytesFor(1, 3000))
       if (late === 'release') await living.takedown.hold(id, 'x')
@@ -215,37 +215,36 @@ for (const [late, then] of [
       if (late === 'release') await parts.ledger.recordRelease(id, 'y', new Date(parts.clock.now))
       else await parts.ledger.recordHold(id, 'y', new Date(parts.clock.now))
     }
-    const { promise: isSlow, resolve: goOn } = Promise.withResolvers<void>()
+    const { promise: stalled, resolve: resume } = Promise.withResolvers<void>()
     const begun: string[] = []
-    const slow = process(parts, {
+    const slow = newProcess(parts, {
       [late]: async (id: string) => {
         begun.push(id)
-        if (begun.length === 1) await isSlow
+        if (begun.length === 1) await stalled
         return parts.objects[late](id)
       },
     })
     slow.moves.start()
-    await until('it is at the first', () => begun.length === 1)
+    await until('the first move has begun', () => begun.length === 1)
     parts.clock.now += 61_000
     living.moves.start()
     const isDone = async (id: string) => (await parts.ledger.claimMove(id, 0, 1)) === null
-    await until('others are done', async () => (await Promise.all(ids.map(isDone))).every(Boolean))
+    await until('all moves are done', async () => (await Promise.all(ids.map(isDone))).every(Boolean))
     await living.moves.stop()
-    for (const id of ids) assert.equal(await living.takedown[then](id, 'z'), true)
-    goOn()
+    for (const id of ids) assert.equal(await living.takedown[next](id, 'z'), true)
+    resume()
     await slow.moves.stop()
     living.moves.start()
     await until('all are in place', async () => {
       const seen = await Promise.all(ids.map((id) => parts.objects.head(id)))
       const done = await Promise.all(ids.map(isDone))
-      return done.every(Boolean) && seen.every((record) => (record === null) === (then === 'hold'))
+      return done.every(Boolean) && seen.every((record) => (record === null) === (next === 'hold'))
     })
     await living.moves.stop()
-    assert.deepEqual((await parts.ledger.heldIds(10)).sort(), then === 'hold' ? [...ids].sort() : [])
-    assert.deepEqual(begun, ids.slice(0, 1), 'no claim is kept behind a slow move')
+    assert.deepEqual((await parts.ledger.heldIds(10)).sort(), next === 'hold' ? [...ids].sort() : [])
+    assert.deepEqual(begun, ids.slice(0, 1), 'the slow process claimed nothing else')
   })
 
-/** What shows and deletes by key over these parts. */
 function imagesOf(parts: { ledger: Ledger; objects: ObjectStore; purges?: typeof NO_PURGES }) {
   return createImages({
     purges: NO_PURGES,
@@ -259,13 +258,13 @@ function imagesOf(parts: { ledger: Ledger; objects: ObjectStore; purges?: typeof
   })
 }
 
-test('caches are purged after a removal whose answer of the store was lost', async (t) => {
+test('purges caches after a removal even if the response of the store was lost', async (t) => {
   const parts = await partsFor(t)
   const key = ID + 'k'.repeat(32)
   await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
   const log: string[] = []
-  const remove: ObjectStore['remove'] = async (...given) => {
-    await parts.objects.remove(...given)
+  const remove: ObjectStore['remove'] = async (...args) => {
+    await parts.objects.remove(...args)
     log.push('removed')
     throw new StoreUnavailable()
   }
@@ -275,27 +274,30 @@ test('caches are purged after a removal whose answer of the store was lost', asy
   assert.deepEqual(log, ['purge', 'removed', 'purge'])
 })
 
-for (const seen of ['as it is looked for', 'as it is removed'])
-  test(`deletes by its key what is released ${seen}`, async (t) => {
+for (const moment of ['lookup', 'removal'])
+  test(`deletes an image by key if it is released during the ${moment}`, async (t) => {
     const parts = await partsFor(t)
     const key = ID + 'k'.repeat(32)
     await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
-    const { takedown } = process(parts)
+    const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
     let isReleased = false
-    /** Answers first, and then has the image released. */
-    const releasing = <Given extends unknown[], Answer>(act: (...given: Given) => Promise<Answer>) => {
-      return async (...given: Given): Promise<Answer> => {
-        const answer = await act(...given)
+    /** Releases the image right after the call. */
+    const releasing = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
+      return async (...args: Args): Promise<Result> => {
+        const result = await call(...args)
         if (!isReleased) {
           isReleased = true
           assert.equal(await takedown.release(ID, 'y'), true)
         }
-        return answer
+        return result
       }
     }
-    const act = seen === 'as it is looked for' ? 'head' : 'remove'
-    const objects = { ...parts.objects, [act]: releasing<never[], unknown>(parts.objects[act] as never) }
+    const method = moment === 'lookup' ? 'head' : 'remove'
+    const objects = {
+      ...parts.objects,
+      [method]: releasing<never[], unknown>(parts.objects[method] as never),
+    }
     assert.equal(await imagesOf({ ...parts, objects }).remove(key), true)
     assert.equal(isReleased, true)
     await assertAbsent(parts.objects, ID)
@@ -304,14 +306,14 @@ for (const seen of ['as it is looked for', 'as it is removed'])
   })
 
 for (const act of ['release', 'keep'] as const)
-  test(`a ${act} counts more than a hold that the store put off`, async (t) => {
+  test(`a ${act} supersedes an earlier hold delayed by the store`, async (t) => {
     const parts = await partsFor(t)
     const bytes = bytesFor(1, 3000)
     const record = await put(parts.objects, ID, bytes)
     await parts.ledger.fileReport(report({ id: ID }), 5)
-    const { moves, takedown } = process(parts)
-    const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
-    await assert.rejects(unlucky.takedown.hold(ID, 'x'), /away/)
+    const { moves, takedown } = newProcess(parts)
+    const failing = newProcess(parts, { hold: () => Promise.reject(new Error('away')) })
+    await assert.rejects(failing.takedown.hold(ID, 'x'), /away/)
     parts.clock.now += 10_000
     assert.equal(await takedown[act](ID, 'y'), true)
     await moves.carryOut(ID)
@@ -321,13 +323,13 @@ for (const act of ['release', 'keep'] as const)
   })
 
 for (const act of ['release', 'keep'] as const)
-  test(`a ${act} ends the hold of an image whose deletion did not come to its end`, async (t) => {
+  test(`a ${act} ends the hold of an image whose deletion was interrupted`, async (t) => {
     const parts = await partsFor(t)
     const key = ID + 'k'.repeat(32)
     const keySha256 = nodeHashes.sha256(key)
     const { sha256 } = await put(parts.objects, ID, bytesFor(1, 3000), { keySha256 })
     await parts.ledger.fileReport(report({ id: ID }), 5)
-    const { takedown } = process(parts)
+    const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
     const recordHeldGone = () => Promise.reject(new Error('this process died'))
     const dying = imagesOf({ ...parts, ledger: { ...parts.ledger, recordHeldGone } })
@@ -338,31 +340,31 @@ for (const act of ['release', 'keep'] as const)
     assert.equal(await parts.ledger.whyWithheld([sha256]), null)
   })
 
-test('an image that somebody holds while it is kept is not held with a case that is decided', async (t) => {
+test('an image held during a keep does not end up held with a closed case', async (t) => {
   const parts = await partsFor(t)
   const bytes = bytesFor(1, 3000)
   const record = await put(parts.objects, ID, bytes)
   await parts.ledger.fileReport(report({ id: ID }), 5)
-  const { takedown } = process(parts)
+  const { takedown } = newProcess(parts)
   let isHeld = false
-  const recordKeep: Ledger['recordKeep'] = async (...given) => {
+  const recordKeep: Ledger['recordKeep'] = async (...args) => {
     if (!isHeld) {
       isHeld = true
       assert.equal(await takedown.hold(ID, 'x'), true)
     }
-    return parts.ledger.recordKeep(...given)
+    return parts.ledger.recordKeep(...args)
   }
-  const keeping = process({ ...parts, ledger: { ...parts.ledger, recordKeep } })
+  const keeping = newProcess({ ...parts, ledger: { ...parts.ledger, recordKeep } })
   assert.equal(await keeping.takedown.keep(ID, 'y'), true)
   await assertHolds(parts.objects, record, bytes)
   assert.equal((await parts.ledger.caseOf(ID))?.state, 'kept')
 })
 
-for (const who of ['a report', 'a removal that blocks'] as const)
-  test(`${who} finds an image that is released while it is looked for`, async (t) => {
+for (const action of ['a report', 'a removal that blocks'] as const)
+  test(`${action} finds an image that is released during the lookup`, async (t) => {
     const parts = await partsFor(t)
     const { sha256 } = await put(parts.objects, ID, bytesFor(1, 3000))
-    const { takedown } = process(parts)
+    const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
     let isReleased = false
     const headHeld: ObjectStore['headHeld'] = async (id) => {
@@ -372,25 +374,25 @@ for (const who of ['a report', 'a removal that blocks'] as const)
       }
       return parts.objects.headHeld(id)
     }
-    if (who === 'a report') {
+    if (action === 'a report') {
       const objects = { ...parts.objects, headHeld }
       assert.equal((await findImage({ ...parts, objects }, ID)).state, 'visible')
     } else {
-      const removal = await process(parts, { headHeld }).takedown.remove(ID, 'z', { block: true })
+      const removal = await newProcess(parts, { headHeld }).takedown.remove(ID, 'z', { block: true })
       assert.deepEqual(removal, { removed: true, blocked: [sha256] })
     }
   })
 
-test('an image that is held while its upload ends stays, and can be released', async (t) => {
+test('an image held at the end of its upload is kept, and can be released', async (t) => {
   const parts = await partsFor(t)
   const key = ID + 'k'.repeat(32)
-  const unlucky = process(parts, { hold: () => Promise.reject(new Error('away')) })
+  const failing = newProcess(parts, { hold: () => Promise.reject(new Error('away')) })
   let isHeld = false
   const whyAbsent: Ledger['whyAbsent'] = async (id) => {
-    // Stored, and seen by a repeat and by the operator.
+    // The image is stored and visible to a retry and the operator.
     if (!isHeld && (await parts.objects.head(id)) !== null) {
       isHeld = true
-      await assert.rejects(unlucky.takedown.hold(id, 'x'), /away/)
+      await assert.rejects(failing.takedown.hold(id, 'x'), /away/)
     }
     return parts.ledger.whyAbsent(id)
   }
@@ -405,16 +407,16 @@ test('an image that is held while its upload ends stays, and can be released', a
   })
   await assert.rejects(upload, { code: 'held' })
   parts.clock.now += 10_000
-  await process(parts).moves.carryOut(ID)
-  assert.equal(await process(parts).takedown.release(ID, 'y'), true)
+  await newProcess(parts).moves.carryOut(ID)
+  assert.equal(await newProcess(parts).takedown.release(ID, 'y'), true)
   assert.deepEqual(await bodyOf((await parts.objects.open(ID))!), new Uint8Array(bytes))
-  assert.equal(isKept, true, 'it takes one of the uploads of its address')
+  assert.equal(isKept, true, 'it counts against the quota of its address')
 })
 
-test('says that a damaged image is held, while the ledger is away', async (t) => {
+test('reports a damaged image as held while the ledger is unavailable', async (t) => {
   const parts = await partsFor(t)
   await put(parts.objects, ID, bytesFor(1, 3000))
-  await process(parts).takedown.hold(ID, 'x')
+  await newProcess(parts).takedown.hold(ID, 'x')
   await truncate(join(parts.folder, 'held', ID), 2000)
   const whyAbsent = () => Promise.reject(new LedgerUnavailable({ cause: new Error('away') }))
   const images = imagesOf({ ...parts, ledger: { ...parts.ledger, whyAbsent } })
@@ -423,17 +425,17 @@ test('says that a damaged image is held, while the ledger is away', async (t) =>
   assert.equal(await images.find(idFor('b')), null)
 })
 
-test('learns the digests of what is held, however many damaged images come before', async (t) => {
+test('backfills the digests of held images, regardless of damaged images before them', async (t) => {
   const parts = await partsFor(t)
   const [damaged, whole] = ['0000000000A', 'zzzzzzzzzzz']
   for (const id of [damaged, whole]) {
     await put(parts.objects, id, bytesFor(1, 3000))
-    // By a server that did not know of digests.
+    // As an older version did, without digests.
     await parts.ledger.recordHold(id, 'x', new Date(parts.clock.now))
     await parts.objects.hold(id)
   }
   await truncate(join(parts.folder, 'held', damaged), 2000)
-  const round = async () => {
+  const runOnce = async () => {
     const moves = createMoves({
       ...parts,
       purges: NO_PURGES,
@@ -444,8 +446,8 @@ test('learns the digests of what is held, however many damaged images come befor
     moves.start()
     await moves.stop()
   }
-  // From any id on.
-  for (let nth = 0; nth < 20; nth++) await round()
+  // Each run starts at a random ID.
+  for (let count = 0; count < 20; count++) await runOnce()
   assert.notEqual((await parts.ledger.holdOf(whole))?.digests, null)
   assert.equal((await parts.ledger.holdOf(damaged))?.digests, null)
 })

@@ -1,4 +1,4 @@
-/** No pixel is ever decoded in the server: nothing that it loads, down to the last package, could. */
+/** The server never decodes pixels: nothing in its dependency graph could. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -10,9 +10,9 @@ import { build } from 'vite'
 const ROOT = resolve(import.meta.dirname, '..')
 const ENTRY = 'src/node.ts'
 
-/** A digest, which knows bytes and no images. SQLite is Node's own. */
+/** Packages with native or WebAssembly code: only a hash function. SQLite is built into Node. */
 const COMPILED = ['xxhash-wasm']
-/** Builds the pages where it is installed; a server that was installed without it has them built. */
+/** Builds the pages in development; an installed server ships with built pages. */
 const BUILDERS = ['vite']
 
 const CODECS =
@@ -21,11 +21,11 @@ const CODECS =
 interface Graph {
   /** Absolute paths. */
   files: string[]
-  /** What is imported and not followed: names of packages and of built-in modules. */
+  /** Imports that are not followed: names of packages and built-in modules. */
   outside: string[]
 }
 
-/** All that `entry` imports, statically or not, with each import resolved as a bundler does. */
+/** All static and dynamic imports of `entry`, resolved like a bundler does. */
 async function importGraph(entry: string, unfollowed: string[]): Promise<Graph> {
   const ids = new Set<string>()
   await build({
@@ -47,7 +47,7 @@ async function importGraph(entry: string, unfollowed: string[]): Promise<Graph> 
   return { files: followed, outside: [...ids].filter((id) => !id.startsWith('/') && !id.startsWith('\0')) }
 }
 
-/** Folder of the package that a file belongs to. `null` if it is the project's own. */
+/** Folder of the package that a file belongs to. `null` for the project's own files. */
 function packageOf(file: string): string | null {
   const parts = file.split('/node_modules/')
   const inside = parts.pop()!
@@ -63,7 +63,7 @@ function nameOf(folder: string): string {
 const { files, outside } = await importGraph(ENTRY, BUILDERS)
 const packages = [...new Set(files.map(packageOf))].filter((folder) => folder !== null)
 
-test('the whole graph is followed', () => {
+test('follows the whole import graph', () => {
   for (const file of ['src/formats/inspect.ts', 'src/formats/jpeg/walk.ts', 'src/service']) {
     assert.ok(
       files.some((path) => path.startsWith(join(ROOT, file))),
@@ -76,14 +76,14 @@ test('the whole graph is followed', () => {
   assert.deepEqual(unknown, [], 'every import is resolved')
 })
 
-test('nothing of the client, which has codecs, is in it', () => {
+test('contains no client code, which has codecs', () => {
   assert.deepEqual(
     files.filter((file) => /^src\/(client|cli)\//.test(file.slice(ROOT.length + 1))),
     [],
   )
 })
 
-test('no package in it is an image codec', () => {
+test('contains no image codec package', () => {
   const names = [...packages.map(nameOf), ...outside]
   assert.deepEqual(
     names.filter((name) => CODECS.test(name)),
@@ -91,14 +91,14 @@ test('no package in it is an image codec', () => {
   )
 })
 
-test('no package in it brings native or WebAssembly code, but a digest', async () => {
-  const bringing: string[] = []
+test('contains no package with native or WebAssembly code, except for a hash function', async () => {
+  const compiled: string[] = []
   for (const folder of packages) {
     const found = await glob(['**/*.{node,wasm}', '**/binding.gyp'], { cwd: folder, dot: true })
-    if (found.length > 0) bringing.push(nameOf(folder))
+    if (found.length > 0) compiled.push(nameOf(folder))
   }
   assert.deepEqual(
-    bringing.filter((name) => !COMPILED.includes(name)),
+    compiled.filter((name) => !COMPILED.includes(name)),
     [],
   )
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('no package in it brings native or WebAssembly code, but a digest', async (
   )
 })
 
-test('the project brings none either, and asks for no decoder of the runtime', () => {
+test('the server itself uses neither WebAssembly nor decoders of the runtime', () => {
   const own = files.filter((file) => packageOf(file) === null)
   assert.ok(own.length > 50)
   for (const file of own) {
@@ -116,7 +116,7 @@ test('the project brings none either, and asks for no decoder of the runtime', (
   }
 })
 
-test('this would see a codec', async () => {
+test('would detect a codec', async () => {
   const graph = await importGraph('test/support/images/pictures.ts', ['sharp'])
   assert.ok(graph.outside.some((id) => CODECS.test(id)))
 })

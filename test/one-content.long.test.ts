@@ -1,4 +1,4 @@
-/** No id ever shows two contents, whatever is done: on S3 and Postgres. */
+/** An ID never serves two different contents, on S3 and Postgres. */
 import { after, test } from 'node:test'
 import { oneContent } from './support/one-content.ts'
 import { startBackends } from './support/processes/cluster.ts'
@@ -6,5 +6,5 @@ import { startBackends } from './support/processes/cluster.ts'
 const backends = await startBackends({ ceph: false })
 after(() => backends.stop())
 
-test('no id ever shows two contents, whatever is done, on S3 and Postgres', () =>
+test('an ID never serves two different contents, on S3 and Postgres', () =>
   oneContent(10, () => backends.place()))

@@ -1,12 +1,12 @@
-/** A request's body is read in one way: `src/node/http/body.ts`, and what is left of it by `src/node/http/drain.ts`. */
+/** Request bodies are only read by `src/node/http/body.ts`, and drained by `src/node/http/drain.ts`. */
 import assert from 'node:assert/strict'
 import { glob, readFile } from 'node:fs/promises'
 import { it } from 'node:test'
 
-/** Where a body's bytes come from the socket. */
+/** The only files that may read a body from the socket. */
 const READERS = ['src/node/http/body.ts', 'src/node/http/drain.ts']
 
-/** Ways of Hono, of `Request`, and of Node's streams to get at a body. */
+/** All ways to read a body with Hono, `Request` and Node's streams. */
 const WAYS = [
   /\breq(uest)?\.(raw|json|text|blob|bytes|arrayBuffer|formData|parseBody)\b(?!:)/,
   /\b(req|request|incoming)\b\s*\.(on|once|addListener)\(\s*'(data|readable)'/,
@@ -19,7 +19,7 @@ function waysIn(source: string): string[] {
   return source.split('\n').filter((line) => WAYS.some((way) => way.test(line)))
 }
 
-it('knows the ways to read a body', () => {
+it('detects all ways to read a body', () => {
   for (const line of [
     'const form = await c.req.parseBody()',
     'await c.req.json()',
@@ -39,7 +39,7 @@ it('reads bodies in one place', async () => {
     files++
     if (READERS.includes(path)) continue
     const lines = waysIn(await readFile(path, 'utf8'))
-    // The upload's request is our own shape: its body comes from the one reader.
+    // `request.body` in uploads is our own type, whose body comes from these readers.
     found.push(
       ...lines.filter((line) => !line.includes('request.body)')).map((line) => `${path}: ${line.trim()}`),
     )

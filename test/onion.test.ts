@@ -1,4 +1,4 @@
-/** What comes by an onion service: circuits in place of addresses, and pages that name the onion. */
+/** Onion services: circuits in place of addresses, and pages that announce the onion URL. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { clientAddress, trustedProxies } from '../src/http/headers/client-address.ts'
@@ -10,7 +10,7 @@ import { post, store } from './support/upload.ts'
 const CIRCUIT = 'fc00:dead:beef:4dd3::17:2a'
 const ONION_URL = 'http://aokkqcpfsoe23at4qfulsp3hz3tqrhue5cm276fj2jvy7slkiiiqktyd.onion'
 
-it('counts each circuit by itself, as a trusted proxy names it', () => {
+it('treats each circuit as a separate client, if named by a trusted proxy', () => {
   const trusted = trustedProxies(['127.0.0.1/32'])
   const one = clientAddress('127.0.0.1', CIRCUIT, trusted)
   const other = clientAddress('127.0.0.1', 'fc00:dead:beef:4dd3::17:2b', trusted)
@@ -19,17 +19,17 @@ it('counts each circuit by itself, as a trusted proxy names it', () => {
   assert.notEqual(one.network, other.network)
   const near = clientAddress('127.0.0.1', 'fc00:dead:beef:4dd4::17:2a', trusted)
   assert.equal(near.isCircuit, undefined)
-  assert.equal(clientAddress('198.51.100.1', CIRCUIT, trusted).isCircuit, undefined, 'anybody may write it')
+  assert.equal(clientAddress('198.51.100.1', CIRCUIT, trusted).isCircuit, undefined, 'untrusted header')
 })
 
-it('wants a challenge of a circuit’s first upload, and names the onion on pages', async (t) => {
+it('requires a challenge for a circuit’s first upload, and sends Onion-Location with pages', async (t) => {
   const server = await serverFor(t, { ONION_URL, CHALLENGE: 'on' })
   assert.equal((await post(server.url, gif(), CIRCUIT)).json().error, 'challenge-required')
-  const asked = await request(server.url, 'GET', '/api/challenge', {
+  const challenge = await request(server.url, 'GET', '/api/challenge', {
     headers: { 'X-Forwarded-For': CIRCUIT },
   })
-  assert.equal(asked.status, 200, asked.text)
-  assert.ok(asked.text.includes('token'), asked.text)
+  assert.equal(challenge.status, 200, challenge.text)
+  assert.ok(challenge.text.includes('token'), challenge.text)
   const { id } = await store(server.url, gif(), '198.51.100.7')
   for (const path of ['/', '/terms', `/${id}`]) {
     const page = await request(server.url, 'GET', path)

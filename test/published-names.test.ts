@@ -1,4 +1,4 @@
-/** No command that people are shown fetches a package by a name that is not registered: anybody could register it. */
+/** No documented command fetches a package by a name that we have not registered, as anyone could register it. */
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -9,16 +9,16 @@ import { ROOT } from './support/processes/process.ts'
 const { packages } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
 const names = Object.values(packages).join('|')
 
-/** A package manager or runner that is given one of our names, and not a path. What Wrangler is given names a database. */
+/** A package manager or runner with one of our names rather than a path. Not Wrangler, where the name is a database. */
 const FETCHES = new RegExp(
   `\\b(?:npm (?:install|i|add|exec)|npx(?! wrangler )|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx|bun add|deno (?:add|run))\\b[^\\n|&;]*[\\s:](?:${names})(?![\\w/.-])`,
 )
 
-/** Our image by a name that an engine would look up in a registry of somebody else's. */
+/** Our image by a name that would be looked up in a third-party registry. */
 const LOOKED_UP =
   /(?<![\w./-])(?!localhost\/|registry\.example\/)(?:[\w.-]+\/)*pinhole(?:-server)?:(?:\d+\.|latest)/
 
-it('no page, message or document fetches an unpublished package or image', async () => {
+it('does not tell users to fetch an unpublished package or image', async () => {
   const files = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*', 'examples/**/*', 'src/**/*.ts', 'bin/*'], {
     cwd: ROOT,
     exclude: ['**/node_modules/**'],

@@ -1,4 +1,4 @@
-/** The quota of an address on a real ledger, while other servers use the same one; and the caps of all. */
+/** The quota of an address with concurrent servers on a real ledger, and the global limits. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -22,29 +22,29 @@ const options = {
   hashes: nodeHashes,
 }
 
-it('refuses nobody for an upload that another server gives up at that moment', async () => {
+it('does not refuse an upload while another server releases its reservation', async () => {
   const other = createQuota(ledger, options)
-  const held = await other.reserve(CLIENT)
-  const here = createQuota(
+  const reservation = await other.reserve(CLIENT)
+  const quota = createQuota(
     {
       ...ledger,
-      // Between the two looks of a refusal.
+      // Between the two ledger calls of a refusal.
       async refusals(bucket, day) {
-        await held!.release()
+        await reservation!.release()
         return ledger.refusals(bucket, day)
       },
     },
     options,
   )
-  assert.equal(await here.reserve(CLIENT), null, 'it is worth another try')
-  const second = await here.reserve(CLIENT)
+  assert.equal(await quota.reserve(CLIENT), null, 'a retry makes sense')
+  const second = await quota.reserve(CLIENT)
   assert.equal(second?.used, 1)
   second.confirm()
-  await here.stop()
-  await assert.rejects(here.reserve(CLIENT), { code: 'quota-exceeded' })
+  await quota.stop()
+  await assert.rejects(quota.reserve(CLIENT), { code: 'quota-exceeded' })
 })
 
-it('takes nothing of one cap for an image that is too large for what is left of another', async () => {
+it('does not count an image against one limit if another limit refuses it', async () => {
   const caps = { 'daily-uploads': 1, 'daily-bytes': 100 }
   const capacity = createCapacity({
     ledger,
@@ -52,7 +52,7 @@ it('takes nothing of one cap for an image that is too large for what is left of 
     now: Date.now,
     freeBytes: () => null,
     onReached() {},
-    // What is told of it may come when the ledger is closed.
+    // The report that a limit was reached may come after the ledger is closed.
     onFailure() {},
   })
   await assert.rejects(capacity.take(101), { code: 'capacity-reached' })

@@ -1,6 +1,6 @@
 /**
- * docs/five-dollars.md, as somebody follows it: on two machines one after the other, minimal Debians with the package, against
- * Ceph's gateway where it runs. What the page has of apt, systemd, cron and the proxy is done by hand.
+ * Follows docs/five-dollars.md step by step on two minimal Debian systems with the package, one after the other, against
+ * Ceph's gateway where available. The steps for apt, systemd, cron and the proxy are simulated.
  */
 import assert from 'node:assert/strict'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -19,8 +19,8 @@ import { plainRequests } from './support/s3/under-test.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, type Stored, store } from './support/upload.ts'
 
-/** Commands of the page for what a test machine has not. */
-const ELSEWHERE = /^(?:apt-get install caddy|cp Caddyfile |journalctl )/
+/** Commands of the page that a test machine cannot run. */
+const SKIPPED = /^(?:apt-get install caddy|cp Caddyfile |journalctl )/
 
 const skip = await whyNoBareRoot()
 
@@ -45,7 +45,7 @@ describe('a small machine and a bucket', { skip }, () => {
     if (folder) await rm(folder, { recursive: true, force: true })
   })
 
-  /** The code of a section, block by block, with the bucket of the test in place of R2's. */
+  /** The code blocks of a section, with the test's bucket in place of R2's. */
   async function blocksOf(heading: string): Promise<string[]> {
     const { endpoint, bucket, accessKeyId, secretAccessKey, region = 'us-east-1' } = s3.service
     const page = (await readFile(join(ROOT, 'docs/five-dollars.md'), 'utf8'))
@@ -60,7 +60,7 @@ describe('a small machine and a bucket', { skip }, () => {
     )
   }
 
-  /** A machine as the page makes it, and a shell of its root. `systemctl` means the server. */
+  /** A machine set up as on the page, with a root shell. `systemctl` controls the server. */
   async function machine() {
     const bare = await makeBareRoot()
     machines.push(bare)
@@ -70,12 +70,12 @@ describe('a small machine and a bucket', { skip }, () => {
       const [, verb] = /^systemctl (start|restart|stop) pinhole$/.exec(line) ?? []
       if (line.startsWith('apt-get install ./pinhole-server')) {
         await installPackage(bare, debian)
-        // dpkg starts it where systemd runs.
+        // With systemd, dpkg would start it.
         unit = await startUnit(bare, port)
       } else if (verb !== undefined) {
         await unit?.stop()
         unit = verb === 'stop' ? undefined : await startUnit(bare, port)
-      } else if (!ELSEWHERE.test(line)) await bare.asRoot('/bin/sh', '-c', line)
+      } else if (!SKIPPED.test(line)) await bare.asRoot('/bin/sh', '-c', line)
     }
     return {
       url: `http://127.0.0.1:${port}`,
@@ -92,7 +92,7 @@ describe('a small machine and a bucket', { skip }, () => {
     }
   }
 
-  test('the first is lost, and the next one has all that was acknowledged', async () => {
+  test('after the first machine is lost, the second one has everything that was acknowledged', async () => {
     const [install = '', settings = '', start = ''] = await blocksOf('The machine')
     assert.match(settings, /^DATA_DIR=\/var\/lib\/pinhole\n/)
     const [cron = ''] = await blocksOf('Every hour')
@@ -117,8 +117,8 @@ describe('a small machine and a bucket', { skip }, () => {
     assert.equal((await remove(first.url, deletedAfter.key)).status, 200)
     const lostAt = Date.now()
     const plain = plainRequests(s3.service)
-    // It says every 20 s until when it knows everything.
-    await until('the second place knows of the deletion, and that this was all', async () => {
+    // The watermark advances every 20 s.
+    await until('the second location has the deletion, and a later watermark', async () => {
       const keys = await plain.list('second/')
       const texts = await Promise.all(keys.map(async (key) => `${(await plain.get(key)).bytes}`))
       const followed = texts[keys.findIndex((key) => key.endsWith('followed.json'))] ?? '{"until":0}'
@@ -131,7 +131,7 @@ describe('a small machine and a bucket', { skip }, () => {
 
     const next = await machine()
     await next.follow(install)
-    assert.ok((await next.data()).includes('ledger.sqlite'), 'the page has its folder emptied')
+    assert.ok((await next.data()).includes('ledger.sqlite'), 'the page tells to empty the folder')
     await next.configure(settings)
     await next.follow(restore)
     assert.deepEqual((await fetchRaw(next.url, kept.id)).body, images[0])

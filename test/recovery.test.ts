@@ -1,4 +1,4 @@
-/** Images and ledgers on their way into copies and backups and back, while operators and uploaders go on. */
+/** Copies, backups and restores of images and ledgers, while operators and uploaders keep working. */
 import assert from 'node:assert/strict'
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,21 +23,21 @@ import { folderOf } from './support/folder.ts'
 import { bytesFor, heldOf, idFor, listOf, put } from './support/stored-images.ts'
 import { until } from './support/until.ts'
 
-const [SEEN, HIDDEN] = [idFor('v'), idFor('h')]
+const [VISIBLE, HELD] = [idFor('v'), idFor('h')]
 
-/** Two stores, the first with an image that is visible and one that is held. */
+/** Two stores, the first with a visible and a held image. */
 async function storesFor(t: TestContext): Promise<{ from: ObjectStore; to: ObjectStore }> {
   const folder = await folderOf(t)
   const [from, to] = await Promise.all(
     ['from', 'to'].map((name) => openFilesystemStore({ folder: join(folder, name), hotSetBytes: 0 })),
   )
   t.after(() => Promise.all([from!.close(), to!.close()]))
-  for (const [nth, id] of [SEEN, HIDDEN].entries()) await put(from!, id, bytesFor(nth, 3000))
-  await from!.hold(HIDDEN)
+  for (const [index, id] of [VISIBLE, HELD].entries()) await put(from!, id, bytesFor(index, 3000))
+  await from!.hold(HELD)
   return { from: from!, to: to! }
 }
 
-/** `act` comes after the list was read, and before anybody has it. */
+/** Runs `act` after the listing was read but before it is returned. */
 function listedBefore(store: ObjectStore, act: () => Promise<unknown>): ObjectStore {
   return {
     ...store,
@@ -49,35 +49,35 @@ function listedBefore(store: ObjectStore, act: () => Promise<unknown>): ObjectSt
   }
 }
 
-test('what is released while a store is listed is brought over', async (t) => {
+test('copies an image that is released during the listing', async (t) => {
   const { from, to } = await storesFor(t)
-  const released = listedBefore(from, () => from.release(HIDDEN))
+  const released = listedBefore(from, () => from.release(HELD))
   const { copied } = await transferImages({ from: released, to, bytesPerSecond: null })
-  assert.deepEqual([copied, await listOf(to), await heldOf(to)], [2, [HIDDEN, SEEN].sort(), []])
+  assert.deepEqual([copied, await listOf(to), await heldOf(to)], [2, [HELD, VISIBLE].sort(), []])
 })
 
-test('what is released while a store is listed, and held in the copy, is released there', async (t) => {
+test('releases an image in the copy if it is released during the listing', async (t) => {
   const { from, to } = await storesFor(t)
   await transferImages({ from, to, bytesPerSecond: null })
-  assert.deepEqual(await heldOf(to), [HIDDEN])
-  const released = listedBefore(from, () => from.release(HIDDEN))
+  assert.deepEqual(await heldOf(to), [HELD])
+  const released = listedBefore(from, () => from.release(HELD))
   await transferImages({ from: released, to, bytesPerSecond: null })
   assert.deepEqual(await heldOf(to), [])
 })
 
-test('a copy keeps what is held or released meanwhile, and drops what is gone', async (t) => {
+test('keeps images that are held or released during a copy, and prunes removed ones', async (t) => {
   const { from, to } = await storesFor(t)
   const gone = [idFor('g'), idFor('k')] as const
-  for (const [nth, id] of gone.entries()) await put(from, id, bytesFor(nth + 5, 3000))
+  for (const [index, id] of gone.entries()) await put(from, id, bytesFor(index + 5, 3000))
   await from.hold(gone[1])
   await transferImages({ from, to, bytesPerSecond: null })
-  await from.hold(SEEN)
-  await from.release(HIDDEN)
+  await from.hold(VISIBLE)
+  await from.release(HELD)
   await from.remove(gone[0])
   await from.removeHeld(gone[1])
   assert.equal(await pruneImages(from, to), 2)
-  assert.deepEqual([await listOf(to), await heldOf(to)], [[SEEN], [HIDDEN]])
-  // Moved between two questions.
+  assert.deepEqual([await listOf(to), await heldOf(to)], [[VISIBLE], [HELD]])
+  // Released between two lookups.
   const headHeld = (id: string) => from.release(id).then(() => null)
   const racing = { ...from, headHeld }
   assert.equal(await pruneImages(racing, to), 0)
@@ -89,7 +89,7 @@ const REASON = 'terms'
 const configOf = (folder: string, name: string, env: Record<string, string> = {}) =>
   parseConfig({ DATA_DIR: join(folder, name), LOG_LEVEL: 'fatal', ...env })
 
-/** The data of a machine, while `work` has it open. */
+/** Opens the data of a machine for the duration of `work`. */
 async function onMachine<T>(
   config: Config,
   work: (stores: Stores & { takedown: ReturnType<typeof takedownOf> }) => Promise<T>,
@@ -104,14 +104,14 @@ async function onMachine<T>(
 
 const takedownOf = (stores: Stores) => createTakedown({ ...stores, now: stores.clock.now, evidence: null })
 
-/** A machine with an image that is visible and one that is held, and where its backups go. */
+/** A machine with a visible and a held image, and the location of its backups. */
 async function machineFor(t: TestContext, env: Record<string, string> = {}) {
   const folder = await folderOf(t)
   const config = configOf(folder, 'one', env)
   await (await openStores(config, LOG, { as: 'server' })).close()
   await onMachine(config, async ({ objects, takedown }) => {
-    for (const [nth, id] of [SEEN, HIDDEN].entries()) await put(objects, id, bytesFor(nth, 3000))
-    await takedown.hold(HIDDEN, REASON)
+    for (const [index, id] of [VISIBLE, HELD].entries()) await put(objects, id, bytesFor(index, 3000))
+    await takedown.hold(HELD, REASON)
   })
   const to = `file:${join(folder, 'backup')}`
   return {
@@ -132,7 +132,7 @@ async function loseLedger({ dataDir }: Config): Promise<void> {
   for (const end of ['', '-wal', '-shm']) await rm(join(dataDir, `ledger.sqlite${end}`), { force: true })
 }
 
-/** As `verify --repair` does it. */
+/** Does what `verify --repair` does. */
 async function repairAll(config: Config): Promise<string[]> {
   const folder = join(config.dataDir, 'images')
   return onMachine(config, async (stores) => {
@@ -153,49 +153,49 @@ async function repairAll(config: Config): Promise<string[]> {
   })
 }
 
-test('a repair holds what is visible and held by the ledger', async (t) => {
+test('a repair holds visible images that the ledger says are held', async (t) => {
   const { config } = await machineFor(t)
-  // Images of before, beside a newer ledger.
-  await onMachine(config, ({ objects }) => objects.release(HIDDEN))
+  // Older images next to a newer ledger.
+  await onMachine(config, ({ objects }) => objects.release(HELD))
   assert.deepEqual(await repairAll(config), ['visible: held'])
   await onMachine(config, async ({ objects }) => {
-    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[SEEN], [HIDDEN]])
+    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[VISIBLE], [HELD]])
   })
   assert.deepEqual(await repairAll(config), [])
 })
 
-test('a repair holds nothing that a server is about to have released', async (t) => {
+test('a repair does not hold an image that a server is just releasing', async (t) => {
   const { config } = await machineFor(t)
   await onMachine(config, async (stores) => {
     const { objects, clock } = stores
-    // A server has moved it, and not written that down yet.
-    await stores.ledger.recordRelease(HIDDEN, REASON, new Date(clock.now()))
-    const move = await stores.ledger.claimMove(HIDDEN, clock.now(), 60_000)
+    // A server has moved the image, but not recorded that yet.
+    await stores.ledger.recordRelease(HELD, REASON, new Date(clock.now()))
+    const move = await stores.ledger.claimMove(HELD, clock.now(), 60_000)
     assert.ok(move !== null && move !== 'busy')
-    await objects.release(HIDDEN)
+    await objects.release(HELD)
     let isFinished = false
     const finish = async () => {
       if (!isFinished) await stores.ledger.finishMove(move, true)
       isFinished = true
     }
-    const claimMove: Ledger['claimMove'] = async (...given) => {
-      const claimed = await stores.ledger.claimMove(...given)
+    const claimMove: Ledger['claimMove'] = async (...args) => {
+      const claimed = await stores.ledger.claimMove(...args)
       if (claimed === 'busy') await finish()
       return claimed
     }
     const parts = { ...stores, ledger: { ...stores.ledger, claimMove }, now: clock.now }
     const moves = createMoves({ ...parts, onFailure: assert.ifError })
     const takedown = createTakedown({ ...parts, moves, evidence: null })
-    await repair({ kind: 'visible', id: HIDDEN }, { ...parts, takedown, folder: null, backup: null })
+    await repair({ kind: 'visible', id: HELD }, { ...parts, takedown, folder: null, backup: null })
     await finish()
-    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[SEEN, HIDDEN].sort(), []])
+    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[VISIBLE, HELD].sort(), []])
   })
 })
 
-test('a restore beside a newer ledger that is given up leaves held what it holds, and images private', async (t) => {
+test('an aborted restore next to a newer ledger leaves its held images held, and images private', async (t) => {
   const { config, to, backUp } = await machineFor(t)
   await backUp()
-  await onMachine(config, ({ takedown }) => takedown.hold(SEEN, REASON))
+  await onMachine(config, ({ takedown }) => takedown.hold(VISIBLE, REASON))
   const kill = () => {
     throw new Error('killed')
   }
@@ -205,27 +205,27 @@ test('a restore beside a newer ledger that is given up leaves held what it holds
   await onMachine(config, async ({ ledger }) => assert.equal((await ledger.settings()).images, 'private'))
 })
 
-test('a restore does not take the ledger of a new machine for the newer one', async (t) => {
+test('a restore does not mistake the ledger of a new machine for a newer one', async (t) => {
   const { folder, to, backUp } = await machineFor(t)
   await backUp()
   const other = configOf(folder, 'two')
   await (await openStores(other, LOG, { as: 'server' })).close()
   await onMachine(other, ({ takedown }) => takedown.block('a'.repeat(64), REASON))
   await assert.rejects(restoreOn(other, to), /not known to be the backup’s.*ledger\.sqlite.*--keep-ledger/)
-  // Nothing was begun.
+  // Nothing was changed.
   await (await openStores(other, LOG, { as: 'server' })).close()
   await rm(join(other.dataDir, 'ledger.sqlite'))
   assert.equal((await restoreOn(other, to)).keptLedger, false)
-  await onMachine(other, async ({ objects }) => assert.deepEqual(await heldOf(objects), [HIDDEN]))
-  assert.equal((await restoreOn(other, to)).keptLedger, true, 'it is the same now')
+  await onMachine(other, async ({ objects }) => assert.deepEqual(await heldOf(objects), [HELD]))
+  assert.equal((await restoreOn(other, to)).keptLedger, true, 'the ledger is the backup’s now')
 })
 
-test('a restore keeps the ledger of the backup if it is newer, and not if it is older', async (t) => {
+test('a restore keeps the existing ledger if it is newer than the backup’s, but not if it is older', async (t) => {
   const { config, to, backUp } = await machineFor(t)
   const older = join(config.dataDir, 'older.sqlite')
   await cp(join(config.dataDir, 'ledger.sqlite'), older)
   await backUp()
-  await onMachine(config, ({ takedown }) => takedown.release(HIDDEN, REASON))
+  await onMachine(config, ({ takedown }) => takedown.release(HELD, REASON))
   assert.equal((await restoreOn(config, to)).keptLedger, true)
   await onMachine(config, async ({ objects }) => assert.deepEqual(await heldOf(objects), []))
   await loseLedger(config)
@@ -233,17 +233,17 @@ test('a restore keeps the ledger of the backup if it is newer, and not if it is 
   await assert.rejects(restoreOn(config, to), /--keep-ledger/)
 })
 
-test('a backup drops what was deleted while the ledger was away, and tells the ledger', async (t) => {
+test('a backup drops images deleted while the ledger was unavailable, and records their deletion', async (t) => {
   const { folder, config, to, backUp } = await machineFor(t)
   await backUp()
   await onMachine(config, async ({ objects }) => {
-    await objects.remove(SEEN, { retire: 'surely' })
-    await objects.removeHeld(HIDDEN, { retire: 'surely' })
+    await objects.remove(VISIBLE, { retire: 'surely' })
+    await objects.removeHeld(HELD, { retire: 'surely' })
   })
   const { manifest, removed } = await backUp()
   assert.deepEqual([manifest.images, removed], [0, 2])
   await onMachine(config, async ({ ledger }) => {
-    for (const id of [SEEN, HIDDEN]) assert.equal(await ledger.isGone(id), true)
+    for (const id of [VISIBLE, HELD]) assert.equal(await ledger.isGone(id), true)
   })
   const other = configOf(folder, 'two')
   await restoreOn(other, to)
@@ -252,7 +252,7 @@ test('a backup drops what was deleted while the ledger was away, and tells the l
   })
 })
 
-test('a restore brings nothing back that went since, gives no id again, and shows nobody what may have gone', async (t) => {
+test('a restore does not revive later deletions or reuse IDs, and hides images that may have been deleted', async (t) => {
   const env = { TOMBSTONES_URL: `file:${await folderOf(t)}` }
   const { folder, config, to, backUp } = await machineFor(t, env)
   const derivedOn = (machine: Config) =>
@@ -260,18 +260,18 @@ test('a restore brings nothing back that went since, gives no id again, and show
   const derived = await derivedOn(config)
   await backUp()
   const server = await openStores(config, LOG, { as: 'server' })
-  await server.ledger.recordDeletion(SEEN, new Date())
-  await takedownOf(server).remove(HIDDEN, REASON, { block: false })
+  await server.ledger.recordDeletion(VISIBLE, new Date())
+  await takedownOf(server).remove(HELD, REASON, { block: false })
   server.tombstones.start()
-  await until('both are in the second place', async () => (await server.tombstones.pending())?.count === 0)
+  await until('both are in the second location', async () => (await server.tombstones.pending())?.count === 0)
   await server.close()
   await loseLedger(config)
   for (const target of [configOf(folder, 'two', env), config]) {
-    // What went just now may not be in the second place yet.
+    // The most recent deletions may not be in the second location yet.
     assert.equal((await restoreOn(target, to)).isPrivate, true)
     await onMachine(target, async ({ objects, ledger }) => {
       assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], []])
-      assert.equal((await ledger.whyAbsent(HIDDEN))?.state, 'removed')
+      assert.equal((await ledger.whyAbsent(HELD))?.state, 'removed')
     })
     assert.notEqual(await derivedOn(target), derived)
   }

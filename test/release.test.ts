@@ -1,4 +1,4 @@
-/** What a release is made of: its version, checksums and provenance. */
+/** Releases: version, checksums and provenance. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cp, readFile, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { FILES, setVersion, versionOf } from '../build/version.ts'
 import { folderOf } from './support/folder.ts'
 import { ROOT } from './support/processes/process.ts'
 
-test('the version is the first that CHANGELOG.md has', async () => {
+test('takes the version from the first heading of CHANGELOG.md', async () => {
   assert.equal(versionOf('# Changelog\n\nWords.\n\n## 1.2.3\n\n- One\n\n## 1.2.2\n'), '1.2.3')
   assert.equal(versionOf('# Changelog\n\n## 1.2.3 (2026-11-22)\n'), '1.2.3')
   for (const text of ['# Changelog\n', '# Changelog\n\n## Unreleased\n\n## 1.2.3\n', '## 1.2\n'])
@@ -22,18 +22,18 @@ async function copied(t: TestContext): Promise<string> {
   return folder
 }
 
-test('every file that names the version has it', async (t) => {
+test('the current version is in every file that contains a version', async (t) => {
   const version = versionOf(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'))
   assert.deepEqual(await setVersion(await copied(t), version), [])
 })
 
-test('it is written where it stands, and nothing else changes', async (t) => {
+test('updates the version in place, and changes nothing else', async (t) => {
   const folder = await copied(t)
   assert.deepEqual(await setVersion(folder, '9.8.7'), FILES)
   const counts: Record<string, number> = { 'package-lock.json': 2, 'deploy/helm/Chart.yaml': 2 }
   for (const name of FILES) {
     const [before, after] = await Promise.all(
-      [ROOT, folder].map(async (place) => (await readFile(join(place, name), 'utf8')).split('\n')),
+      [ROOT, folder].map(async (root) => (await readFile(join(root, name), 'utf8')).split('\n')),
     )
     const changed = after!.filter((line, at) => line !== before![at])
     assert.equal(after!.length, before!.length, name)
@@ -44,7 +44,7 @@ test('it is written where it stands, and nothing else changes', async (t) => {
   await assert.rejects(setVersion(folder, '9.8.8'), /README\.md names no version/)
 })
 
-test('checksums and provenance name each file, with its digest', async (t) => {
+test('lists each file with its digest in checksums and provenance', async (t) => {
   const folder = await folderOf(t)
   await writeFile(join(folder, 'one'), 'one')
   await writeFile(join(folder, 'two'), 'two')

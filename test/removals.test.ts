@@ -1,4 +1,4 @@
-/** What is owed for an image that goes is on record before it goes, and once more when it is gone, however long that takes. */
+/** A purge is queued before an image is removed, and again afterwards, however long the removal takes. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -30,24 +30,24 @@ for (const [act, state] of [
   ['hold', 'held'],
   ['remove', 'removed'],
 ] as const) {
-  test(act, async (t) => {
+  test(`queues a purge before and after: ${act}`, async (t) => {
     t.after(() => purges.stop())
     const folder = await folderOf(t)
     const ledger = await ledgerOf(t, folder)
     const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
     t.after(() => objects.close())
-    const owed = async () => (await ledger.pendingPurges()).count
-    let goes = 0
+    const pending = async () => (await ledger.pendingPurges()).count
+    let moves = 0
 
-    /** Every purge that is owed so far is over before the image goes. */
-    async function isAboutToGo(id: string): Promise<void> {
-      goes++
-      assert.equal(await owed(), 1)
+    /** Called right before the image is moved: completes every purge queued so far. */
+    async function beforeMove(id: string): Promise<void> {
+      moves++
+      assert.equal(await pending(), 1)
       if (state === 'deleted') assert.equal(await ledger.isGone(id), true)
       else assert.equal((await ledger.whyAbsent(id))?.state, state)
       const later = Date.now() + 2 * FILL_MS
       await ledger.settlePurges(await ledger.claimPurges(1, later, 1000), later)
-      assert.equal(await owed(), 0)
+      assert.equal(await pending(), 0)
     }
 
     const parts = {
@@ -55,11 +55,11 @@ for (const [act, state] of [
       objects: {
         ...objects,
         async remove(id: string, ...more: []) {
-          await isAboutToGo(id)
+          await beforeMove(id)
           return objects.remove(id, ...more)
         },
         async hold(id: string) {
-          await isAboutToGo(id)
+          await beforeMove(id)
           return objects.hold(id)
         },
       },
@@ -81,6 +81,6 @@ for (const [act, state] of [
     if (act === 'delete') assert.equal(await images.remove(key), true)
     else if (act === 'hold') assert.equal(await takedown.hold(record.id, 'a report'), true)
     else await takedown.remove(record.id, 'terms', { block: false })
-    assert.deepEqual([goes, await owed()], [1, 1])
+    assert.deepEqual([moves, await pending()], [1, 1])
   })
 }

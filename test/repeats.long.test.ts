@@ -1,4 +1,7 @@
-/** Repeats over several processes: one image each, whichever process they come to and however many answers are lost. */
+/**
+ * Upload retries across several processes: one image per key, whichever process handles them and however many responses are
+ * lost.
+ */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -14,12 +17,12 @@ import { startServer } from './support/processes/server.ts'
 
 interface Service {
   urls: string[]
-  /** How many images it keeps. */
+  /** Number of stored images. */
   images(): Promise<number>
   stop(): Promise<unknown>
 }
 
-const NAMES = 6
+const KEYS = 6
 const SIZES = [2_000, 400_000]
 
 const backends = await startBackends({ ceph: false })
@@ -57,70 +60,70 @@ for (const [what, start] of services) {
     })
     after(() => service?.stop())
 
-    it('store one image a name, and count one', async () => {
+    it('store one image per key, and count one', async () => {
       const before = await service.images()
       for (const size of SIZES) {
         await Promise.all(
-          Array.from({ length: NAMES }, async () => {
+          Array.from({ length: KEYS }, async () => {
             const from = freshAddress()
-            const [name, bytes] = [randomBytes(16).toString('hex'), gif({ size })]
+            const [key, bytes] = [randomBytes(16).toString('hex'), gif({ size })]
             const answers = await Promise.all(
-              Array.from({ length: 9 }, (_, nth) =>
-                upload(service.urls[nth % service.urls.length]!, name, bytes, from),
+              Array.from({ length: 9 }, (_, index) =>
+                upload(service.urls[index % service.urls.length]!, key, bytes, from),
               ),
             )
             for (const { status, text } of answers) assert.equal(status, 201, text)
-            // Links begin with each server's own address.
+            // Not the links, which start with each server's own URL.
             assert.equal(new Set(answers.map((answer) => answer.json().key)).size, 1)
             assert.equal(await remaining(service, from), 999)
           }),
         )
       }
-      assert.equal((await service.images()) - before, NAMES * SIZES.length)
+      assert.equal((await service.images()) - before, KEYS * SIZES.length)
     })
 
-    it('store one image a name, whenever the connection is lost', async () => {
+    it('store one image per key, whenever the connection is lost', async () => {
       const before = await service.images()
       for (const size of SIZES) {
         await Promise.all(
-          Array.from({ length: NAMES }, async (_, seed) => {
+          Array.from({ length: KEYS }, async (_, seed) => {
             const from = freshAddress()
-            const [name, bytes] = [randomBytes(16).toString('hex'), gif({ size })]
-            for (let nth = 0; nth < 5; nth++) {
-              const url = service.urls[(seed + nth) % service.urls.length]!
-              await loseAnswer(url, name, bytes, from, nth * 3 + seed)
+            const [key, bytes] = [randomBytes(16).toString('hex'), gif({ size })]
+            for (let attempt = 0; attempt < 5; attempt++) {
+              const url = service.urls[(seed + attempt) % service.urls.length]!
+              await loseResponse(url, key, bytes, from, attempt * 3 + seed)
             }
-            const answer = await upload(service.urls[seed % service.urls.length]!, name, bytes, from)
+            const answer = await upload(service.urls[seed % service.urls.length]!, key, bytes, from)
             assert.equal(answer.status, 201, answer.text)
             const raw = await request(service.urls[0]!, 'GET', `/raw/${answer.json().id}`)
             assert.deepEqual(raw.body, bytes)
           }),
         )
       }
-      assert.equal((await service.images()) - before, NAMES * SIZES.length)
+      assert.equal((await service.images()) - before, KEYS * SIZES.length)
     })
 
-    it('let one of several images win a name, and refuse the others', async () => {
+    it('accept one of several images with the same key, and refuse the others', async () => {
       const from = freshAddress()
-      for (let round = 0; round < 4; round++) {
-        const name = randomBytes(16).toString('hex')
-        const images = Array.from({ length: 6 }, (_, nth) => gif({ size: 100_000 + nth }))
+      for (let count = 0; count < 4; count++) {
+        const key = randomBytes(16).toString('hex')
+        const images = Array.from({ length: 6 }, (_, index) => gif({ size: 100_000 + index }))
         const answers = await Promise.all(
-          images.map((bytes, nth) => upload(service.urls[nth % service.urls.length]!, name, bytes, from)),
+          images.map((bytes, index) => upload(service.urls[index % service.urls.length]!, key, bytes, from)),
         )
         const statuses = answers.map(({ status }) => status).sort()
         assert.deepEqual(statuses, [201, 422, 422, 422, 422, 422])
-        const won = answers.findIndex(({ status }) => status === 201)
-        const raw = await request(service.urls[0]!, 'GET', `/raw/${answers[won]!.json().id}`)
-        assert.deepEqual(raw.body, images[won])
+        const winner = answers.findIndex(({ status }) => status === 201)
+        const raw = await request(service.urls[0]!, 'GET', `/raw/${answers[winner]!.json().id}`)
+        assert.deepEqual(raw.body, images[winner])
       }
     })
   })
 }
 
-function upload(url: string, name: string, bytes: Buffer, from: string) {
+function upload(url: string, key: string, bytes: Buffer, from: string) {
   const { body, contentType } = formOf(bytes)
-  const headers = { 'Content-Type': contentType, 'Idempotency-Key': name, 'X-Forwarded-For': from }
+  const headers = { 'Content-Type': contentType, 'Idempotency-Key': key, 'X-Forwarded-For': from }
   return request(url, 'POST', '/api/upload', { headers, body })
 }
 
@@ -131,10 +134,10 @@ async function remaining({ urls }: Service, from: string): Promise<number> {
   return Number(headers.get('X-RateLimit-Remaining'))
 }
 
-/** Sends all of it, and is gone after so many milliseconds: before, while or after the image is stored. */
-async function loseAnswer(
+/** Sends a complete upload and disconnects after `afterMs`: before, while or after the image is stored. */
+async function loseResponse(
   url: string,
-  name: string,
+  key: string,
   bytes: Buffer,
   from: string,
   afterMs: number,
@@ -143,7 +146,7 @@ async function loseAnswer(
   const headers = {
     'Content-Type': contentType,
     'Content-Length': body.length,
-    'Idempotency-Key': name,
+    'Idempotency-Key': key,
     'X-Forwarded-For': from,
   }
   const { hostname, port } = new URL(url)

@@ -1,4 +1,4 @@
-/** 10,000 hostile reports of 1,000 addresses, on both ledgers. */
+/** 10,000 hostile reports from 1,000 addresses, on both ledgers. */
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openPostgresLedger } from '../src/stores/postgres/ledger.ts'
@@ -6,11 +6,11 @@ import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { startPostgres } from './support/processes/postgres.ts'
 import { checkFlood } from './support/report-flood.ts'
 
-test('10,000 hostile reports of 1,000 addresses keep no honest one out: SQLite', async () => {
+test('10,000 hostile reports from 1,000 addresses do not block honest ones: SQLite', async () => {
   await checkFlood({ WORKERS: '2' }, (dataDir) => openSqliteLedger({ file: join(dataDir, 'ledger.sqlite') }))
 })
 
-test('10,000 hostile reports of 1,000 addresses keep no honest one out: Postgres', async () => {
+test('10,000 hostile reports from 1,000 addresses do not block honest ones: Postgres', async () => {
   const postgres = await startPostgres()
   try {
     const url = await postgres.createSchema()

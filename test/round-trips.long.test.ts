@@ -1,4 +1,4 @@
-/** What each request costs: how often it asks the object store and the ledger. */
+/** The cost of each request: its calls to the object store and the ledger. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { request } from './support/http.ts'
@@ -11,18 +11,18 @@ import { type StatementLog, startStatementLog } from './support/statement-log.ts
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, type Stored, store } from './support/upload.ts'
 
-/** As `METHOD`, or `METHOD bytes` for a put. */
 interface Cost {
+  /** HTTP methods. */
   store: string[]
-  /** The first word and the table of each. */
+  /** The verb and table of each statement. */
   ledger: string[]
 }
 
 const UPLOADS_PER_DAY = 2
 
-let people = 0
-/** An address with a whole day's quota. */
-const someone = () => `198.51.100.${++people}`
+let addresses = 0
+/** A new address with an unused quota. */
+const newAddress = () => `198.51.100.${++addresses}`
 
 let fake: FakeS3
 let postgres: PostgresServer
@@ -42,8 +42,8 @@ before(async () => {
     LEDGER_URL: schema.href,
     UPLOADS_PER_DAY: `${UPLOADS_PER_DAY}`,
   })
-  // The first upload of a day and process asks for the day's salt.
-  await store(server.url, gif(), someone())
+  // A process's first upload of the day also reads the day's salt.
+  await store(server.url, gif(), newAddress())
 })
 after(async () => {
   await server?.stop()
@@ -51,28 +51,28 @@ after(async () => {
   await Promise.all([fake?.close(), postgres?.destroy()])
 })
 
-/** How the looks of a process begin that it takes every few seconds for what is left undone. */
-const ROUNDS = [
+/** Prefixes of the statements of interval jobs, which may run at any time. */
+const INTERVAL_JOBS = [
   'select name, since_ms from active_alerts order by name',
   'select count(*) as count, min(since_ms) as oldest from scans',
   'select min(due_at_ms) as due from expiries',
   'select * from cases where state in ',
 ]
 
-/** How the confirmation of an upload begins, for which no answer waits: it may come after the next request. */
+/** Prefix of an upload's confirmation, which runs in the background and may come after the next request. */
 const CONFIRMATION = 'update places set held = held - 1'
 
 async function costOf(act: () => Promise<unknown>): Promise<Cost> {
   ledger.clear()
   fake.requests.length = 0
   await act()
-  assert.equal(ledger.roundTrips(), ledger.statements.length, 'one round trip a statement')
+  assert.equal(ledger.roundTrips(), ledger.statements.length, 'one round trip per statement')
   return {
     store: fake.requests.map(({ method }) => method),
-    // Each process asks for these now and then, and forgets what is past, whatever comes.
+    // Excludes periodic reads and cleanups.
     ledger: ledger.statements
       .filter((sql) => !sql.startsWith(CONFIRMATION))
-      .filter((sql) => !ROUNDS.some((round) => sql.startsWith(round)))
+      .filter((sql) => !INTERVAL_JOBS.some((prefix) => sql.startsWith(prefix)))
       .filter((sql) => !/ due_at_ms (<=|>) /.test(sql))
       .filter((sql) => !/ from settings |^delete from (places|salts|shares|links) /.test(`${sql} `))
       .map((sql) =>
@@ -99,7 +99,7 @@ describe('an upload', { skip }, () => {
     ['from a file', 3_000_000],
   ] as const) {
     it(`costs one put and two statements: ${name}`, async () => {
-      const cost = await costOf(() => store(server.url, gif({ size }), someone()))
+      const cost = await costOf(() => store(server.url, gif({ size }), newAddress()))
       assert.deepEqual(cost, { store: ['PUT'], ledger: UPLOAD })
     })
   }
@@ -107,20 +107,22 @@ describe('an upload', { skip }, () => {
   it('is confirmed by one statement of its own', async () => {
     const confirmations = () => ledger.statements.filter((sql) => sql.startsWith(CONFIRMATION)).length
     const before = confirmations()
-    for (let n = 0; n < 3; n++) await store(server.url, gif(), someone())
-    // Those of the uploads before are among the statements before, or come with these.
+    for (let n = 0; n < 3; n++) await store(server.url, gif(), newAddress())
+    // At least 3, as confirmations of earlier uploads may come late.
     await until('the three are confirmed', () => confirmations() >= before + 3)
   })
 
-  it('costs the store nothing when it is refused, and gives its place back', async () => {
-    const cost = await costOf(() => expectStatus(415, post(server.url, Buffer.from('no image'), someone())))
+  it('costs no store call when refused, and releases its reservation', async () => {
+    const cost = await costOf(() =>
+      expectStatus(415, post(server.url, Buffer.from('no image'), newAddress())),
+    )
     assert.deepEqual(cost, { store: [], ledger: ['with places', 'with places'] })
   })
 
-  it('costs two statements when the quota is used up, or the budget of refusals', async () => {
-    const from = someone()
+  it('costs two statements when the quota is used up', async () => {
+    const from = newAddress()
     for (let used = 0; used < UPLOADS_PER_DAY; used++) await store(server.url, gif(), from)
-    // It waits, and asks again, until what was stored is confirmed. The next one need not.
+    // The first refusal waits until the stored uploads are confirmed. The next one need not.
     await expectStatus(429, post(server.url, gif(), from))
     const cost = await costOf(() => expectStatus(429, post(server.url, gif(), from)))
     assert.deepEqual(cost, { store: [], ledger: ['with places', 'select places'] })
@@ -131,31 +133,31 @@ describe('everything else', { skip }, () => {
   const get = (path: string, headers = {}, method = 'GET') => request(server.url, method, path, { headers })
 
   const acts: Record<string, { act: (image: Stored) => Promise<unknown>; cost: Cost }> = {
-    'the bytes': {
+    'GET of an image': {
       act: ({ id }) => expectStatus(200, fetchRaw(server.url, id)),
       cost: { store: ['GET'], ledger: [] },
     },
-    'the bytes by HEAD': {
+    'HEAD of an image': {
       act: ({ id }) => expectStatus(200, get(`/raw/${id}`, {}, 'HEAD')),
       cost: { store: ['GET'], ledger: [] },
     },
-    'the bytes, if changed': {
+    'a conditional GET': {
       act: ({ id }) => expectStatus(304, get(`/raw/${id}`, { 'If-None-Match': '*' })),
       cost: { store: ['GET'], ledger: [] },
     },
-    'a range': {
+    'a range request': {
       act: ({ id }) => expectStatus(206, get(`/raw/${id}`, { Range: 'bytes=0-9' })),
       cost: { store: ['GET'], ledger: [] },
     },
-    'the page': {
+    'the page of an image': {
       act: ({ id }) => expectStatus(200, get(`/${id}`)),
       cost: { store: ['GET'], ledger: [] },
     },
-    'an image that is not there': {
+    'an absent image': {
       act: () => expectStatus(404, fetchRaw(server.url, 'AAAAAAAAAAA')),
       cost: { store: ['GET'], ledger: ['select removals'] },
     },
-    'what is no id': {
+    'an invalid ID': {
       act: () => expectStatus(404, get('/raw/short')),
       cost: { store: [], ledger: [] },
     },
@@ -163,11 +165,11 @@ describe('everything else', { skip }, () => {
       act: () => expectStatus(200, get('/')),
       cost: { store: [], ledger: [] },
     },
-    'whether it is ready': {
+    'the readiness check': {
       act: () => expectStatus(200, get('/readyz')),
       cost: { store: ['PUT', 'DELETE'], ledger: ['insert facts'] },
     },
-    // Looked at twice, marked for good: exactly one of many removers must be told that it was the one.
+    // Two reads and a permanent marker, so that exactly one of several concurrent deletions succeeds.
     'a deletion': {
       act: ({ key }) => expectStatus(200, remove(server.url, key)),
       cost: { store: ['GET', 'GET', 'PUT'], ledger: ['with deletions'] },
@@ -178,8 +180,8 @@ describe('everything else', { skip }, () => {
     },
   }
   for (const [name, { act, cost }] of Object.entries(acts)) {
-    it(`costs what is known: ${name}`, async () => {
-      const image = await store(server.url, gif(), someone())
+    it(`has a fixed cost: ${name}`, async () => {
+      const image = await store(server.url, gif(), newAddress())
       assert.deepEqual(await costOf(() => act(image)), cost)
     })
   }

@@ -1,4 +1,4 @@
-/** Scanners that are dead, slow and wrong, and what crashes leave. */
+/** Scanners that are down, slow or broken, and recovery after crashes. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it } from 'node:test'
@@ -12,7 +12,7 @@ import { sha256Of } from './support/sha256.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, remove, store } from './support/upload.ts'
 
-it('looks at a preview as at any picture', async (t) => {
+it('scans previews too', async (t) => {
   const { scanner, server } = await started(t, { SCAN: 'before' })
   const { file, preview, image } = await previewed()
   scanner.answers.set(sha256Of(preview), 'csam')
@@ -21,7 +21,7 @@ it('looks at a preview as at any picture', async (t) => {
   assert.equal((await post(server.url, image)).status, 201)
 })
 
-it('sends the password of its address, and names it nowhere', async (t) => {
+it('sends the password in SCANNER_URL, and never logs it', async (t) => {
   const scanner = await startFakeScanner()
   t.after(() => scanner.close())
   const url = scanner.url.replace('//', '//me:p%40ss%E2%82%AC@')
@@ -33,11 +33,11 @@ it('sends the password of its address, and names it nowhere', async (t) => {
   assert.doesNotMatch(server.stdout() + server.stderr(), /p(%40|@)ss/)
 })
 
-it('loses no scan to a scanner that is dead, nor to a server that is killed', async (t) => {
+it('loses no scan when the scanner is down or the server is killed', async (t) => {
   const { scanner, server } = await started(t, { SCAN: 'after' })
   scanner.otherwise = 'reset'
   const images = []
-  for (let nth = 0; nth < 6; nth++) images.push(await store(server.url))
+  for (let count = 0; count < 6; count++) images.push(await store(server.url))
   await server.kill()
   assert.ok(images.every(({ id }) => id.length === 11))
   scanner.otherwise = 'csam'
@@ -45,7 +45,7 @@ it('loses no scan to a scanner that is dead, nor to a server that is killed', as
   for (const { id } of images) await becomes(server, id, 403)
 })
 
-it('keeps what has no verdict out of sight with SCAN_FAULT=hold, and shows it when it has one', async (t) => {
+it('hides images without a verdict with SCAN_FAULT=hold, and shows them once they have one', async (t) => {
   const { scanner, server } = await started(t, { SCAN: 'before', SCAN_SECONDS: '1' })
   scanner.otherwise = 'silent'
   const [image, gone] = await Promise.all([store(server.url), store(server.url)])
@@ -61,7 +61,7 @@ it('keeps what has no verdict out of sight with SCAN_FAULT=hold, and shows it wh
   assert.equal((await fetchRaw(server.url, gone.id)).status, 404)
 })
 
-it('publishes what has no verdict with SCAN_FAULT=publish, and scans it later', async (t) => {
+it('publishes images without a verdict with SCAN_FAULT=publish, and scans them later', async (t) => {
   const env = { SCAN: 'before', SCAN_SECONDS: '1', SCAN_FAULT: 'publish' }
   const { scanner, server } = await started(t, env)
   scanner.otherwise = 'silent'
@@ -71,18 +71,18 @@ it('publishes what has no verdict with SCAN_FAULT=publish, and scans it later', 
   await becomes(server, id, 403)
 })
 
-it('asks about few pictures at once, and leaves none of many uploads without an answer', async (t) => {
+it('limits concurrent scans, and answers every one of many uploads', async (t) => {
   const env = { SCAN: 'before', SCAN_SECONDS: '3', SCAN_FAULT: 'refuse', UPLOADS_AT_ONCE: '40' }
   const { scanner, server } = await started(t, env)
   scanner.otherwise = 'silent'
   const answers = await Promise.all(Array.from({ length: 40 }, () => post(server.url, gif())))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]))
-  assert.ok(scanner.maxAtOnce() <= 4, `${scanner.maxAtOnce()} at once`)
+  assert.ok(scanner.maxAtOnce() <= 4, `${scanner.maxAtOnce()} concurrent scans`)
   scanner.otherwise = 'clean'
   await until('the scanner is free again', async () => (await post(server.url, gif())).status === 201)
 })
 
-it('hides what a crash left in sight before its verdict', async (t) => {
+it('hides an image that a crash left visible before its verdict', async (t) => {
   const { scanner, server } = await started(t, { SCAN: 'off' })
   scanner.otherwise = 'silent'
   const { id } = await store(server.url)
@@ -98,14 +98,14 @@ for (const [fault, status] of [
   ['publish', 200],
   ['refuse', 404],
 ] as const) {
-  it(`leaves unseen what waited when SCAN was turned off, says so, and ends the wait by SCAN_FAULT=${fault}`, async (t) => {
+  it(`keeps pending images hidden when SCAN is turned off, with a warning, until SCAN_FAULT=${fault}`, async (t) => {
     const { scanner, server } = await started(t, { SCAN: 'before', SCAN_SECONDS: '1' })
     scanner.otherwise = 'silent'
     const { id } = await store(server.url)
     await becomes(server, id, 403)
     await server.end()
     await server.restart({ SCAN: 'off' })
-    await until('the start says so', () =>
+    await until('the warning is logged', () =>
       /"count":1,"fault":"hold".*SCAN_FAULT=publish/.test(server.stderr()),
     )
     assert.equal((await fetchRaw(server.url, id)).status, 403)
@@ -115,7 +115,7 @@ for (const [fault, status] of [
   })
 }
 
-it('asks nobody while SCAN is off', async (t) => {
+it('does not call the scanner while SCAN is off', async (t) => {
   const { scanner, server } = await started(t, {})
   const { id } = await store(server.url)
   assert.equal((await fetchRaw(server.url, id)).status, 200)

@@ -1,4 +1,4 @@
-/** Scanners that fetch what waits, and one that is asked: see `scanning.long.test.ts` for dead, slow and wrong ones. */
+/** Pull and push scanners. See `scanning.long.test.ts` for scanners that are down, slow or broken. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
@@ -32,7 +32,7 @@ pullScanSuite('Node', async (env) => {
   return { url: server.url, door: `http://${door}`, stop: () => server.stop() }
 })
 
-it('publishes, then asks a pict-rs validator, and does what it says', async (t) => {
+it('publishes images, then scans them with a pict-rs validator and carries out its verdicts', async (t) => {
   const { scanner, server } = await started(t, { SCAN: 'after' })
   const [clean, csam] = [gif({ size: 700_000 }), withAnswer(scanner, 'csam')]
   const severe = withAnswer(scanner, verdict('block', { category: 'child-abuse' }))
@@ -45,38 +45,38 @@ it('publishes, then asks a pict-rs validator, and does what it says', async (t) 
   await becomes(server, three!, 410)
   await until('all are scanned', () => [clean, flagged, stale].every((bytes) => scanner.looksAt(bytes) > 0))
   for (const id of [one, four, five]) assert.equal((await fetchRaw(server.url, id!)).status, 200)
-  await until('its case is open', async () =>
+  await until('the case of the flagged image is open', async () =>
     (await server.operator(['show', four!])).stdout.includes('odd 0.5'),
   )
   assert.match((await server.operator(['show', two!])).stdout, /Said by the scanner/)
   assert.equal((await post(server.url, severe)).json().error, 'blocked-image')
   for (const { type, length, sha256, announced } of scanner.asked) {
     assert.deepEqual([type, announced], ['image/gif', sha256])
-    // The WSGI servers of such validators read no chunked body.
+    // The WSGI servers of such validators cannot read chunked bodies.
     assert.match(length ?? '', /^\d+$/)
   }
   const { stdout } = await server.operator(['audit'])
   assert.match(stdout, /scanner/)
 })
 
-it('looks for what waits unseen once while scans are off, and again only as long as there is something to do', async (t) => {
-  for (const [fault, hidden, looks] of [
+it('checks for hidden images once while scanning is off, and again only while there is work to do', async (t) => {
+  for (const [fault, hidden, expectedChecks] of [
     ['publish', 0, 1],
     ['hold', 3, 1],
     ['publish', 3, 4],
   ] as const) {
     t.mock.timers.enable({ apis: ['setInterval'] })
-    const told: number[] = []
-    let looked = 0
-    let left: number = hidden
+    const warnings: number[] = []
+    let checks = 0
+    let remaining: number = hidden
     const ledger = {
       async pendingScans() {
-        looked++
-        return { count: left, hidden: left, oldest: 0 }
+        checks++
+        return { count: remaining, hidden: remaining, oldest: 0 }
       },
       overdueScans: async () => ['A'],
       async showUnscanned() {
-        left--
+        remaining--
       },
     }
     const parts = {
@@ -86,23 +86,23 @@ it('looks for what waits unseen once while scans are off, and again only as long
       scanner: null,
       now: () => 1000,
       onFailure: assert.ifError,
-      onUnseen: (count: number) => told.push(count),
+      onUnseen: (count: number) => warnings.push(count),
       intervalMs: 1,
     }
     const scanning = createScanning(parts as unknown as Parameters<typeof createScanning>[0])
     scanning.start()
-    for (let nth = 0; nth < 20; nth++) {
+    for (let count = 0; count < 20; count++) {
       t.mock.timers.tick(1)
       await new Promise(setImmediate)
     }
     await scanning.stop()
-    assert.equal(looked, looks, `${fault}, ${hidden}`)
-    assert.deepEqual(told, hidden === 0 ? [] : [hidden])
+    assert.equal(checks, expectedChecks, `${fault}, ${hidden}`)
+    assert.deepEqual(warnings, hidden === 0 ? [] : [hidden])
     t.mock.timers.reset()
   }
 })
 
-/** Uploads wait for scanners that fetch them. After a second they are refused, or shown. */
+/** Uploads that wait for a pull scanner. After a second they are refused or shown. */
 async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'refuse') {
   const folder = await folderOf(t)
   const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
@@ -117,31 +117,32 @@ async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'ref
   const parts = { objects, ledger, purges: NO_PURGES, metrics, hashes: nodeHashes, now, onFailure }
   const moves = createMoves(parts)
   const gate = createScanGate({ ...parts, scanner: null, rules })
-  const imagesOn = (of: Partial<Pick<typeof parts, 'objects' | 'ledger'>>) =>
+  const imagesOn = (overrides: Partial<Pick<typeof parts, 'objects' | 'ledger'>>) =>
     createImages({
       ...parts,
-      ...of,
+      ...overrides,
       maxUploadBytes: 1e6,
       stripMetadata: true,
       expiryClock: { latest: now },
       scans: { gate, moves },
     })
   const images = imagesOn({})
-  const takedownOn = (of: typeof ledger) => createTakedown({ ...parts, ledger: of, moves, evidence: null })
+  const takedownOn = (custom: typeof ledger) =>
+    createTakedown({ ...parts, ledger: custom, moves, evidence: null })
   const takedown = takedownOn(ledger)
-  const scanningOn = (of: typeof ledger) =>
-    createScanning({ ...parts, ledger: of, takedown, moves, images, scanner: null, rules, onUnseen() {} })
+  const scanningOn = (custom: typeof ledger) =>
+    createScanning({ ...parts, ledger: custom, takedown, moves, images, scanner: null, rules, onUnseen() {} })
   return { objects, ledger, clock, moves, images, imagesOn, takedown, takedownOn, scanningOn }
 }
 
-it('refuses only what still waits: not what had its verdict, or was held, since it was listed', async (t) => {
+it('does not refuse an overdue image that got its verdict or was held since it was listed', async (t) => {
   const { objects, ledger, clock, images, takedown, scanningOn } = await waitingUploads(t)
   const ids: string[] = []
-  for (let nth = 0; nth < 3; nth++) {
-    const { record } = await images.publish(inChunks(gif({ size: 500 + nth })))
+  for (let index = 0; index < 3; index++) {
+    const { record } = await images.publish(inChunks(gif({ size: 500 + index })))
     ids.push(record.id)
   }
-  const [clean, held, unseen] = ids
+  const [clean, held, unscanned] = ids
   const scanner = scanningOn(ledger)
   const tasks = await scanner.claim(3)
   clock.now += 2000
@@ -158,13 +159,13 @@ it('refuses only what still waits: not what had its verdict, or was held, since 
   })
   late.start()
   await late.stop()
-  assert.ok(await images.find(clean!), 'what is clean is there')
-  assert.ok(await objects.headHeld(held!), 'what is held is there')
-  assert.equal(await images.find(unseen!), null)
-  assert.equal(await objects.headHeld(unseen!), null, 'what nobody looked at is not')
+  assert.ok(await images.find(clean!), 'the clean image is visible')
+  assert.ok(await objects.headHeld(held!), 'the held image is held')
+  assert.equal(await images.find(unscanned!), null)
+  assert.equal(await objects.headHeld(unscanned!), null, 'the image without a verdict is removed')
 })
 
-it('refuses no upload that is still to be stored, and one that is sent again waits its whole time', async (t) => {
+it('does not refuse an upload that is not stored yet, and gives a retry the full time limit', async (t) => {
   const { objects, ledger, clock, images, imagesOn, scanningOn } = await waitingUploads(t)
   const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
   const bytes = gif()
@@ -175,41 +176,41 @@ it('refuses no upload that is still to be stored, and one that is sent again wai
   const failing = imagesOn({ objects: { ...objects, draft } })
   await assert.rejects(failing.publish(inChunks(bytes), { identity }), { code: 'unavailable' })
   clock.now += 2000
-  const endWaits = async () => {
+  const handleOverdue = async () => {
     const scanning = scanningOn(ledger)
     scanning.start()
     await scanning.stop()
   }
-  await endWaits()
+  await handleOverdue()
   assert.equal(await ledger.isGone(ID), false)
   assert.equal((await images.publish(inChunks(bytes), { identity })).isRepeat, false)
-  await endWaits()
-  assert.ok(await objects.headHeld(ID), 'it waits')
+  await handleOverdue()
+  assert.ok(await objects.headHeld(ID), 'it is still waiting')
   clock.now += 2000
-  await endWaits()
+  await handleOverdue()
   assert.equal(await objects.headHeld(ID), null)
   assert.equal(await ledger.isGone(ID), true)
 })
 
-for (const by of ['a verdict', 'its key'] as const)
-  it(`finds an image by ${by} that is about to be shown`, async (t) => {
+for (const by of ['a verdict', 'a deletion'] as const)
+  it(`applies ${by} to an image that is about to be shown`, async (t) => {
     const { objects, ledger, moves, images, scanningOn } = await waitingUploads(t, 'publish')
     const { record, key } = await images.publish(inChunks(gif()))
     const { id } = record
     const scanner = scanningOn(ledger)
     const [task] = await scanner.claim(1)
-    // The process that was to show it died.
+    // The process dies before it shows the image.
     await ledger.showUnscanned(id)
     const hold = { verdict: 'hold', category: null, finding: '' } as const
-    const answer = by === 'its key' ? images.remove(key) : scanner.decide(id, task!.claim, hold)
-    assert.equal(await answer, true)
+    const result = by === 'a deletion' ? images.remove(key) : scanner.decide(id, task!.claim, hold)
+    assert.equal(await result, true)
     await moves.carryOut(id)
     assert.equal(await objects.head(id), null)
     assert.equal((await objects.headHeld(id)) !== null, by === 'a verdict')
   })
 
-for (const by of ['the operator', 'a repeat'] as const)
-  it(`finds an image by ${by} that is shown while it is looked for`, async (t) => {
+for (const by of ['a hold', 'a retry'] as const)
+  it(`finds an image for ${by} if it is shown during the lookup`, async (t) => {
     const { objects, ledger, moves, images, imagesOn, takedownOn } = await waitingUploads(t, 'publish')
     const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
     const bytes = gif()
@@ -220,7 +221,7 @@ for (const by of ['the operator', 'a repeat'] as const)
       return ledger.whyAbsent(id)
     }
     const showing = { ...ledger, whyAbsent }
-    if (by === 'the operator') assert.equal(await takedownOn(showing).hold(ID, 'x'), true)
+    if (by === 'a hold') assert.equal(await takedownOn(showing).hold(ID, 'x'), true)
     else {
       assert.equal(
         (await imagesOn({ ledger: showing }).publish(inChunks(bytes), { identity })).isRepeat,
@@ -230,7 +231,7 @@ for (const by of ['the operator', 'a repeat'] as const)
     }
   })
 
-it('an upload that is to be scanned and takes longer than its lifetime to be stored still expires', async (t) => {
+it('keeps the expiry of an upload that takes longer to be stored than its lifetime', async (t) => {
   const { objects, ledger, clock, images } = await waitingUploads(t)
   await ledger.recordScan({ id: ID, at: clock.now, isHidden: true })
   await ledger.recordExpiries([{ id: ID, expiresAt: clock.now }])

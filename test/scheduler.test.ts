@@ -1,8 +1,8 @@
-/** However many requests come at once, the event loop has ticks in between. */
+/** The scheduler yields to the event loop between requests, however many arrive together. */
 import assert from 'node:assert/strict'
 import { performance } from 'node:perf_hooks'
 import { describe, it, mock } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import {
   createReadSlots,
   createScheduler,
@@ -16,7 +16,7 @@ const REQUESTS = 50
 let now = 0
 mock.method(performance, 'now', () => now)
 
-/** Longer than a tick's budget. */
+/** Takes longer than a tick's budget. */
 function work(): void {
   now += 10
 }
@@ -25,7 +25,7 @@ for (const [name, create] of [
   ['fair', createScheduler],
   ['unfair', () => unfairScheduler],
 ] as const) {
-  it(`the ${name} scheduler runs each once, in order; what is deferred in a later tick`, async () => {
+  it(`the ${name} scheduler runs each request once, in order, and deferred ones in a later tick`, async () => {
     const scheduler = create()
     const ran: string[] = []
     scheduler.defer(() => ran.push('c'))
@@ -33,39 +33,39 @@ for (const [name, create] of [
     scheduler.run(() => ran.push('b'))
     scheduler.defer(() => ran.push('d'))
     assert.deepEqual(ran, ['a', 'b'])
-    while (ran.length < 4) await nextTurn()
-    await nextTurn()
+    while (ran.length < 4) await nextTick()
+    await nextTick()
     assert.deepEqual(ran, ['a', 'b', 'c', 'd'])
   })
 }
 
 describe('the fair scheduler', () => {
-  it('runs one deferred request a tick, in order', async () => {
+  it('runs one deferred request per tick, in order', async () => {
     const scheduler = createScheduler()
     const ran: number[] = []
-    for (let nth = 0; nth < REQUESTS; nth++) scheduler.defer(() => ran.push(nth))
+    for (let index = 0; index < REQUESTS; index++) scheduler.defer(() => ran.push(index))
     assert.equal(ran.length, 0)
     for (let tick = 1; ran.length < REQUESTS; tick++) {
-      await nextTurn()
+      await nextTick()
       assert.ok(ran.length <= tick, `${ran.length} in ${tick} ticks`)
     }
     assert.deepEqual(
       ran,
-      Array.from({ length: REQUESTS }, (_, nth) => nth),
+      Array.from({ length: REQUESTS }, (_, index) => index),
     )
   })
 
-  it('takes what is added while one runs', async () => {
+  it('accepts requests deferred by a running one', async () => {
     const scheduler = createScheduler()
     let ran = 0
     const again = (): void => {
       if (++ran < REQUESTS) scheduler.defer(again)
     }
     scheduler.defer(again)
-    while (ran < REQUESTS) await nextTurn()
+    while (ran < REQUESTS) await nextTick()
   })
 
-  it('runs at once what comes to a tick that has been short, and else one a tick', async () => {
+  it('runs a request immediately in a short tick, and otherwise one per tick', async () => {
     const scheduler = createScheduler()
     const ran: string[] = []
     const act = (name: string) => () => {
@@ -74,66 +74,66 @@ describe('the fair scheduler', () => {
     }
     for (const name of ['a', 'b', 'c']) scheduler.run(act(name))
     assert.deepEqual(ran, ['a'])
-    await nextTurn()
+    await nextTick()
     scheduler.run(act('d'))
-    assert.ok(ran.length < 4, 'others have had a tick')
-    while (ran.length < 4) await nextTurn()
+    assert.ok(ran.length < 4, 'there was a tick in between')
+    while (ran.length < 4) await nextTick()
     assert.equal(ran.filter((name) => name < 'd').join(''), 'abc')
-    await nextTurn()
+    await nextTick()
     scheduler.run(act('e'))
     assert.equal(ran.at(-1), 'e')
   })
 
-  it('lets connections that may wait to be accepted come first, but not for ever', async () => {
+  it('gives priority to connections that may be waiting to be accepted, for a limited time', async () => {
     let isLikely = true
     const scheduler = createScheduler({ areLikely: () => isLikely })
     const ran: string[] = []
     for (const name of ['a', 'b', 'c']) scheduler.run(() => ran.push(name))
     for (let tick = 0; tick < TICKS_FOR_CONNECTIONS; tick++) {
-      await nextTurn()
+      await nextTick()
       assert.deepEqual(ran, [])
     }
-    await nextTurn()
+    await nextTick()
     assert.deepEqual(ran, ['a'])
     isLikely = false
-    while (ran.length < 3) await nextTurn()
+    while (ran.length < 3) await nextTick()
     assert.deepEqual(ran, ['a', 'b', 'c'])
   })
 
-  it('lets addresses take turns, whoever has asked for more', async () => {
+  it('serves addresses round robin', async () => {
     const scheduler = createScheduler()
     const ran: string[] = []
     const client = (remoteAddress: string) => ({ destroyed: false, remoteAddress })
     for (const name of ['a1', 'a2', 'a3', 'a4']) scheduler.defer(() => ran.push(name), client('192.0.2.1'))
     for (const name of ['b1', 'b2']) scheduler.defer(() => ran.push(name), client('192.0.2.2'))
-    while (ran.length < 6) await nextTurn()
+    while (ran.length < 6) await nextTick()
     assert.deepEqual(ran, ['a1', 'b1', 'a2', 'b2', 'a3', 'a4'])
   })
 
-  it('does not let wait what nobody waits for any more', async () => {
+  it('runs requests of disconnected clients immediately', async () => {
     const scheduler = createScheduler({ areLikely: () => true })
     const ran: string[] = []
     const client = { destroyed: false }
     for (const name of ['a', 'b', 'c']) scheduler.defer(() => ran.push(name), client)
     scheduler.defer(() => ran.push('d'))
     client.destroyed = true
-    await nextTurn()
+    await nextTick()
     assert.deepEqual(ran, ['a', 'b', 'c'])
-    while (ran.length < 4) await nextTurn()
+    while (ran.length < 4) await nextTick()
   })
 })
 
-it('bodies are read a few a tick, first come, first served', async () => {
+it('limits body reads per tick, in FIFO order', async () => {
   const nextRead = createReadSlots()
   const read: number[] = []
-  for (let nth = 0; nth < 3 * READS_PER_TICK + 1; nth++) {
+  for (let index = 0; index < 3 * READS_PER_TICK + 1; index++) {
     const turn = nextRead()
-    if (turn === null) read.push(nth)
-    else void turn.then(() => read.push(nth))
+    if (turn === null) read.push(index)
+    else void turn.then(() => read.push(index))
   }
   const perTick = [read.length]
   for (let tick = 1; tick < 5; tick++) {
-    await nextTurn()
+    await nextTick()
     perTick.push(read.length)
   }
   const n = READS_PER_TICK
@@ -142,15 +142,15 @@ it('bodies are read a few a tick, first come, first served', async () => {
   assert.equal(nextRead(), null)
 })
 
-it('bodies that ask again get their turn behind those that wait', async () => {
+it('queues further reads of a body behind waiting ones', async () => {
   const nextRead = createReadSlots()
-  const pieces = new Array<number>(2 * READS_PER_TICK).fill(0)
+  const reads = new Array<number>(2 * READS_PER_TICK).fill(0)
   await Promise.all(
-    pieces.map(async (_, nth) => {
-      while (pieces[nth]! < 10) {
+    reads.map(async (_, index) => {
+      while (reads[index]! < 10) {
         await nextRead()
-        pieces[nth]!++
-        assert.ok(pieces[nth]! - Math.min(...pieces) <= 2, `${pieces}`)
+        reads[index]!++
+        assert.ok(reads[index]! - Math.min(...reads) <= 2, `${reads}`)
       }
     }),
   )

@@ -1,4 +1,4 @@
-/** What developers run says how it is run. */
+/** Developer commands print their usage. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from './support/processes/process.ts'
@@ -12,7 +12,7 @@ const SCRIPTS = {
 }
 
 for (const [command, file] of Object.entries(SCRIPTS)) {
-  test(`${command} -- --help is one line; an option that there is not ends in the same`, async () => {
+  test(`${command} prints one line of usage for --help and after an unknown option`, async () => {
     const help = await run([file, '--help'])
     assert.deepEqual([help.code, help.stderr], [0, ''])
     assert.match(help.stdout, new RegExp(`^usage: ${command} -- .*\\n$`))

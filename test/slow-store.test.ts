@@ -7,7 +7,7 @@ import { on } from './support/s3/on-fake.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post } from './support/upload.ts'
 
-/** Far less than the store takes, and more than any other step. */
+/** Far less than the store takes, but more than any other step. */
 const IDLE_MS = 500
 const STORE_MS = 2000
 
@@ -29,7 +29,7 @@ after(async () => {
   await fake?.close()
 })
 
-it('cuts off no client that waits for the server, however long that takes', async () => {
+it('does not cut off clients that wait for the server, however long that takes', async () => {
   const bytes = gif({ size: 100_000 })
   fake.faults.add({ kind: 'delay', ms: STORE_MS }, { on: on('PUT') })
   const answer = await post(server.url, bytes)
@@ -37,14 +37,14 @@ it('cuts off no client that waits for the server, however long that takes', asyn
   assert.deepEqual((await fetchRaw(server.url, answer.json().id)).body, bytes)
 })
 
-it('lets large uploads wait for the store together, not one after the other', async () => {
+it('commits large uploads to the store concurrently', async () => {
   const count = 12
   fake.requests.length = 0
   const puts = () =>
     fake.requests.filter(({ method, key }) => method === 'PUT' && /[0-9A-Za-z]{11}$/.test(key))
   fake.faults.add({ kind: 'delay', ms: STORE_MS * 2 }, { on: on('PUT'), times: count })
   const answers = Array.from({ length: count }, () => post(server.url, gif({ size: 400_000 })))
-  await until('all are at the store', () => puts().length === count)
-  assert.deepEqual([...new Set(puts().map(({ status }) => status))], [0], 'none was answered before')
+  await until('all have reached the store', () => puts().length === count)
+  assert.deepEqual([...new Set(puts().map(({ status }) => status))], [0], 'all are still unanswered')
   for (const answer of await Promise.all(answers)) assert.equal(answer.status, 201, answer.text)
 })

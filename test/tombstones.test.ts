@@ -1,4 +1,4 @@
-/** Deletions and decisions on their way to a second place, and from there into another ledger. */
+/** Replication of deletions and decisions to a second location, and from there into another ledger. */
 
 import assert from 'node:assert/strict'
 import { appendFile, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
@@ -32,24 +32,24 @@ async function sceneFor(t: TestContext) {
   const place = join(folder, 'second')
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   ends.push(objects.close)
-  const told: string[] = []
+  const events: string[] = []
   /** Unit: milliseconds. */
   let ahead = 0
   return {
     place,
     objects,
-    told,
+    events,
     found: () => createTombstoneFiles(openFolderFiles(place), nodeHashes).read(),
     async ledger(name: string): Promise<Ledger> {
       const ledger = await openSqliteLedger({ file: join(folder, `${name}.sqlite`) })
       ends.push(ledger.close)
       return ledger
     },
-    /** The next look at what the place is comes now. */
+    /** Advances the clock, so that the identity of the location is checked again. */
     wait() {
       ahead += 60_000
     },
-    /** A server's, running. */
+    /** Starts the replication of a server. */
     async follow(ledger: Ledger) {
       const isNew = await ledger.keepTombstones(place, NOW)
       const tombstones = createTombstones({
@@ -60,8 +60,8 @@ async function sceneFor(t: TestContext) {
         place,
         isNew,
         now: () => Date.now() + ahead,
-        onFailure: () => told.push('failed'),
-        onRecovery: () => told.push('recovered'),
+        onFailure: () => events.push('failed'),
+        onRecovery: () => events.push('recovered'),
         intervalMs: 5,
       })
       ends.push(tombstones.stop)
@@ -77,29 +77,29 @@ async function subjectsOf(found: Promise<{ tombstones: Tombstone[] }>): Promise<
   return [...new Set((await found).tombstones.map(({ subject }) => subject))].sort()
 }
 
-test('a place that is away is told once, holds nobody up, and has everything when it is back', async (t) => {
-  const { place, told, found, ledger: open, follow } = await sceneFor(t)
+test('reports an unreachable location once, does not block, and catches up when it is back', async (t) => {
+  const { place, events, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
   const tombstones = await follow(ledger)
   await ledger.recordDeletion(idFor(1), AT)
   await until('it is written', none(ledger))
   await rename(place, `${place}-away`)
   await ledger.recordDeletion(idFor(2), AT)
-  await until('it is told', () => told.length > 0)
+  await until('the failure is reported', () => events.length > 0)
   await ledger.recordDeletion(idFor(3), AT)
   assert.equal((await tombstones.pending())?.count, 2)
   await assert.rejects(readdir(place), 'an empty mount point is not written to')
   await rename(`${place}-away`, place)
   await until('it is back', none(ledger))
   assert.deepEqual(await subjectsOf(found()), [1, 2, 3].map(idFor))
-  await until('that is told', () => told.length > 1)
-  assert.deepEqual(told, ['failed', 'recovered'])
+  await until('the recovery is reported', () => events.length > 1)
+  assert.deepEqual(events, ['failed', 'recovered'])
 })
 
-test('a place is made by the first server that gets that far, and by none after', async (t) => {
+test('creates the location only until it was first reached', async (t) => {
   const { place, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
-  // Left by a server that died at its start.
+  // A server died during its start.
   assert.equal(await ledger.keepTombstones(place, NOW), true)
   await ledger.recordDeletion(idFor(1), AT)
   const first = await follow(ledger)
@@ -113,7 +113,7 @@ test('a place is made by the first server that gets that far, and by none after'
   await assert.rejects(readdir(place))
 })
 
-test('what a process claimed that died is written by another one', async (t) => {
+test('writes tombstones claimed by a process that died', async (t) => {
   const { found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
   await ledger.keepTombstones('elsewhere', NOW)
@@ -125,7 +125,7 @@ test('what a process claimed that died is written by another one', async (t) => 
   assert.deepEqual(await subjectsOf(found()), [idFor(1)])
 })
 
-test('a place that lost what it had gets all that holds once more', async (t) => {
+test('rewrites all effective tombstones to a location that lost its data', async (t) => {
   const { place, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
   const first = await follow(ledger)
@@ -139,12 +139,12 @@ test('a place that lost what it had gets all that holds once more', async (t) =>
   await until('they are written again', async () => (await subjectsOf(found())).length === 2)
 })
 
-test('a ledger that was lost begins anew with what the second place has, and the images too', async (t) => {
+test('applies the second location’s tombstones to a new ledger and the images', async (t) => {
   const { objects, found, ledger: open, follow } = await sceneFor(t)
   const old = await open('a')
   const first = await follow(old)
   const bytes = bytesFor(1, 1000)
-  for (const nth of [1, 2, 3]) await put(objects, idFor(nth), bytes)
+  for (const number of [1, 2, 3]) await put(objects, idFor(number), bytes)
   await old.recordRemoval(idFor(1), 'r', AT, { who: 'w', rule: 'terms' })
   await old.recordHold(idFor(2), 'r', AT)
   await old.block(['a'.repeat(64)], 'r', AT)
@@ -152,18 +152,18 @@ test('a ledger that was lost begins anew with what the second place has, and the
   await first.stop()
   const ledger = await open('b')
   await follow(ledger)
-  await until('it knows', async () => 'tombstones.applied' in (await ledger.facts()))
+  await until('they are applied', async () => 'tombstones.applied' in (await ledger.facts()))
   assert.deepEqual(await ledger.whyAbsent(idFor(1)), { state: 'removed', rule: 'terms' })
   assert.equal(await ledger.whyWithheld(['a'.repeat(64)]), 'blocked')
   assert.deepEqual(
-    await Promise.all([1, 2, 3].map(async (nth) => (await objects.head(idFor(nth))) !== null)),
+    await Promise.all([1, 2, 3].map(async (number) => (await objects.head(idFor(number))) !== null)),
     [false, false, true],
   )
   assert.notEqual(await objects.headHeld(idFor(2)), null)
   assert.deepEqual((await found()).damaged, [])
 })
 
-test('a disk that is mounted late, or was not for a while, is applied and gets all that was decided', async (t) => {
+test('applies a disk that is mounted late or was temporarily unmounted, and brings it up to date', async (t) => {
   const { place, found, wait, ledger: open, follow } = await sceneFor(t)
   const old = await open('a')
   const first = await follow(old)
@@ -179,34 +179,36 @@ test('a disk that is mounted late, or was not for a while, is applied and gets a
   await mkdir(place)
   const ledger = await open('b')
   await follow(ledger)
-  await until('it is taken for a place', async () => (await readdir(place)).includes('followed.json'))
+  await until('the mount point is used as the location', async () =>
+    (await readdir(place)).includes('followed.json'),
+  )
   await ledger.recordHold(held, 'r', new Date(NOW + 100))
   await ledger.recordRelease(released, 'r', new Date(NOW + 100))
   await until('they are written', none(ledger))
   await rename(place, `${place}-mount-point`)
   await rename(disk, place)
   wait()
-  await until('it knows', () => ledger.isGone(gone))
+  await until('the disk is applied', () => ledger.isGone(gone))
   assert.equal((await ledger.whyAbsent(held))?.state, 'held')
   assert.equal(await ledger.holdOf(released), null)
   const lastIn = async (subject: string) =>
-    lastOf((await found()).tombstones).find((each) => each.subject === subject)?.act
-  await until('the disk has it too', async () => (await lastIn(held)) === 'hold')
+    lastOf((await found()).tombstones).find((tombstone) => tombstone.subject === subject)?.act
+  await until('the hold is on the disk', async () => (await lastIn(held)) === 'hold')
 
   await rename(place, disk)
   await rename(`${place}-mount-point`, place)
   wait()
-  await until('it is taken for a place again', async () => (await lastIn(gone)) === 'delete')
+  await until('the mount point is used as the location again', async () => (await lastIn(gone)) === 'delete')
   await ledger.recordDeletion(later, AT)
   await until('it is written', none(ledger))
   await rename(place, `${place}-mount-point`)
   await rename(disk, place)
   wait()
-  await until('the disk has it too', async () => (await lastIn(later)) === 'delete')
+  await until('the deletion is on the disk', async () => (await lastIn(later)) === 'delete')
 })
 
-test('a ledger that begins anew while the second place is away keeps what is decided meanwhile', async (t) => {
-  const { place, objects, told, ledger: open, follow } = await sceneFor(t)
+test('a new ledger keeps decisions made while the second location is unreachable', async (t) => {
+  const { place, objects, events, ledger: open, follow } = await sceneFor(t)
   const old = await open('a')
   const first = await follow(old)
   const [id, digest] = [idFor(1), 'a'.repeat(64)]
@@ -218,11 +220,11 @@ test('a ledger that begins anew while the second place is away keeps what is dec
   await until('they are written', none(old))
   await first.stop()
   await rename(place, `${place}-away`)
-  // It can't be read.
+  // A file in place of the folder makes it unreadable.
   await writeFile(place, '')
   const ledger = await open('b')
   await follow(ledger)
-  await until('it is away', () => told.length > 0)
+  await until('the failure is reported', () => events.length > 0)
   await ledger.recordHold(id, 'r', new Date(NOW + 2))
   await objects.hold(id)
   await ledger.block([digest], 'r', new Date(NOW + 2))
@@ -233,54 +235,54 @@ test('a ledger that begins anew while the second place is away keeps what is dec
   assert.equal(await ledger.whyWithheld([digest]), 'blocked')
 })
 
-const tombstone = (nth: number): Tombstone => ({
-  at: NOW + nth,
-  order: nth,
+const newTombstone = (number: number): Tombstone => ({
+  at: NOW + number,
+  order: number,
   act: 'delete',
-  subject: idFor(nth),
+  subject: idFor(number),
   rule: '',
 })
 
-test('a torn or rotten file loses no more than the lines that are, and is named', async (t) => {
+test('loses no more than the damaged lines of a torn or corrupt file, and reports it', async (t) => {
   const { place } = await sceneFor(t)
   const folder = openFolderFiles(place)
   await folder.make()
   const files = createTombstoneFiles(folder, nodeHashes)
-  await files.write([1, 2, 3].map(tombstone), NOW)
-  await files.write([4, 5, 6].map(tombstone), NOW + 1)
-  await files.write([7].map(tombstone), NOW + 2)
-  const [torn, rotten] = await folder.names()
+  await files.write([1, 2, 3].map(newTombstone), NOW)
+  await files.write([4, 5, 6].map(newTombstone), NOW + 1)
+  await files.write([7].map(newTombstone), NOW + 2)
+  const [torn, corrupt] = await folder.names()
   await truncate(join(place, torn!), (await readFile(join(place, torn!))).length - 20)
-  const line = (await readFile(join(place, rotten!), 'utf8')).indexOf('\n') + 1
-  await flipBit(join(place, rotten!), line + 12)
+  const line = (await readFile(join(place, corrupt!), 'utf8')).indexOf('\n') + 1
+  await flipBit(join(place, corrupt!), line + 12)
   const found = await files.read()
   assert.deepEqual(found.tombstones.map(({ subject }) => subject).sort(), [1, 2, 4, 6, 7].map(idFor))
-  assert.deepEqual(found.damaged, [torn, rotten])
+  assert.deepEqual(found.damaged, [torn, corrupt])
   assert.equal(found.until, null)
-  // Other files in the folder.
+  // Ignores unrelated files in the folder.
   await appendFile(join(place, 'notes.txt'), 'mine')
   await appendFile(join(place, 'followed.json'), '{')
   assert.deepEqual([(await files.read()).until, await files.until()], [null, 0])
 })
 
-test('many small files become few, with all that they had', async (t) => {
+test('merges many small files into few without losing tombstones', async (t) => {
   const { place } = await sceneFor(t)
   const folder = openFolderFiles(place)
   await folder.make()
   const files = createTombstoneFiles(folder, nodeHashes)
-  for (let nth = 0; nth < 510; nth++) await files.write([tombstone(nth)], NOW + nth)
+  for (let index = 0; index < 510; index++) await files.write([newTombstone(index)], NOW + index)
   const [damaged] = await folder.names()
   await truncate(join(place, damaged!), 10)
   await files.merge(NOW + 1000)
   assert.equal((await folder.names()).length, 510, 'too young')
   const before = await subjectsOf(files.read())
   await files.merge(NOW + DAY_MS)
-  assert.equal((await folder.names()).length, 12, 'a merged one, ten that are left, and the damaged one')
+  assert.equal((await folder.names()).length, 12, 'one merged file, ten unmerged ones, and the damaged one')
   assert.deepEqual(await subjectsOf(files.read()), before)
   assert.deepEqual((await files.read()).damaged, [damaged])
 })
 
-test('whatever was done, another ledger that applies the tombstones says the same', async (t) => {
+test('applying the tombstones to another ledger reproduces the state, for any history', async (t) => {
   const { ledger: open, place } = await sceneFor(t)
   const ids = [1, 2, 3].map(idFor)
   const digests = ['a'.repeat(64), 'b'.repeat(64)]
@@ -288,7 +290,7 @@ test('whatever was done, another ledger that applies the tombstones says the sam
     fc.tuple(
       fc.constantFrom('delete', 'hold', 'release', 'remove', 'block', 'unblock'),
       fc.nat(2),
-      // By any clock.
+      // Time, in any order.
       fc.nat(100),
     ),
     { maxLength: 25, size: 'max' },
@@ -299,10 +301,10 @@ test('whatever was done, another ledger that applies the tombstones says the sam
       run++
       const [live, restored] = [await open(`live${run}`), await open(`restored${run}`)]
       await live.keepTombstones(place, NOW)
-      const left: Tombstone[] = []
-      for (const [nth, [act, which, clock]] of script.entries()) {
+      const written: Tombstone[] = []
+      for (const [index, [act, which, clock]] of script.entries()) {
         const [id, digest, at] = [ids[which]!, digests[which % 2]!, new Date(NOW + clock)]
-        for (const ledger of nth < backupAt ? [live, restored] : [live]) {
+        for (const ledger of index < backupAt ? [live, restored] : [live]) {
           if (act === 'delete') await ledger.recordDeletion(id, AT).then(() => ledger.recordHeldGone(id))
           else if (act === 'hold') await ledger.recordHold(id, 'r', at)
           else if (act === 'remove') await ledger.recordRemoval(id, 'r', at)
@@ -315,50 +317,53 @@ test('whatever was done, another ledger that applies the tombstones says the sam
         for (;;) {
           const claimed = await live.claimTombstones(1, Date.now(), 1000)
           if (claimed === null) break
-          left.push(...claimed.tombstones)
+          written.push(...claimed.tombstones)
           await live.settleTombstones(claimed.claim)
         }
       }
-      // In any order, and some of them twice.
-      await restored.applyTombstones(lastOf([...left.reverse(), ...left.slice(0, 5)]))
+      // In a different order, with duplicates.
+      await restored.applyTombstones(lastOf([...written.reverse(), ...written.slice(0, 5)]))
       const stateOf = async (ledger: Ledger) => {
         const gone = await ledger.goneIds('', 10)
         const held = (await ledger.heldIds(10)).filter((id) => !gone.includes(id)).sort()
-        return { gone, held, blocked: await Promise.all(digests.map((each) => ledger.whyWithheld([each]))) }
+        return {
+          gone,
+          held,
+          blocked: await Promise.all(digests.map((digest) => ledger.whyWithheld([digest]))),
+        }
       }
-      const [wanted, got] = [await stateOf(live), await stateOf(restored)]
-      assert.deepEqual(got, wanted)
+      const [expected, actual] = [await stateOf(live), await stateOf(restored)]
+      assert.deepEqual(actual, expected)
     }),
     { numRuns: extent(60, 15) },
   )
 })
 
-test('a restore withholds the bytes of a deleted image only until the operator let go of them', async (t) => {
+test('a restore withholds the bytes of a deleted image only until the operator released them', async (t) => {
   const { ledger: open, place } = await sceneFor(t)
   const [live, backup] = [await open('live'), await open('backup')]
   const digests = { sha256: 'a'.repeat(64), sentSha256: 'b'.repeat(64) }
-  const moveOn = async (ledger: Ledger, isThere: boolean) => {
+  const finishMoves = async (ledger: Ledger, isThere: boolean) => {
     for (const move of await ledger.claimMoves(10, NOW, 1000)) await ledger.finishMove(move, isThere)
   }
   await live.keepTombstones(place, NOW)
   for (const ledger of [live, backup]) {
     await ledger.recordHold(idFor(1), 'r', AT, undefined, digests)
-    await moveOn(ledger, true)
+    await finishMoves(ledger, true)
   }
-  const left: Tombstone[] = []
-  const bringUp = async (ledger: Ledger) => {
-    left.push(
-      ...(await live.waitingTombstones()).filter(({ order }) => !left.some((each) => each.order === order)),
-    )
-    await ledger.applyTombstones(lastOf(left))
+  const written: Tombstone[] = []
+  const restore = async (ledger: Ledger) => {
+    const isNew = ({ order }: Tombstone) => !written.some((tombstone) => tombstone.order === order)
+    written.push(...(await live.waitingTombstones()).filter(isNew))
+    await ledger.applyTombstones(lastOf(written))
     return ledger.whyWithheld([digests.sentSha256])
   }
-  // By a clock that is ahead.
+  // The clock was ahead.
   await live.recordDeletion(idFor(1), new Date(NOW + 5000))
   await live.recordHeldGone(idFor(1))
-  for (const ledger of [await open('first'), backup]) assert.equal(await bringUp(ledger), 'held')
+  for (const ledger of [await open('first'), backup]) assert.equal(await restore(ledger), 'held')
   await live.recordRelease(idFor(1), 'r', AT)
-  await moveOn(live, false)
-  for (const ledger of [await open('second'), backup]) assert.equal(await bringUp(ledger), null)
+  await finishMoves(live, false)
+  for (const ledger of [await open('second'), backup]) assert.equal(await restore(ledger), null)
   assert.equal(await backup.isGone(idFor(1)), true)
 })

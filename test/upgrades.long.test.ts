@@ -1,4 +1,4 @@
-/** Data that earlier versions wrote, with this one: `releases/` keeps a little of each. */
+/** Data written by earlier versions, with the current version. `releases/` has a sample of each. */
 import assert from 'node:assert/strict'
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ async function checkAll(server: RunningServer, kept: Kept): Promise<void> {
 
 describe('data of an earlier version', async () => {
   for (const release of await readdir(RELEASES)) {
-    it(`is served, kept and deleted: ${release}`, async (t) => {
+    it(`can be served, kept and deleted: ${release}`, async (t) => {
       const { dataDir, kept } = await copyOf(t, release)
       assert.ok(kept.stored.length > 0)
       const server = await serverFor(t, { WORKERS: '2' }, { dataDir })
@@ -65,7 +65,7 @@ describe('data of an earlier version', async () => {
 })
 
 describe('data of a later version', () => {
-  it('stops the start with a sentence: the folder of images', async (t) => {
+  it('prevents startup with a clear message: the images folder', async (t) => {
     const { dataDir } = await copyOf(t, '0.1.0')
     await writeFile(join(dataDir, 'images/layout'), '{"layout":99,"folder":"x"}')
     await assert.rejects(startServer({}, { dataDir }), /written by a newer version: its layout is 99/)
@@ -73,7 +73,7 @@ describe('data of a later version', () => {
     await assert.rejects(startServer({}, { dataDir }), /layout cannot be read/)
   })
 
-  it('stops the start with a sentence: the ledger', async (t) => {
+  it('prevents startup with a clear message: the ledger', async (t) => {
     const { dataDir } = await copyOf(t, '0.1.0')
     const ledger = new DatabaseSync(join(dataDir, 'ledger.sqlite'))
     ledger.exec("insert into migrations (name) values ('999-later')")
@@ -85,7 +85,7 @@ describe('data of a later version', () => {
 describe('an older layout', () => {
   const IMAGES = 3000
 
-  /** As version 0.1.0 had it before its folders became one. */
+  /** The layout before version 0.1.0 merged its subfolders. */
   async function oldFolder(t: TestContext): Promise<{ folder: string; ids: string[] }> {
     const folder = await folderOf(t)
     const ids = fakeIds(IMAGES)
@@ -104,23 +104,23 @@ describe('an older layout', () => {
 
   const MIGRATE = `const { openLayout } = await import('${ROOT}/src/stores/filesystem/layout.ts'); console.log(JSON.stringify(await openLayout(process.argv[1])))`
 
-  it('becomes the newest one, however often it is killed on the way', async (t) => {
+  it('is migrated to the newest one, even if the migration is killed repeatedly', async (t) => {
     const { folder, ids } = await oldFolder(t)
     let kills = 0
     for (let isDone = false; !isDone; ) {
       const child = launch(['-e', MIGRATE, folder])
-      // Later each time, so that it ends.
+      // Later each time, so that it completes eventually.
       const timer = setTimeout(() => child.child.kill('SIGKILL'), 60 + 15 * kills + Math.random() * 40)
       isDone = (await child.ended).code === 0
       clearTimeout(timer)
       if (!isDone) kills++
     }
-    assert.ok(kills > 0, 'it was killed')
+    assert.ok(kills > 0, 'the migration was killed')
     await checkNew(folder, ids)
     assert.deepEqual(await openLayout(folder), await readLayout(folder))
   })
 
-  it('is left by several processes at once, who agree on its name', async (t) => {
+  it('is migrated by concurrent processes, which agree on its name', async (t) => {
     const { folder, ids } = await oldFolder(t)
     const ran = await Promise.all([0, 1, 2].map(() => launch(['-e', MIGRATE, folder]).ended))
     for (const { code, stderr } of ran) assert.equal(code, 0, stderr)
@@ -128,7 +128,7 @@ describe('an older layout', () => {
     await checkNew(folder, ids)
   })
 
-  it('stops the start where two files are one image', async (t) => {
+  it('prevents startup if two files are the same image', async (t) => {
     const { folder, ids } = await oldFolder(t)
     const [id] = ids
     await writeFile(join(folder, 'objects', `${id}`), 'other')

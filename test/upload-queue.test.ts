@@ -1,4 +1,4 @@
-/** The line of uploads, on a clock of its own, before a quota that is played. */
+/** The upload queue, with a fake clock and a simulated quota. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import fc from 'fast-check'
@@ -17,8 +17,8 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ act: fc.constant('pass' as const), who: fc.nat(9) }) },
 )
 
-describe('the line of uploads', () => {
-  it('keeps order, bounds and places, whatever mix of arrivals, aborts and slow bodies comes', async () => {
+describe('the upload queue', () => {
+  it('keeps order, limits and quotas for any mix of arrivals, aborts and slow bodies', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120, size: 'max' }), async (steps) => {
         const world = createWorld()
@@ -37,20 +37,20 @@ describe('the line of uploads', () => {
           await world.settle()
           world.check()
         }
-        // Everybody ends, and so everybody else has a turn or an answer.
+        // All uploads end, so every waiting one gets a slot or a refusal.
         for (const places of world.quota) {
           places.stored += places.elsewhere
           places.elsewhere = 0
         }
-        for (let round = 0; world.reading().length + world.waiting().length > 0; round++) {
-          assert.ok(round < 100, 'it ends')
+        for (let steps = 0; world.reading().length + world.waiting().length > 0; steps++) {
+          assert.ok(steps < 100, 'the queue drains')
           for (const upload of world.reading()) world.end(upload, true)
           await world.pass(STEP_MS)
         }
         world.isBehindOthers = false
         world.check()
         for (const upload of world.uploads) {
-          assert.equal(upload.leave, null, 'nobody is listened to any more')
+          assert.equal(upload.leave, null, 'all listeners are removed')
           if (upload.result === 'quota-exceeded') assert.equal(world.quota[upload.address]!.stored, PLACES)
           if (upload.result === 'busy') assert.ok(upload.endedAt - upload.arrivedAt <= LIMITS.waitMs)
         }
@@ -59,7 +59,7 @@ describe('the line of uploads', () => {
     )
   })
 
-  it('says which of the last places are taken only when that is known', async () => {
+  it('refuses for a used-up quota only when the outcome of earlier uploads is known', async () => {
     const world = createWorld()
     const many = Array.from({ length: 3 }, () => world.arrive(0))
     await world.settle()
@@ -85,7 +85,7 @@ describe('the line of uploads', () => {
     assert.equal(late[1]!.result, 'quota-exceeded')
   })
 
-  it('learns what other processes did with theirs', async () => {
+  it('notices uploads that end in other processes', async () => {
     const world = createWorld()
     Object.assign(world.quota[0]!, { stored: PLACES - 2, elsewhere: 2 })
     const two = [world.arrive(0), world.arrive(0)]
@@ -102,7 +102,7 @@ describe('the line of uploads', () => {
     assert.equal(two[1]!.result, 'quota-exceeded')
   })
 
-  it('gives turns round robin: one with many does not hold up one with few', async () => {
+  it('serves addresses round robin: one with many uploads does not delay one with few', async () => {
     const world = createWorld({ uploadsAtOnce: 1, uploadsRead: 2, waitMs: 1e6 })
     for (const address of [0, 0, 0, 0, 2, 2, 4]) {
       world.arrive(address)
@@ -116,18 +116,18 @@ describe('the line of uploads', () => {
     assert.deepEqual(world.had, [0, 2, 0, 4, 2, 0, 0])
   })
 
-  it('has a turn at once for a stranger while slow clients hold theirs: hundreds of addresses, or one large network', async () => {
+  it('has a free slot for a new address despite slow clients on hundreds of addresses or in one network', async () => {
     const limits = { uploadsAtOnce: 16, uploadsRead: 512, waitingOfAddress: 256, waitingBytes: 1e9 }
     const oneEach = createWorld({ ...limits })
     while (oneEach.quota.length < 5000) oneEach.quota.push({ held: 0, elsewhere: 0, stored: 0 })
-    for (let nth = 0; nth < 250 * 16; nth++) oneEach.arrive(nth % 250, nth % 250)
+    for (let index = 0; index < 250 * 16; index++) oneEach.arrive(index % 250, index % 250)
     await oneEach.settle()
-    const stranger = oneEach.arrive(4000, 4000)
+    const newcomer = oneEach.arrive(4000, 4000)
     await oneEach.settle()
-    assert.notEqual(stranger.turn, null)
+    assert.notEqual(newcomer.turn, null)
     const network = createWorld({ ...limits })
     while (network.quota.length < 5000) network.quota.push({ held: 0, elsewhere: 0, stored: 0 })
-    for (let nth = 0; nth < 3000; nth++) network.arrive(nth, 0)
+    for (let index = 0; index < 3000; index++) network.arrive(index, 0)
     await network.settle()
     const other = network.arrive(4000, 1)
     await network.settle()
@@ -135,7 +135,7 @@ describe('the line of uploads', () => {
     assert.ok(network.reading().length < 512)
   })
 
-  it('makes room for one with few by refusing the last of whoever has most', async () => {
+  it('makes room for an address with few uploads by refusing the newest of the address with the most', async () => {
     const world = createWorld({ uploadsAtOnce: 1, waitingOfAddress: 100 })
     const many = Array.from({ length: 21 }, () => world.arrive(0))
     const few = [world.arrive(2), world.arrive(2)]
@@ -148,6 +148,6 @@ describe('the line of uploads', () => {
     )
     const more = world.arrive(0)
     await world.settle()
-    assert.equal(more.result, 'busy', 'it has most itself')
+    assert.equal(more.result, 'busy', 'its own address has the most')
   })
 })

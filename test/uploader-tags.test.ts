@@ -1,4 +1,4 @@
-/** Everything of one uploader, without an address. */
+/** Finds all uploads of one uploader, without storing addresses. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const MINE_6 = '2001:db8:77:1234:aaaa:bbbb:cccc:dddd'
 const server = await startServer({ LOG_LEVEL: 'trace', DAILY_UPLOADS: '1000', NETWORK_UPLOADS: '1000' })
 after(() => server.stop())
 
-it('holds and removes all that one uploader stored', async () => {
+it('holds and removes all uploads of one uploader', async () => {
   const mine = [await store(server.url, gif(), MINE), await store(server.url, gif(), MINE)]
   const other = await store(server.url, gif(), OTHER)
   const six = [
@@ -35,16 +35,18 @@ it('holds and removes all that one uploader stored', async () => {
   assert.deepEqual(await Promise.all(six.map(status)), [410, 410, 200], 'a /64 is one uploader')
 })
 
-it('holds all that came from one network', async () => {
-  const flood = await Promise.all([5, 6, 7].map((nth) => store(server.url, gif(), `198.51.100.${nth}`)))
-  const six = await Promise.all(['1::1', '2::1'].map((end) => store(server.url, gif(), `2001:db8:88:${end}`)))
+it('holds all uploads from one network', async () => {
+  const flood = await Promise.all([5, 6, 7].map((host) => store(server.url, gif(), `198.51.100.${host}`)))
+  const ipv6 = await Promise.all(
+    ['1::1', '2::1'].map((end) => store(server.url, gif(), `2001:db8:88:${end}`)),
+  )
   const others = [
     await store(server.url, gif(), '198.51.101.5'),
     await store(server.url, gif(), '2001:db8:89:1::1'),
   ]
   const statuses = (images: { id: string }[]) =>
     Promise.all(images.map(async ({ id }) => (await fetchRaw(server.url, id)).status))
-  for (const [first] of [flood, six]) {
+  for (const [first] of [flood, ipv6]) {
     const held = await server.operator(['hold', first!.id, '--reason', 'bots', '--same-network'])
     assert.equal(held.code, 0, held.stderr)
   }
@@ -52,7 +54,7 @@ it('holds all that came from one network', async () => {
   assert.equal(again.code, 0, again.stdout)
   const lines = again.stdout.trim().split('\n').sort()
   assert.deepEqual(lines, flood.map(({ id }) => `${id} is held already`).sort())
-  assert.deepEqual(await statuses([...flood, ...six]), [403, 403, 403, 403, 403])
+  assert.deepEqual(await statuses([...flood, ...ipv6]), [403, 403, 403, 403, 403])
   assert.deepEqual(await statuses(others), [200, 200])
 })
 
@@ -62,12 +64,12 @@ it('keeps no address in any file', async () => {
   const texts = await Promise.all(
     files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))),
   )
-  assert.ok(texts.length >= 3, 'the ledger and images are looked at')
+  assert.ok(texts.length >= 3, 'the ledger and images are checked')
   const traces = [MINE, OTHER, MINE_6].flatMap((address) => [
     Buffer.from(address),
     ...(address.includes(':') ? [Buffer.from('2001:db8:77'), Buffer.from('32.1.13.184')] : []),
     ...(address.includes(':') ? [] : [Buffer.from(address.split('.').map(Number))]),
-    // Without a salt anybody could try all addresses.
+    // Without a salt, all addresses could be tried.
     Buffer.from(createHmac('sha256', '').update(address).digest('hex').slice(0, 32)),
     Buffer.from(createHmac('sha256', '').update(address).digest('hex').slice(0, 16)),
   ])
@@ -77,7 +79,7 @@ it('keeps no address in any file', async () => {
   }
 })
 
-it('links nothing where that is turned off', async (t) => {
+it('does not link uploads with UPLOADER_LINKS=off', async (t) => {
   const off = await serverFor(t, { UPLOADER_LINKS: 'off' })
   const mine = [await store(off.url, gif(), MINE), await store(off.url, gif(), MINE)]
   await off.operator(['remove', mine[0]!.id, '--reason', 'bots', '--same-uploader'])
@@ -86,7 +88,7 @@ it('links nothing where that is turned off', async (t) => {
 
 const clientOf = (address: string) => ({ address, network: address.replace(/\.\d+$/, '') })
 
-it('gives two uploads a tag in common within 24 hours, and none after 48', async () => {
+it('gives two uploads a common tag within 24 hours, and none after 48', async () => {
   const hour = 3_600_000
   const salts = new Map<string, Uint8Array>()
   let now = Date.parse('2026-07-31T00:00:00Z')
@@ -122,5 +124,5 @@ it('gives two uploads a tag in common within 24 hours, and none after 48', async
   const networkOf = (tag: string) => tag.slice(0, NETWORK_TAG_LENGTH)
   assert.equal(networkOf(mine!.tagA), networkOf(other!.tagA))
   assert.notEqual(networkOf(mine!.tagA), networkOf(far!.tagA))
-  assert.notEqual(networkOf(mine!.tagA), networkOf(mine!.tagB), 'each half has a salt')
+  assert.notEqual(networkOf(mine!.tagA), networkOf(mine!.tagB), 'each half has its own salt')
 })

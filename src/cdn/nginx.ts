@@ -1,15 +1,15 @@
 /**
- * nginx with its cache purge module, purged by URL. `nginx://host:port?peer=host:port&peer=…`, with
+ * nginx with the cache purge module, purged by URL. `nginx://host:port?peer=host:port&peer=…`, with
  * deploy/nginx/pinhole.conf loaded.
  */
 import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag, imageTargets, MAX_PURGE_MS } from './cdn.ts'
 import { call, type Fetch, maxFillMs, onEach } from './provider-call.ts'
 
-/** Each image has five addresses or a dozen, and each is a call. */
+/** Small, as each image has five to thirteen URLs, and each URL takes a call. */
 const BATCH_SIZE = 10
 
-/** The module answers 404 or 412, by its version, for what it does not hold. */
+/** For a URL that is not cached, the module responds with 404 or 412, depending on its version. */
 const DONE = [200, 204, 404, 412]
 
 export function nginxCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
@@ -38,5 +38,5 @@ async function purgeOne(
   { host, target, signal }: { host: string; target: string; signal: AbortSignal },
 ): Promise<void> {
   const { status } = await call(fetch, `http://${host}/purge${target}`, { method: 'PURGE', signal })
-  if (!DONE.includes(status)) throw new RemoteFailure(`nginx at ${host} answered ${status}`)
+  if (!DONE.includes(status)) throw new RemoteFailure(`nginx at ${host} responded with status ${status}`)
 }

@@ -1,7 +1,7 @@
 /**
- * Varnish, banned by tag. `varnish://host:port?peer=host:port&peer=…`, with deploy/varnish/pinhole.vcl loaded.
+ * Varnish, purged with bans by tag. `varnish://host:port?peer=host:port&peer=…`, with deploy/varnish/pinhole.vcl loaded.
  *
- * A ban reaches every variant of an image at once: with and without `dl=1`, with and without extension.
+ * One ban covers every variant of an image: with and without `dl=1`, with and without extension.
  */
 import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
@@ -27,7 +27,7 @@ export function varnishCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
           method: 'PURGE',
           headers: { 'X-Ban-Tags': tags },
         })
-        if (status !== 200) throw new RemoteFailure(`Varnish at ${host} answered ${status}`)
+        if (status !== 200) throw new RemoteFailure(`Varnish at ${host} responded with status ${status}`)
       })
     },
   }

@@ -1,33 +1,33 @@
 /**
- * Workers Cache, in front of the Worker itself: purged by tag, by the Worker. `CDN_URL=workers-cache://default`
+ * Workers Cache in front of the Worker, which purges it by tag. `CDN_URL=workers-cache://default`
  *
- * Source: Cloudflare Workers, "Workers Cache": calls count against the limits of the Free plan whatever the plan is, and an
- * answer can say `success: false`.
+ * Source: Cloudflare Workers, "Workers Cache": purges are subject to the limits of the Free plan on every plan, and a
+ * response can contain `success: false`.
  */
 import { withDeadline } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { type Cdn, cacheTag, MAX_PURGE_MS } from './cdn.ts'
 
-/** As `ctx.cache` of a Worker's entry point has it. */
+/** `ctx.cache` of a Worker's entry point. */
 export interface WorkersCache {
-  purge(what: { tags: string[] }): Promise<{ success: boolean; errors?: { message?: string }[] }>
+  purge(options: { tags: string[] }): Promise<{ success: boolean; errors?: { message?: string }[] }>
 }
 
-const A_MINUTE = 5
+const PURGES_PER_MINUTE = 5
 const BURST = 25
-const TAGS_IN_CALL = 100
+const TAGS_PER_CALL = 100
 
-/** A minute holds five calls: asked again earlier it says no again. */
+/** With five calls a minute, an earlier retry would be rejected again. */
 const RETRY_MS = 15_000
 
 const MAX_FILL_MS = 60_000
 
-/** `cache`: of the request or the trigger that purges. */
+/** `cache`: returns the cache of the current request or trigger. */
 export function workersCacheCdn(cache: () => WorkersCache): Cdn {
   return {
     name: 'workers-cache',
-    batchSize: TAGS_IN_CALL,
-    rate: { intervalMs: 60_000 / A_MINUTE, burst: BURST },
+    batchSize: TAGS_PER_CALL,
+    rate: { intervalMs: 60_000 / PURGES_PER_MINUTE, burst: BURST },
     maxFillMs: MAX_FILL_MS,
     cacheHeaders: (id, lifetimeSeconds) => ({
       // `must-revalidate`: no stale copy is served, not even while the Worker fails (RFC 9111, 5.2.2.2).
@@ -35,15 +35,17 @@ export function workersCacheCdn(cache: () => WorkersCache): Cdn {
       'Cache-Tag': cacheTag(id),
     }),
     async purge(names) {
-      const asking = async () => cache().purge({ tags: names.map(cacheTag) })
-      const answer = await withDeadline(asking(), MAX_PURGE_MS, () => new Error('no answer in time')).catch(
-        (cause) => {
-          throw new RemoteFailure('Workers Cache did not answer', RETRY_MS, { cause })
-        },
-      )
-      if (answer?.success === true) return
-      const why = answer?.errors?.map(({ message }) => message).join(', ') || 'no success'
-      throw new RemoteFailure(`Workers Cache answered: ${why}`, RETRY_MS)
+      const purging = async () => cache().purge({ tags: names.map(cacheTag) })
+      const result = await withDeadline(
+        purging(),
+        MAX_PURGE_MS,
+        () => new Error('no response in time'),
+      ).catch((cause) => {
+        throw new RemoteFailure('Workers Cache did not respond', RETRY_MS, { cause })
+      })
+      if (result?.success === true) return
+      const why = result?.errors?.map(({ message }) => message).join(', ') || 'no success'
+      throw new RemoteFailure(`Workers Cache refused the purge: ${why}`, RETRY_MS)
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Readiness: whether this process can do its work now. */
-import { sharedFor } from '../async.ts'
+import { cacheSuccess } from '../async.ts'
 import type { Health } from '../http/context.ts'
 import type { Log } from '../http/log.ts'
 import type { Stores } from './open/stores.ts'
@@ -9,8 +9,8 @@ const SUCCESS_TTL_MS = 500
 
 export function healthOf({ objects, ledger, clock, purges }: Stores, log: Log): Health {
   const parts = {
-    store: sharedFor(SUCCESS_TTL_MS, objects.check),
-    ledger: sharedFor(SUCCESS_TTL_MS, ledger.check),
+    store: cacheSuccess(SUCCESS_TTL_MS, objects.check),
+    ledger: cacheSuccess(SUCCESS_TTL_MS, ledger.check),
     clock: () => clock.assertRight(),
   }
 

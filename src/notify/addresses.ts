@@ -1,22 +1,27 @@
-/** The addresses that `NOTIFY` names. */
+/** Parses the URLs in `NOTIFY`. */
 
-/** `ways`: by scheme. `more`: what else to say of them. Throws an `Error` that says what is wrong, without what is secret in it. */
-export function notifiersAt<N>(addresses: string[], ways: Record<string, (url: URL) => N>, more = ''): N[] {
+/** `factories`: by URL scheme. `hint`: appended to the error message. Throws an `Error` that does not reveal secrets. */
+export function notifiersAt<N>(
+  addresses: string[],
+  factories: Record<string, (url: URL) => N>,
+  hint = '',
+): N[] {
   return addresses.map((text) => {
     const url = URL.canParse(text) ? new URL(text) : null
-    const open = url === null || url.hostname === '' ? undefined : ways[url.protocol]
-    if (open === undefined) {
-      throw new Error(`NOTIFY: an address begins with ${Object.keys(ways).join('//, ')}// and a host${more}`)
+    const create = url === null || url.hostname === '' ? undefined : factories[url.protocol]
+    if (create === undefined) {
+      const schemes = Object.keys(factories).join('//, ')
+      throw new Error(`NOTIFY: an address must begin with one of ${schemes}// and a host${hint}`)
     }
-    return open(url!)
+    return create(url!)
   })
 }
 
-/** A part of an address that may be secret, without its percent-encoding. Throws an `Error` that does not repeat it. */
+/** Percent-decodes part of a URL that may be secret. Throws an `Error` that does not reveal it. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw new Error('NOTIFY: write %25 for a % in a password or a secret')
+    throw new Error('NOTIFY: a % in a password or secret must be encoded as %25')
   }
 }

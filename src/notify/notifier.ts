@@ -1,4 +1,4 @@
-/** Port: ways to tell the operator that something needs a decision, or has happened. */
+/** Port: notifies the operator of events and of decisions to make. */
 
 export type NoticeKind =
   | 'case.urgent'
@@ -12,20 +12,20 @@ export type NoticeKind =
   | 'scanner.stuck'
   | 'disk.high'
 
-/** What is told. Numbers, categories and links only: never an image, an address or what a reporter wrote. */
+/** Contains only numbers, categories and links; never an image, an address or a reporter's text. */
 export interface Notice {
-  /** The same at each attempt, so that a receiver can drop what it has seen. */
+  /** Stable across retries, so that receivers can drop duplicates. */
   id: string
   kind: NoticeKind
-  /** Wants an answer within the hour. */
+  /** Needs attention within the hour. */
   isUrgent: boolean
-  /** When it arose. Epoch milliseconds. */
+  /** When the event occurred. Epoch milliseconds. */
   at: number
   /** One line. */
   title: string
-  /** One sentence or two. */
+  /** One or two sentences. */
   text: string
-  /** Where the decision is made. `null` if the admin server has no address. */
+  /** URL of the operator's pages. `null` if the admin server has no address. */
   link: string | null
 }
 
@@ -33,11 +33,11 @@ export interface Notifier {
   /** For logs, e.g. `ntfy://ntfy.sh`, without secrets. */
   readonly name: string
   /**
-   * Resolves only after the receiver said that it has it. Throws `RemoteFailure` otherwise, with `retryAfterMs` if the
-   * receiver named a time. Either way within `MAX_DELIVERY_MS`. A notice may arrive twice, if a reply was lost.
+   * At-least-once delivery: resolves only after the receiver has confirmed the notice. Throws `RemoteFailure` otherwise, with
+   * `retryAfterMs` if the receiver sent a `Retry-After`. Settles within `MAX_DELIVERY_MS`.
    */
   deliver(notice: Notice): Promise<void>
 }
 
-/** A receiver that has not answered by then is asked again later. */
+/** Timeout of a delivery. It is retried later. */
 export const MAX_DELIVERY_MS = 10_000

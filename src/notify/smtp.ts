@@ -1,8 +1,8 @@
 /**
- * E-mail: `smtp://user:password@host:587?from=pinhole@host&to=operator@host`; `smtps://` speaks TLS from the start.
- * `smtp://` demands STARTTLS where it sends a password, unless `?tls=off`.
+ * E-mail: `smtp://user:password@host:587?from=pinhole@host&to=operator@host`; `smtps://` uses implicit TLS. With a password,
+ * `smtp://` requires STARTTLS, unless `?tls=off`.
  *
- * Source: RFC 5321, and RFC 5322 for what is sent: the Message-ID is the same at each attempt.
+ * Source: RFC 5321, and RFC 5322 for the message. The Message-ID is stable across retries.
  */
 import { createTransport } from 'nodemailer'
 import { withDeadline } from '../async.ts'
@@ -12,7 +12,7 @@ import { MAX_DELIVERY_MS, type Notice, type Notifier } from './notifier.ts'
 
 const ADDRESS = /^[^\s@<>",;:]+@[^\s@<>",;:]+$/
 
-/** Throws an `Error` that says how the URL must be, without what is secret in it. */
+/** Throws an `Error` that explains the URL format, without revealing secrets. */
 export function smtp(url: URL): Notifier {
   const from = address(url, 'from')
   const to = address(url, 'to')
@@ -29,7 +29,7 @@ export function smtp(url: URL): Notifier {
     connectionTimeout: MAX_DELIVERY_MS / 2,
     greetingTimeout: MAX_DELIVERY_MS / 2,
     socketTimeout: MAX_DELIVERY_MS / 2,
-    // Nothing of a notice is read from a file or an address.
+    // Notices never include content from files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   }
@@ -39,9 +39,9 @@ export function smtp(url: URL): Notifier {
       const transport = createTransport(options)
       const sending = transport.sendMail({ from, to, ...messageOf(notice, from) })
       try {
-        await withDeadline(sending, MAX_DELIVERY_MS, () => new Error('no answer in time'))
+        await withDeadline(sending, MAX_DELIVERY_MS, () => new Error('no response in time'))
       } catch (cause) {
-        throw new RemoteFailure('the mail server did not take the message', undefined, { cause })
+        throw new RemoteFailure('the mail server did not accept the message', undefined, { cause })
       } finally {
         transport.close()
       }
@@ -50,9 +50,9 @@ export function smtp(url: URL): Notifier {
 }
 
 function address(url: URL, name: 'from' | 'to'): string {
-  const given = url.searchParams.get(name) ?? ''
-  if (ADDRESS.test(given)) return given
-  throw new Error(`NOTIFY: ${url.protocol}// needs ?from=…&to=…, each one e-mail address`)
+  const value = url.searchParams.get(name) ?? ''
+  if (ADDRESS.test(value)) return value
+  throw new Error(`NOTIFY: ${url.protocol}// needs ?from=…&to=…, with one e-mail address each`)
 }
 
 function messageOf({ id, isUrgent, at, title, text, link }: Notice, from: string) {

@@ -1,5 +1,5 @@
 /**
- * A receiver of one's own: `https://host/path#whsec_<base64>`. The fragment is the secret that signs; it is not sent.
+ * Webhooks: `https://host/path#whsec_<base64>`. The fragment is the signing secret; it is never sent.
  *
  * Source: Standard Webhooks 1.0 (https://www.standardwebhooks.com): `webhook-id`, `webhook-timestamp` in seconds, and
  * `webhook-signature`, HMAC-SHA256 over `<id>.<timestamp>.<body>`.
@@ -10,10 +10,9 @@ import { post } from './post.ts'
 
 const SECRET = /^#whsec_([0-9A-Za-z+/]{32,88}={0,2})$/
 
-/** Secrets have 24 to 64 bytes. */
-const SECRET_BYTES = { least: 24, most: 64 }
+const SECRET_BYTES = { min: 24, max: 64 }
 
-/** Throws an `Error` that says how the URL must be, without what is secret in it. */
+/** Throws an `Error` that explains the URL format, without revealing secrets. */
 export function webhook(url: URL, now: () => number = Date.now): Notifier {
   const secret = secretOf(url)
   const { protocol, host, pathname, search } = url
@@ -39,10 +38,10 @@ export function webhook(url: URL, now: () => number = Date.now): Notifier {
 function secretOf({ hash }: URL): Uint8Array<ArrayBuffer> {
   const base64 = SECRET.exec(decoded(hash))?.[1]
   const text = base64 === undefined ? '' : bytesOf(base64)
-  if (text.length >= SECRET_BYTES.least && text.length <= SECRET_BYTES.most) {
+  if (text.length >= SECRET_BYTES.min && text.length <= SECRET_BYTES.max) {
     return Uint8Array.from(text, (character) => character.charCodeAt(0))
   }
-  throw new Error('NOTIFY: a webhook ends with its secret: #whsec_ and 24 to 64 bytes in base64')
+  throw new Error('NOTIFY: a webhook URL must end with its secret: #whsec_ and 24 to 64 bytes in base64')
 }
 
 function bytesOf(base64: string): string {

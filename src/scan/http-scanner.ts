@@ -1,7 +1,7 @@
 /**
- * A scanner behind an HTTP address: POST of the bytes, as pict-rs asks its `external_validation`
- * (https://git.asonix.dog/asonix/pict-rs), e.g. https://github.com/db0/pictrs-safety. Its answer: 2xx clean, unless the body
- * says otherwise in JSON; 406, 422 or 451 block; anything else is no verdict.
+ * A scanner with an HTTP API: the image bytes are POSTed, compatible with `external_validation` of pict-rs
+ * (https://git.asonix.dog/asonix/pict-rs), e.g. https://github.com/db0/pictrs-safety. Responses: 2xx is clean, unless a JSON
+ * body has another verdict; 406, 422 and 451 are block; anything else is no verdict.
  */
 import { RemoteFailure } from '../errors.ts'
 import { jsonObject } from '../json.ts'
@@ -9,34 +9,34 @@ import { type Scanned, type Scanner, type Verdict, verdictOf } from './scanner.t
 
 const BLOCKING = [406, 422, 451]
 
-/** Longest answer that is read. Unit: bytes. */
-const ANSWER_MOST_BYTES = 64 * 1024
+/** Maximum size of a response. Unit: bytes. */
+const MAX_RESPONSE_BYTES = 64 * 1024
 
-/** A class of Workers: a body of a known length. */
+/** `FixedLengthStream` of Workers: a body of known length. */
 type FixedLength = new (bytes: number) => TransformStream<Uint8Array, Uint8Array>
 
-/** `url`: may have a user and a password, for `Authorization: Basic`. */
+/** `url` may contain a user name and password, sent as `Authorization: Basic`. */
 export function httpScanner(url: string): Scanner {
-  const { href, credentials } = addressOf(url)
+  const { href, credentials } = withoutCredentials(url)
   // RFC 7617, section 2.1: UTF-8.
-  const login: Record<string, string> =
+  const authorization: Record<string, string> =
     credentials === ':'
       ? {}
       : { Authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(credentials)))}` }
 
-  async function ask(image: Scanned, signal: AbortSignal): Promise<{ status: number; text: string }> {
+  async function send(image: Scanned, signal: AbortSignal): Promise<{ status: number; text: string }> {
     const init: RequestInit & { duplex: 'half' } = {
       method: 'POST',
       headers: {
-        ...login,
+        ...authorization,
         'Content-Type': image.type,
-        // Validators behind WSGI read no chunked body.
+        // Validators behind WSGI cannot read chunked bodies.
         'Content-Length': `${image.size}`,
         'Pinhole-Sha256': image.sha256,
       },
       body: streamOf(image),
       duplex: 'half',
-      // A redirect would send the picture to another host.
+      // A redirect could send the image to another host.
       redirect: 'manual',
       signal,
     }
@@ -47,7 +47,7 @@ export function httpScanner(url: string): Scanner {
   return {
     async scan(image, signal) {
       try {
-        return toVerdict(await ask(image, signal))
+        return toVerdict(await send(image, signal))
       } catch (cause) {
         if (cause instanceof RemoteFailure) throw cause
         throw new RemoteFailure('the scanner gave no verdict', undefined, { cause })
@@ -56,7 +56,7 @@ export function httpScanner(url: string): Scanner {
   }
 }
 
-function addressOf(url: string): { href: string; credentials: string } {
+function withoutCredentials(url: string): { href: string; credentials: string } {
   const parsed = new URL(url)
   const credentials = decodeURIComponent(`${parsed.username}:${parsed.password}`)
   parsed.username = ''
@@ -65,24 +65,24 @@ function addressOf(url: string): { href: string; credentials: string } {
 }
 
 function toVerdict({ status, text }: { status: number; text: string }): Verdict {
-  // Not every validator answers JSON.
-  const said = verdictOf(jsonObject(text))
-  if (BLOCKING.includes(status)) return { category: null, finding: '', ...said, verdict: 'block' }
-  if (status >= 200 && status < 300) return said ?? { verdict: 'clean', category: null, finding: '' }
-  throw new RemoteFailure(`the scanner answered ${status}`)
+  // Not every validator responds with JSON.
+  const verdict = verdictOf(jsonObject(text))
+  if (BLOCKING.includes(status)) return { category: null, finding: '', ...verdict, verdict: 'block' }
+  if (status >= 200 && status < 300) return verdict ?? { verdict: 'clean', category: null, finding: '' }
+  throw new RemoteFailure(`the scanner responded with status ${status}`)
 }
 
 function streamOf({ size, bytes }: Scanned): ReadableStream<Uint8Array> {
-  const pieces = bytes()[Symbol.asyncIterator]()
+  const chunks = bytes()[Symbol.asyncIterator]()
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await pieces.next()
+      const { done, value } = await chunks.next()
       if (done) controller.close()
-      // A copy: the store reuses the memory of its pieces.
+      // A copy, as the store reuses the memory of its chunks.
       else controller.enqueue(value.slice())
     },
     async cancel() {
-      await pieces.return?.()
+      await chunks.return?.()
     },
   })
   const { FixedLengthStream } = globalThis as { FixedLengthStream?: FixedLength }
@@ -93,11 +93,11 @@ async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let received = 0
-  for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    received += piece.length
-    // Leaving the loop ends the connection.
-    if (received > ANSWER_MOST_BYTES) throw new RemoteFailure('the scanner said too much')
-    text += decoder.decode(piece, { stream: true })
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    received += chunk.length
+    // Throwing leaves the loop, which closes the connection.
+    if (received > MAX_RESPONSE_BYTES) throw new RemoteFailure('the response of the scanner is too long')
+    text += decoder.decode(chunk, { stream: true })
   }
   return text
 }

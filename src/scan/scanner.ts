@@ -1,6 +1,6 @@
-/** Port: what looks at pictures, in another process. The server decodes none. */
+/** Port: an image scanner in another process. The server itself never decodes images. */
 
-/** A picture to scan: an image, or its preview. */
+/** Something to scan: an image or its preview. */
 export interface Scanned {
   /** E.g. `image/jpeg`. */
   type: string
@@ -8,44 +8,44 @@ export interface Scanned {
   size: number
   /** SHA-256 of the bytes, lower-case hex. */
   sha256: string
-  /** From the start for every call. */
+  /** Each call reads from the start. */
   bytes(): AsyncIterable<Uint8Array>
 }
 
-/** `flag`: people should look at it. `hold`: out of sight until they have. `block`: it must not be here. */
+/** `flag`: needs human review. `hold`: hidden until reviewed. `block`: not allowed. */
 export const VERDICTS = ['clean', 'flag', 'hold', 'block'] as const
 
 export interface Verdict {
   verdict: (typeof VERDICTS)[number]
-  /** A category of reports, as far as the scanner names one. */
+  /** A report category, if the scanner provides one. */
   category: string | null
-  /** What it found, for the operator: one line of at most `FINDING_MOST` characters. Empty if it says nothing. */
+  /** What the scanner found, for the operator: one line of at most `MAX_FINDING_LENGTH` characters. May be empty. */
   finding: string
 }
 
 export interface Scanner {
-  /** Throws `RemoteFailure` if there is no verdict by the time that `signal` is aborted. */
+  /** Throws `RemoteFailure` if there is no verdict before `signal` is aborted. */
   scan(image: Scanned, signal: AbortSignal): Promise<Verdict>
 }
 
 /** Unit: characters. */
-export const FINDING_MOST = 300
+export const MAX_FINDING_LENGTH = 300
 
 /**
- * A verdict as a scanner writes it: `{"verdict": "hold", "category": "violence", "labels": [{"name": "gore", "score": 0.9}]}`.
- * `null` if `given` has no member `verdict`. Throws `TypeError` if it has one that is none.
+ * Parses a verdict in a scanner's format: `{"verdict": "hold", "category": "violence", "labels": [{"name": "gore", "score":
+ * 0.9}]}`. `null` if `json` has no member `verdict`. Throws `TypeError` if the verdict is unknown.
  */
-export function verdictOf(given: unknown): Verdict | null {
-  if (typeof given !== 'object' || given === null || !('verdict' in given)) return null
-  const { verdict, category, labels } = given as Record<string, unknown>
+export function verdictOf(json: unknown): Verdict | null {
+  if (typeof json !== 'object' || json === null || !('verdict' in json)) return null
+  const { verdict, category, labels } = json as Record<string, unknown>
   const known = VERDICTS.find((one) => one === verdict)
-  if (known === undefined) throw new TypeError(`a verdict is one of ${VERDICTS.join(', ')}`)
-  const found = (Array.isArray(labels) ? labels : []).slice(0, 20).map(wordsOf).filter(Boolean).join(', ')
+  if (known === undefined) throw new TypeError(`verdict must be one of ${VERDICTS.join(', ')}`)
+  const words = (Array.isArray(labels) ? labels : []).slice(0, 20).map(wordsOf).filter(Boolean).join(', ')
   return {
     verdict: known,
     category: typeof category === 'string' ? category : null,
-    // Without control characters, which would play with the terminal that shows it.
-    finding: found.replace(/\p{C}/gu, '').slice(0, FINDING_MOST),
+    // Strips control characters, which could manipulate the operator's terminal.
+    finding: words.replace(/\p{C}/gu, '').slice(0, MAX_FINDING_LENGTH),
   }
 }
 

@@ -1,26 +1,26 @@
-/** Who may use the admin server: a link that works once makes a session; programs have a token of their own. */
+/** Access to the admin server: a one-time login link starts a session; programs have bearer tokens of their own. */
 import { toHex } from '../bytes.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { Hashes } from './hashes.ts'
 import { equalInConstantTime } from './images/ids.ts'
 
 export interface AdminSessions {
-  /** The token of a link that works once, for ten minutes. */
+  /** Creates the token of a one-time login link, valid for ten minutes. */
   createLoginToken(who: string): Promise<string>
-  /** The token of a session, or `null` if the link was used or is too old. */
+  /** Exchanges a login token for a session token. `null` if the link was used or has expired. */
   login(token: string): Promise<string | null>
-  /** Whose session it is; `null` if there is none, or nobody used it for half an hour. */
+  /** The owner of a session. `null` if there is none, or it was idle for half an hour. */
   session(token: string): Promise<Principal | null>
-  /** A program's bearer token. */
+  /** Checks a program's bearer token. */
   program(token: string): Principal | null
-  /** Whether it is that of a scanner, or of a program that may do everything. */
+  /** Whether the bearer token belongs to a scanner, or to a program with full access. */
   isScanner(token: string): boolean
   logout(session: string): Promise<void>
 }
 
 export interface Principal {
   who: string
-  /** What the forms of a session carry, so that no other site can send them. `null`: a program, whom no site drives. */
+  /** Anti-CSRF token in the forms of a session. `null` for programs, which other sites cannot drive. */
   formToken: string | null
 }
 
@@ -34,9 +34,9 @@ export function createAdminSessions(parts: {
   ledger: Pick<Ledger, 'putToken' | 'takeToken' | 'renewToken'>
   hashes: Pick<Hashes, 'sha256'>
   now: () => number
-  /** What programs send. `null`: none may come. */
+  /** Bearer token of programs. `null`: programs have no access. */
   programToken: string | null
-  /** What scanners send. `null`: they have none of their own. */
+  /** Bearer token of scanners. `null`: scanners have no token of their own. */
   scannerToken?: string | null
 }): AdminSessions {
   const { ledger, hashes, now, programToken, scannerToken = null } = parts

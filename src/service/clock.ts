@@ -1,4 +1,4 @@
-/** The time by the clock that all servers share, so that a machine whose own is wrong counts no day wrong. */
+/** The ledger's clock, shared by all servers, so that a server whose own clock is wrong still gets the UTC day right. */
 import { createIntervalJob } from '../async.ts'
 import { Refusal } from '../errors.ts'
 import type { Ledger } from '../stores/ledger.ts'
@@ -7,52 +7,52 @@ import type { Quota } from './quota/quota.ts'
 export interface Clock {
   /** Epoch milliseconds, by the ledger's clock. */
   now(): number
-  /** Whether this machine's own clock agrees with it. */
+  /** Whether this machine's own clock agrees with the ledger's. */
   isRight(): boolean
-  /** Asks the ledger once more if it does not. Throws `Refusal` if it still does not. */
+  /** Re-checks with the ledger if the clocks disagree. Throws `Refusal` if they still do. */
   assertRight(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Difference at which answers would show the wrong day. */
+/** Beyond this difference, responses would show the wrong day. */
 const TOLERANCE_MS = 60_000
 
-/** The machine's steady clock drifts by milliseconds in this time. */
-const ASK_EVERY_MS = 30_000
+/** A monotonic clock drifts by mere milliseconds in this time. */
+const SYNC_INTERVAL_MS = 30_000
 
-/** Shortest time between two checks of a clock that is wrong. */
-const ASK_AGAIN_MS = 1000
+/** Minimum time between two re-checks while the clock is wrong. */
+const RECHECK_MS = 1000
 
-/** Throws what `ledger.time` throws. `local`: this machine's clock, epoch milliseconds. */
+/** Throws whatever `ledger.time` throws. `local`: this machine's clock, epoch milliseconds. */
 export async function createClock(ledger: Pick<Ledger, 'time'>, local: () => number): Promise<Clock> {
-  const askedAt = performance.now()
+  const requestedAt = performance.now()
   const first = await ledger.time()
-  // One machine, one clock.
+  // The ledger is on this machine and has no clock of its own.
   if (first === null) {
     return { now: local, isRight: () => true, assertRight: async () => {}, stop: async () => {} }
   }
-  // From here on steps of this machine's clock do not count: only the ledger's and the steady one do.
-  let offset = first - (askedAt + performance.now()) / 2
-  let lastAskedAt = performance.now()
+  // From here on, steps of this machine's clock don't matter: time is the ledger's, advanced by the monotonic clock.
+  let offset = first - (requestedAt + performance.now()) / 2
+  let lastSyncAt = performance.now()
   const now = () => performance.now() + offset
   const isRight = () => Math.abs(local() - now()) <= TOLERANCE_MS
 
-  async function ask(): Promise<void> {
-    lastAskedAt = performance.now()
+  async function sync(): Promise<void> {
+    lastSyncAt = performance.now()
     const time = await ledger.time()
-    if (time !== null) offset = time - (lastAskedAt + performance.now()) / 2
+    if (time !== null) offset = time - (lastSyncAt + performance.now()) / 2
   }
 
-  // A failure needs no action: a ledger that is away takes no uploads.
-  const job = createIntervalJob(ask, ASK_EVERY_MS, () => {}, { isFirstDone: true, keepsAlive: false })
+  // Failures can be ignored: while the ledger is unavailable, uploads are refused anyway.
+  const job = createIntervalJob(sync, SYNC_INTERVAL_MS, () => {}, { isFirstDone: true, keepsAlive: false })
   job.start()
 
   return {
     now: () => Math.round(now()),
     isRight,
     async assertRight() {
-      // The steady clock stands still while a machine sleeps.
-      if (!isRight() && performance.now() - lastAskedAt > ASK_AGAIN_MS) await ask()
+      // The monotonic clock stands still while the machine sleeps.
+      if (!isRight() && performance.now() - lastSyncAt > RECHECK_MS) await sync()
       if (isRight()) return
       throw new Refusal('unavailable', "This server's clock is wrong. Please try again later.", {
         cause: new Error(`the clock of this machine is off by ${Math.round((local() - now()) / 1000)} s`),
@@ -62,7 +62,7 @@ export async function createClock(ledger: Pick<Ledger, 'time'>, local: () => num
   }
 }
 
-/** Reserves nothing while the clock is wrong. */
+/** A quota that refuses reservations while the clock is wrong. */
 export function onTime(quota: Quota, clock: Clock): Quota {
   return {
     ...quota,

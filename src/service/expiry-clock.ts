@@ -1,91 +1,94 @@
 /**
- * The time by which images expire (docs/decisions/079). A clock that jumps shows nothing that has expired, and removes
- * nothing that has not: the clock and the steady one that carries on what the clock said before must agree on a removal,
- * and either of them hides an image. What the clock says for an hour is believed: somebody has put it right.
+ * The clock by which images expire (docs/decisions/079), safe against jumps of the wall clock: an expired image is never
+ * shown, and a live image is never removed. A second time is carried forward from earlier wall-clock readings by the
+ * monotonic clock. Either of the two hides an image; both must agree before it is removed. A wall clock that differs for an
+ * hour is accepted as corrected.
  */
 import type { Ledger } from '../stores/ledger.ts'
 
 export interface ExpiryClock {
-  /** The latest that the time may be: what expires by then is shown to nobody. Epoch milliseconds. */
+  /** Upper bound of the current time: images that expire by then are not shown. Epoch milliseconds. */
   latest(): number
-  /** The earliest that it may be: only what expires by then is removed. Epoch milliseconds. */
+  /** Lower bound of the current time: only images that expire by then are removed. Epoch milliseconds. */
   earliest(): number
 }
 
 export interface CarriedClock extends ExpiryClock {
-  /** Looks at the clock, and writes down how far it got. To be called every few seconds. Throws what the ledger throws. */
+  /** Compares the clocks and persists the time. Call it every few seconds. Throws whatever the ledger throws. */
   observe(): Promise<void>
 }
 
-/** The fact of the ledger that says how far the time had got: epoch milliseconds. */
+/** Ledger fact with the last persisted time: epoch milliseconds. */
 export const TIME_FACT = 'expiry.time'
 
-/** Forward steps up to this size are corrections. Removals wait for as long, so that none comes too early by one. */
+/**
+ * Forward steps up to this size count as corrections. Removals are delayed by as much, so that no step makes one premature.
+ */
 export const CORRECTION_MS = 10_000
 
-/** Two looks at two clocks are never quite of one moment. */
+/** Tolerance for reading two clocks one after the other. */
 const NOISE_MS = 1000
 
-/** After this time a clock that differs is believed. */
+/** A wall clock that differs for this long is accepted as correct. */
 export const UNSURE_MS = 3_600_000
 
-/** A server that starts after a longer pause than this does not know whether its clock is right. */
+/** A server that starts after a longer downtime cannot know whether its clock is right. */
 export const MAX_PAUSE_MS = 600_000
 
-const WRITE_EVERY_MS = 30_000
+const PERSIST_INTERVAL_MS = 30_000
 
-/** `now`: the clock of all servers, epoch milliseconds. `steady`: never jumps, milliseconds. Throws what the ledger throws. */
+/** `now`: the shared clock, epoch milliseconds. `steady`: monotonic, milliseconds. Throws whatever the ledger throws. */
 export async function createExpiryClock(parts: {
   ledger: Pick<Ledger, 'facts' | 'writeFacts' | 'nextExpiry'>
   now: () => number
   steady?: () => number
-  /** Hears when the two clocks begin to differ, and by how much. Milliseconds; below 0 the clock is behind. */
+  /** Called when the two clocks start to differ. `byMs`: the difference; negative if the wall clock is behind. */
   onDoubt?: (byMs: number) => void
 }): Promise<CarriedClock> {
   const { ledger, now, steady = () => performance.now(), onDoubt = () => {} } = parts
-  const aheadNow = () => now() - steady()
-  let ahead = startsAt(await writtenTime(), (await ledger.nextExpiry()) !== null)
-  /** Another difference between the clocks than `ahead`, and since when. */
-  let doubt: { ahead: number; since: number } | null = null
+  const currentOffset = () => now() - steady()
+  let offset = initialOffset(await persistedTime(), (await ledger.nextExpiry()) !== null)
+  /** A clock offset that differs from `offset`, and when it was first seen. */
+  let doubt: { offset: number; since: number } | null = null
 
-  async function writtenTime(): Promise<number | null> {
+  async function persistedTime(): Promise<number | null> {
     const text = (await ledger.facts())[TIME_FACT]
     return text === undefined ? null : Number(text)
   }
 
-  function startsAt(written: number | null, hasExpiries: boolean): number {
-    const seen = aheadNow()
-    // Nothing can be shown too late or removed too early.
-    if (!hasExpiries) return seen
-    if (written === null) return Number.NEGATIVE_INFINITY
-    const pause = now() - written
-    return pause >= 0 && pause <= MAX_PAUSE_MS ? seen : written - steady()
+  function initialOffset(persisted: number | null, hasExpiries: boolean): number {
+    const observed = currentOffset()
+    // No image can be shown too long or removed too early.
+    if (!hasExpiries) return observed
+    if (persisted === null) return Number.NEGATIVE_INFINITY
+    const pause = now() - persisted
+    return pause >= 0 && pause <= MAX_PAUSE_MS ? observed : persisted - steady()
   }
 
-  function look(): void {
+  function compare(): void {
     const at = steady()
-    const seen = aheadNow()
-    if (seen - ahead <= CORRECTION_MS && ahead - seen <= NOISE_MS) {
-      ahead = Math.max(ahead, seen)
+    const observed = currentOffset()
+    if (observed - offset <= CORRECTION_MS && offset - observed <= NOISE_MS) {
+      offset = Math.max(offset, observed)
       doubt = null
-    } else if (doubt === null || Math.abs(doubt.ahead - seen) > CORRECTION_MS) {
-      doubt = { ahead: seen, since: at }
-      onDoubt(seen - ahead)
+    } else if (doubt === null || Math.abs(doubt.offset - observed) > CORRECTION_MS) {
+      doubt = { offset: observed, since: at }
+      onDoubt(observed - offset)
     } else if (at - doubt.since >= UNSURE_MS) {
-      ahead = seen
+      offset = observed
       doubt = null
     }
   }
 
   return {
-    latest: () => Math.max(now(), steady() + ahead),
-    earliest: () => Math.min(now(), steady() + ahead),
+    latest: () => Math.max(now(), steady() + offset),
+    earliest: () => Math.min(now(), steady() + offset),
     async observe() {
-      look()
-      const time = Math.floor(steady() + ahead)
+      compare()
+      const time = Math.floor(steady() + offset)
       if (!Number.isFinite(time) || (await ledger.nextExpiry()) === null) return
-      const written = await writtenTime()
-      if (written !== null && time >= written && time - written < WRITE_EVERY_MS) return
+      const persisted = await persistedTime()
+      if (persisted !== null && time >= persisted && time - persisted < PERSIST_INTERVAL_MS) return
       await ledger.writeFacts({ [TIME_FACT]: `${time}` }, { replace: true })
     },
   }

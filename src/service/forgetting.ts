@@ -1,35 +1,37 @@
 /**
- * Forgets what is private when its day is over. A clock that jumps ahead ends no day: what is forgotten for it would be
- * missed when it is put right. So the earliest time counts that the clock has pointed to within the length of a day, each
- * time carried on by the machine's steady clock.
+ * Erases private data (address counters, salts, uploader tags) when its day is over. A clock that jumps ahead must not end a
+ * day: the data would be missing once the clock is corrected. So the time used is the earliest of all clock readings within
+ * the last day, each carried forward by the monotonic clock.
  */
 
-import { createIntervalJob, type Rounds } from '../async.ts'
+import { type BackgroundJob, createIntervalJob } from '../async.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import { UNSURE_MS } from './expiry-clock.ts'
 import { DAY_MS, HOUR_MS, utcDayOf } from './utc-day.ts'
 
 const INTERVAL_MS = 5 * 60_000
 
-/** Uploads that began before midnight have ended. */
+/** By then, uploads that began before midnight have ended. */
 export const GRACE_MS = HOUR_MS / 2
 
-/** After this time every day is over that was not when the clock jumped. */
-const WATCHED_MS = DAY_MS + HOUR_MS
+/** How long clock readings count. Any day that was still open when the clock jumped is over by then. */
+const WINDOW_MS = DAY_MS + HOUR_MS
 
-/** How long tags are kept; their salts are kept for two days. */
+/** How long uploader tags are kept. Their salts are kept for two days. */
 const TAGGED_MS = 2 * DAY_MS
 
 type PrivateTables = Pick<Ledger, 'forgetDaysBefore' | 'forgetTagsBefore'>
 
-/** Once. `earliest`, `latest`: what the time may be, epoch milliseconds. `nextMs`: until it is done again. */
+/**
+ * A single pass. `earliest`, `latest`: bounds of the current time, epoch milliseconds. `nextMs`: time until the next pass.
+ */
 export async function forget(
   ledger: PrivateTables,
   { earliest, latest, nextMs }: { earliest: number; latest: number; nextMs: number },
 ): Promise<void> {
-  // Days that are yet to come are of a clock that was ahead.
+  // Days in the future were created by a clock that was ahead.
   await ledger.forgetDaysBefore(utcDayOf(earliest - GRACE_MS), utcDayOf(latest + DAY_MS))
-  // Tags that would be two days old before the next time go too.
+  // Also deletes tags that would turn two days old before the next pass.
   await ledger.forgetTagsBefore(earliest - TAGGED_MS + nextMs, utcDayOf(earliest - DAY_MS))
 }
 
@@ -37,24 +39,24 @@ export function createForgetting(parts: {
   ledger: PrivateTables
   /** By the ledger's clock, epoch milliseconds. */
   now: () => number
-  /** Never jumps. Milliseconds. */
+  /** Monotonic. Milliseconds. */
   steady?: () => number
   onFailure: (error: unknown) => void
-}): Rounds & { round(): Promise<void> } {
+}): BackgroundJob & { runOnce(): Promise<void> } {
   const { ledger, now, steady = () => performance.now() } = parts
   const startedAt = steady()
-  /** What the clock was ahead of the steady one, and when it was seen. */
-  let seen: { at: number; ahead: number }[] = []
+  /** Offsets of the wall clock from the monotonic clock, and when they were read. */
+  let readings: { at: number; offset: number }[] = []
 
-  async function round(): Promise<void> {
+  async function runOnce(): Promise<void> {
     const at = steady()
-    seen = [...seen.filter((each) => at - each.at <= WATCHED_MS), { at, ahead: now() - at }]
+    readings = [...readings.filter((reading) => at - reading.at <= WINDOW_MS), { at, offset: now() - at }]
     // A process that has just started can't tell whether the clock is right.
     if (at - startedAt < UNSURE_MS) return
-    const aheads = seen.map(({ ahead }) => ahead)
-    const [earliest, latest] = [at + Math.min(...aheads), at + Math.max(...aheads)]
+    const offsets = readings.map(({ offset }) => offset)
+    const [earliest, latest] = [at + Math.min(...offsets), at + Math.max(...offsets)]
     await forget(ledger, { earliest, latest, nextMs: INTERVAL_MS })
   }
 
-  return { round, ...createIntervalJob(round, INTERVAL_MS, parts.onFailure) }
+  return { runOnce, ...createIntervalJob(runOnce, INTERVAL_MS, parts.onFailure) }
 }

@@ -1,13 +1,13 @@
 import type { Pbkdf2 } from '../proof-of-work.ts'
 
-/** Hashes without a promise: each upload needs two of short texts. The host has them. */
+/** Synchronous hashes, provided by the host: each upload hashes two short strings, for which promises would be costly. */
 export interface Hashes {
-  /** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
+  /** SHA-256 of a string's UTF-8 bytes, lower-case hex. */
   sha256(text: string): string
-  /** HMAC-SHA-256 (RFC 2104) of a text's UTF-8 bytes, lower-case hex. `key` never changes. */
+  /** HMAC-SHA-256 (RFC 2104) of a string's UTF-8 bytes, lower-case hex. `key` must not be modified afterwards. */
   hmacSha256(key: Uint8Array, text: string): string
-  /** Where it is faster than Web Crypto's. */
+  /** Provided where it is faster than Web Crypto's. */
   pbkdf2?: Pbkdf2
-  /** Digests bytes that come in pieces. `digest`: base64. Named as RFC 9530 does. */
+  /** Incremental digest. Algorithm names as in RFC 9530. `digest`: base64. */
   running(algorithm: 'sha-256' | 'sha-512'): { update(bytes: Uint8Array): void; digest(): string }
 }

@@ -1,6 +1,6 @@
-/** What happens, counted. The words are labels of metrics: few, and never an id or an address. */
+/** Event counters. The string arguments become metric labels: few distinct values, and never an ID or an address. */
 export interface Metrics {
-  /** `outcome`: `stored`, `repeated`, or the code of a refusal. `bytes`: stored ones. */
+  /** `outcome`: `stored`, `repeated`, or a refusal's code. `bytes`: number of bytes stored. */
   upload(outcome: string, bytes: number): void
   /** An image was removed with its deletion key. */
   removalByKey(): void

@@ -1,28 +1,31 @@
 /**
- * What the operator changes while servers run: in the ledger, and looked up again by every process so often that a
- * change takes effect within a second. What was not changed is as the configuration says.
+ * Settings that the operator can change at run time. They are stored in the ledger, and every process polls them, so that a
+ * change takes effect within a second. Unchanged settings come from the configuration.
  */
 
-import { createIntervalJob, type Rounds } from '../async.ts'
+import { type BackgroundJob, createIntervalJob } from '../async.ts'
 import type { Actor, Ledger } from '../stores/ledger.ts'
 
 export interface SettingValues {
   uploads: 'on' | 'paused'
-  /** Private: nobody is shown a picture, and no upload is taken. Owners can delete, the operator can look. */
+  /** `private`: no image is shown and no upload accepted. Uploaders can still delete; the operator can still view. */
   images: 'public' | 'private'
-  /** Proof of work before an upload: of all, of none, or while there are more uploads than `challenge-rate`. */
+  /** Proof of work before an upload: `auto` requires it while the upload rate exceeds `challenge-rate`. */
   challenge: ChallengeMode
-  /** Uploads of all in an hour: more turn challenges on if they are `auto`. 0: any number does not. */
+  /** Uploads per hour, over all addresses, above which `auto` turns challenges on. 0: never. */
   'challenge-rate': number
-  /** Cap of the whole instance, each UTC day. 0: no cap. */
+  /** Uploads of the whole instance per UTC day. 0: no limit. */
   'daily-uploads': number
-  /** Likewise. Unit: bytes. */
+  /** Uploaded bytes of the whole instance per UTC day. 0: no limit. */
   'daily-bytes': number
-  /** Cap of one network (/24, or /48 of IPv6), each UTC day. 0: no cap. */
+  /** Uploads per network (IPv4: /24, IPv6: /48) and UTC day. 0: no limit. */
   'network-uploads': number
-  /** With less free on the disk no upload is taken. 0: only what the store itself needs. Unit: bytes. */
+  /** Uploads are refused when less is free on the disk. 0: only what the store itself needs. Unit: bytes. */
   'min-free-bytes': number
-  /** Minutes that an urgent report may stay unanswered, once somebody was told, before uploads pause. 0: never. */
+  /**
+   * How long an urgent report may stay undecided after its notice was sent before uploads are paused. Unit: minutes. 0:
+   * never.
+   */
   'unanswered-minutes': number
 }
 
@@ -30,24 +33,24 @@ export type ChallengeMode = 'off' | 'auto' | 'on'
 
 export type SettingName = keyof SettingValues
 
-/** The settings, read from the ledger at an interval. */
-export interface Settings extends Rounds {
-  /** As last looked up. */
+/** The settings, polled from the ledger. */
+export interface Settings extends BackgroundJob {
+  /** The values as of the last poll. */
   current(): SettingValues
-  /** Which of them the operator changed. */
+  /** Only the settings that the operator changed. */
   changed(): Partial<SettingValues>
-  /** Throws what the ledger throws. */
+  /** Throws whatever the ledger throws. */
   refresh(): Promise<void>
-  /** Each change by name, as text; `null`: as the configuration says. Throws `SettingError`. */
+  /** Applies changes by name, as text. `null` resets to the configured value. Throws `SettingError`. */
   change(changes: Record<string, string | null>, reason: string, by?: Actor): Promise<void>
 }
 
-/** A setting or a value that there is none of. */
+/** Unknown setting or invalid value. */
 export class SettingError extends Error {}
 
 const INTERVAL_MS = 400
 
-/** The words that a setting may be, or that it is an amount. */
+/** The allowed words of each setting, or `amount` for a number. */
 const VALUES: {
   [Name in SettingName]: SettingValues[Name] extends number ? 'amount' : readonly SettingValues[Name][]
 } = {
@@ -64,15 +67,15 @@ const VALUES: {
 
 export const SETTING_NAMES = Object.keys(VALUES) as SettingName[]
 
-/** As in "off, auto or on". */
+/** Formats lists such as "off, auto or on". */
 const CHOICES = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 export function createSettings(parts: {
   ledger: Pick<Ledger, 'settings' | 'changeSettings'>
-  /** As configured. */
+  /** The configured values. */
   defaults: SettingValues
   now: () => number
-  /** Hears when they could not be looked up. The last ones stay in force. */
+  /** Called when polling fails. The last known values stay in force. */
   onFailure: (error: unknown) => void
 }): Settings {
   const { ledger, defaults, now, onFailure } = parts
@@ -120,7 +123,7 @@ function parse(name: string, text: string): string | number | null {
   return values?.find((word) => word === text) ?? null
 }
 
-/** `null`: there is no such setting. */
+/** `null`: unknown setting. */
 function valuesOf(name: string): 'amount' | readonly string[] | null {
   return Object.hasOwn(VALUES, name) ? VALUES[name as SettingName] : null
 }

@@ -1,4 +1,4 @@
-/** The services of moderation, and what is done at an interval, as every host wires them. */
+/** Wires the moderation services and interval jobs, the same way on every host. */
 import type { Notifier } from '../notify/notifier.ts'
 import { createExpiring } from '../service/images/expiring.ts'
 import type { Images } from '../service/images/images.ts'
@@ -15,22 +15,22 @@ import { type Wiring, warning, type wireUploads } from './uploads.ts'
 export function wireMoves(
   parts: Pick<Wiring, 'objects' | 'ledger' | 'purges' | 'now' | 'log'> & { maxTidied?: number },
 ): Moves {
-  const onFailure = warning(parts.log, 'an image could not be moved and will be tried again')
+  const onFailure = warning(parts.log, 'an image could not be moved; this will be retried')
   return createMoves({ ...parts, onFailure })
 }
 
-/** `link`: where people reach the operator's pages; `null`: nowhere. */
+/** `link`: URL of the operator's pages, or `null`. */
 export function wireNotices(
   parts: Pick<Wiring, 'ledger' | 'now' | 'log'> & { notifiers: Notifier[]; link: string | null },
 ) {
   return createNotices({
     ...parts,
     onFailure: (err, receiver) =>
-      parts.log.warn({ err, receiver }, 'a notice was not told and will be tried again'),
+      parts.log.warn({ err, receiver }, 'a notice could not be delivered and will be retried'),
   })
 }
 
-/** `maxPerRun`: images, where a round must end soon. */
+/** `maxPerRun`: maximum number of images per run, on hosts with time limits. */
 export function wireModeration(
   parts: Wiring &
     Pick<ReturnType<typeof wireUploads>, 'scanner' | 'rules'> & {
@@ -48,19 +48,19 @@ export function wireModeration(
     decisions: createDecisions({
       ...parts,
       takedown,
-      onFailure: warn('a decision was not carried out and will be tried again'),
+      onFailure: warn('a decision could not be carried out; this will be retried'),
       maxPerRun: maxPerRun?.decided,
     }),
     scanning: createScanning({
       ...parts,
       takedown,
-      onFailure: warn('an image could not be scanned and will be tried again'),
+      onFailure: warn('an image could not be scanned; this will be retried'),
       onUnseen(count) {
-        // Triggers, one a minute, each begin anew.
+        // With triggers every minute, each one a first run, warns once an hour.
         if (maxPerRun !== undefined && new Date(parts.now()).getUTCMinutes() > 0) return
         log.warn(
           { count, fault: parts.rules.fault },
-          'SCAN is off, and pictures wait unseen for a scan: SCAN_FAULT=publish shows them, refuse removes them',
+          'SCAN is off, but images are still hidden and waiting for a scan: SCAN_FAULT=publish shows them, refuse removes them',
         )
       },
       maxPerRun: maxPerRun?.scanned,
@@ -68,10 +68,10 @@ export function wireModeration(
     expiring: createExpiring({
       ...parts,
       clock,
-      onFailure: warn('an expired image could not be removed and will be tried again'),
+      onFailure: warn('an expired image could not be removed; this will be retried'),
       maxPerRun: maxPerRun?.expired,
     }),
-    /** `hasReceivers`: somebody is told. */
+    /** `hasReceivers`: whether notices go to anyone. */
     monitorOf: (own: {
       tombstones: Pick<Tombstones, 'pending'>
       diskUsed: () => number | null
@@ -81,8 +81,8 @@ export function wireModeration(
       createMonitor({
         ...parts,
         ...own,
-        onPause: () => log.warn({}, 'an urgent report was not answered: uploads are paused'),
-        onFailure: warn('what is due could not be looked up'),
+        onPause: () => log.warn({}, 'an urgent report was not answered in time: uploads are paused'),
+        onFailure: warn('conditions for alerts could not be checked'),
       }),
   }
 }

@@ -3,7 +3,7 @@ import type { LifetimeRules } from '../service/images/expiry.ts'
 import type { SettingValues } from '../service/settings.ts'
 import { DAY_MS } from '../service/utc-day.ts'
 
-/** Settings as long as the operator changes none. */
+/** The settings before any change by the operator. */
 export function defaultSettings(config: Config): SettingValues {
   return {
     uploads: config.uploads,

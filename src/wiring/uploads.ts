@@ -1,6 +1,6 @@
 /**
- * The services of uploads and views, as every host wires them: from the configuration to its ports. Those of moderation are in
- * `moderation.ts`, which a Worker loads when it first needs them.
+ * Wires the services for uploads and views from the configuration and the host's ports, the same way on every host.
+ * Moderation is wired in `moderation.ts`, which a Worker loads lazily.
  */
 import type { Cdn } from '../cdn/cdn.ts'
 import type { Config } from '../config.ts'
@@ -24,7 +24,7 @@ import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 import { defaultSettings } from './settings.ts'
 
-/** Parts that a host has once its stores are open. */
+/** What a host provides once its stores are open. */
 export interface Wiring {
   config: Config
   objects: ObjectStore
@@ -38,7 +38,7 @@ export interface Wiring {
   log: Log
 }
 
-/** A failure that stops nobody, as a line of the log. `id`: of the image that it is about, or `null` for a whole round. */
+/** Creates a failure handler that logs a warning. `id`: the affected image, or `null` for a whole run. */
 export function warning(log: Log, message: string): (err: unknown, id?: string | null) => void {
   return (err, id) => log.warn({ err, ...(id !== undefined && { id }) }, message)
 }
@@ -49,23 +49,23 @@ export function wireSettings({
   now,
   log,
 }: Pick<Wiring, 'config' | 'ledger' | 'now' | 'log'>) {
-  const onFailure = warning(log, 'settings could not be looked up')
+  const onFailure = warning(log, 'settings could not be read')
   return createSettings({ ledger, defaults: defaultSettings(config), now, onFailure })
 }
 
-/** `cdn`: `null` if no cache is in front. */
+/** `cdn`: `null` without a cache in front. */
 export function wirePurges(
   cdn: Cdn | null,
   { ledger, now, log }: Pick<Wiring, 'ledger' | 'now' | 'log'>,
 ): Purges {
   const onFailure = (err: unknown, ids: string[]) =>
-    log.warn({ err, ids }, 'a purge failed and will be tried again')
+    log.warn({ err, ids }, 'a purge failed and will be retried')
   return cdn === null ? NO_PURGES : createPurges({ ledger, cdn, now, onFailure })
 }
 
 /**
- * Each is made anew by its call: on Workers every upload has its own. `freeBytes`: of the disk, `null` if there is none. `rateState`:
- * that the calls share.
+ * Returns factories; on Workers, every upload gets services of its own. `freeBytes`: free disk space, `null` if there is no
+ * disk. `rateState`: shared between calls.
  */
 export function wireUploads(
   parts: Wiring & {
@@ -89,7 +89,7 @@ export function wireUploads(
   return {
     rules,
     scanner,
-    /** Whether nobody is shown a picture now. */
+    /** Whether viewing is disabled. */
     isPrivate,
     images: () =>
       createImages({
@@ -113,8 +113,8 @@ export function wireUploads(
     capacity: () =>
       createCapacity({
         ...parts,
-        onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a cap of the day is reached'),
-        onFailure: warn('that a cap was reached could not be written down'),
+        onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a daily limit is reached'),
+        onFailure: warn('reaching a daily limit could not be recorded'),
       }),
     challenges: () =>
       createChallenges({
@@ -125,8 +125,8 @@ export function wireUploads(
           perHour: () => settings.current()['challenge-rate'],
           state: parts.rateState,
           onExceeded: () =>
-            log.warn({}, 'more uploads than CHALLENGE_RATE: challenges are on for a quarter of an hour'),
-          onFailure: warn('the rate of uploads could not be counted'),
+            log.warn({}, 'the upload rate exceeds CHALLENGE_RATE: challenges are on for 15 minutes'),
+          onFailure: warn('the upload rate could not be updated'),
         }),
       }),
     reports: () => createReports(parts),

@@ -1,6 +1,6 @@
 /**
- * What one client can do to a server that stands behind a cache: nginx and Varnish as they are shipped. Nothing here is
- * timed: what the server holds, reads and answers is (docs/decisions/014).
+ * Attacks by one client on a server behind the shipped nginx and Varnish configurations. Checks memory, reads and responses
+ * rather than timing (docs/decisions/014).
  */
 import assert from 'node:assert/strict'
 import http from 'node:http'
@@ -27,9 +27,9 @@ const MAX_MEGABYTES = 250
 const LARGE_BYTES = 25 * MEGABYTE
 const REFUSALS = 5
 
-/** Addresses of this machine: each is a client of its own. */
+/** Loopback addresses, each of which is a separate client. */
 let clients = 0
-const someone = () => `127.0.${5 + Math.floor(++clients / 250)}.${1 + (clients % 250)}`
+const newAddress = () => `127.0.${5 + Math.floor(++clients / 250)}.${1 + (clients % 250)}`
 
 for (const [name, { needs, start }] of Object.entries(CACHES)) {
   const skip = await skipWithout(needs, name)
@@ -51,7 +51,7 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       largeId = (await store(server.url, gif({ size: LARGE_BYTES }))).id
       await until(
         'the server is reached',
-        async () => (await ask(someone(), 'GET', '/healthz')).status === 200,
+        async () => (await ask(newAddress(), 'GET', '/healthz')).status === 200,
       )
       idle = descriptors(server.pid)
     })
@@ -61,7 +61,7 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       await server?.stop()
     })
 
-    /** 0: the connection ended without an answer. */
+    /** Status 0: the connection ended without a response. */
     function ask(
       from: string,
       method: string,
@@ -71,7 +71,7 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       return new Promise((resolve) => {
         const { hostname, port } = new URL(cache.url)
         const length = body ? { 'Content-Length': `${body.length}` } : {}
-        const asked = http.request({
+        const outgoing = http.request({
           hostname,
           port,
           method,
@@ -80,14 +80,14 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
           agent: false,
           headers: { ...length, ...headers },
         })
-        asked.on('error', () => resolve({ status: 0, body: Buffer.alloc(0) }))
-        asked.on('response', (answer) => {
-          const pieces: Buffer[] = []
-          answer.on('data', (piece: Buffer) => pieces.push(piece))
+        outgoing.on('error', () => resolve({ status: 0, body: Buffer.alloc(0) }))
+        outgoing.on('response', (answer) => {
+          const chunks: Buffer[] = []
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk))
           answer.on('error', () => {})
-          answer.on('close', () => resolve({ status: answer.statusCode!, body: Buffer.concat(pieces) }))
+          answer.on('close', () => resolve({ status: answer.statusCode!, body: Buffer.concat(chunks) }))
         })
-        asked.end(body)
+        outgoing.end(body)
       })
     }
 
@@ -100,7 +100,7 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       return ask(from, 'POST', '/api/upload', { headers: { 'Content-Type': contentType, ...headers }, body })
     }
 
-    /** Connected, and never reads. */
+    /** A connection that never reads. */
     async function silent(from: string, sent: string | Uint8Array): Promise<Socket> {
       const { hostname, port } = new URL(cache.url)
       const socket = connect({ host: hostname, port: Number(port), localAddress: from })
@@ -110,51 +110,51 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       return socket
     }
 
-    /** What the server read while `act` ran, in MB, after it held no more than it may. */
-    async function bounded(act: () => Promise<void>): Promise<number> {
+    /** Runs `attack` and checks the server's peak memory. Returns how much the server read, in MB. */
+    async function bounded(attack: () => Promise<void>): Promise<number> {
       forgetPeak(server.pid)
       const before = readMegabytes(server.pid)
-      await act()
-      assert.equal((await ask(someone(), 'GET', '/healthz')).status, 200)
+      await attack()
+      assert.equal((await ask(newAddress(), 'GET', '/healthz')).status, 200)
       const peak = peakMegabytes(server.pid)
       assert.ok(peak <= MAX_MEGABYTES, `${peak} MB`)
       return readMegabytes(server.pid) - before
     }
 
-    /** All of images and drafts, and all connections but those that the cache keeps for the next request. */
-    const lets = () =>
-      until('the server lets go', () => {
+    /** Waits until all files are closed, and all connections but those that the cache keeps alive. */
+    const released = () =>
+      until('the server has released all resources', () => {
         return openFiles(server.pid, /\/(objects|incoming)\//) === 0 && descriptors(server.pid) <= idle + 70
       })
 
-    it('row 1: reads a KB of the form that deletes, not 60 MB', async () => {
+    it('row 1: reads at most a few KB of an oversized delete form, not 60 MB', async () => {
       const read = await bounded(async () => {
         const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
         const body = Buffer.alloc(60 * MEGABYTE, 'a')
-        const { status } = await ask(someone(), 'POST', '/delete', { headers, body })
-        // Varnish has no answer for who is still sending.
+        const { status } = await ask(newAddress(), 'POST', '/delete', { headers, body })
+        // Varnish does not respond to a client that is still sending.
         assert.ok([413, 503, 0].includes(status), `${status}`)
       })
       assert.ok(read < 8, `${read} MB`)
-      await lets()
+      await released()
     })
 
-    it('row 2: answers 200 ranges of a byte from one copy', async () => {
+    it('row 2: serves 200 one-byte ranges from one cached copy', async () => {
       const read = await bounded(async () => {
         for (let n = 0; n < 200; n++) {
           const headers = { Range: `bytes=${n * 1000}-${n * 1000}` }
-          const { status, body } = await ask(someone(), 'GET', `/raw/${largeId}`, { headers })
+          const { status, body } = await ask(newAddress(), 'GET', `/raw/${largeId}`, { headers })
           assert.deepEqual([status, body.length], [206, 1])
         }
       })
       assert.ok(read < (3 * LARGE_BYTES) / MEGABYTE, `${read} MB`)
     })
 
-    it('rows 3 and 10: is rid of images that nobody reads, pipelined or not', async () => {
+    it('rows 3 and 10: drops responses that are never read, pipelined or not', async () => {
       const ids: string[] = []
       for (let n = 0; n < 2; n++) ids.push((await store(server.url, gif({ size: LARGE_BYTES }))).id)
       await bounded(async () => {
-        const [from, before] = [someone(), writtenMegabytes(server.pid)]
+        const [from, before] = [newAddress(), writtenMegabytes(server.pid)]
         for (let n = 0; n < 20; n++) {
           await silent(from, `GET /raw/${ids[n % 2]} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(100))
         }
@@ -162,43 +162,43 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
           'images are fetched',
           () => writtenMegabytes(server.pid) > before + LARGE_BYTES / MEGABYTE,
         )
-        await lets()
+        await released()
       })
       for (const socket of sockets) socket.destroy()
     })
 
-    it('row 4: takes an absolute target as the same image', async () => {
+    it('row 4: treats an absolute request target as the same image', async () => {
       await bounded(async () => {
-        // Varnish's memory is full of what nobody reads, for a moment longer.
-        await until('it is answered whole', async () => {
-          const { status, body } = await ask(someone(), 'GET', `http://any.example/raw/${largeId}`)
+        // For a moment, Varnish's memory is still full of unread responses.
+        await until('the response is complete', async () => {
+          const { status, body } = await ask(newAddress(), 'GET', `http://any.example/raw/${largeId}`)
           return status === 200 && body.length === LARGE_BYTES
         })
       })
     })
 
-    it('row 5: takes no harm from a body in chunks of one byte', async () => {
+    it('row 5: withstands a body in one-byte chunks', async () => {
       await bounded(async () => {
         const { body, contentType } = formOf(gif({ size: 100_000 }))
         const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nTransfer-Encoding: chunked\r\n\r\n`
         const chunks = [...body].map((byte) => Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
         const socket = await silent(
-          someone(),
+          newAddress(),
           Buffer.concat([Buffer.from(head), ...chunks, Buffer.from('0\r\n\r\n')]),
         )
-        const told = await new Promise<string>((resolve) => {
-          socket.once('data', (piece) => resolve(String(piece)))
+        const response = await new Promise<string>((resolve) => {
+          socket.once('data', (chunk) => resolve(String(chunk)))
           socket.once('close', () => resolve(''))
           socket.resume()
         })
-        // Joined on the way, and stored; or passed on as they are, and cut off.
-        assert.match(told, /^(HTTP\/1\.1 (201|400|502|503) |$)/)
+        // Either merged by the cache and stored, or passed on unchanged and cut off.
+        assert.match(response, /^(HTTP\/1\.1 (201|400|502|503) |$)/)
         socket.destroy()
       })
-      await lets()
+      await released()
     })
 
-    it('rows 7 and 8: bounds what a hostile image costs', async () => {
+    it('rows 7 and 8: bounds the cost of a hostile image', async () => {
       const makers = await hostileImages(8 * MEGABYTE)
       const names = Object.keys(makers)
       const picked = ['GIF', 'AVIF'].flatMap((word) =>
@@ -207,37 +207,39 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
       assert.equal(picked.length, 6)
       await bounded(async () => {
         for (const name of picked) {
-          const { status } = await upload(someone(), await makers[name]!())
+          const { status } = await upload(newAddress(), await makers[name]!())
           assert.ok([201, 415, 422, 400].includes(status), `${name}: ${status}`)
         }
       })
-      await lets()
+      await released()
     })
 
-    it('row 9: counts refusals of the client’s address, whatever it says of itself', async () => {
-      const from = someone()
+    it('row 9: counts refusals by the client’s real address, ignoring its X-Forwarded-For', async () => {
+      const from = newAddress()
       const statuses: number[] = []
       for (let n = 0; n < REFUSALS + 2; n++) {
-        const told = await upload(from, Buffer.from('no image'), { 'X-Forwarded-For': `198.51.100.${n}` })
-        statuses.push(told.status)
+        const { status } = await upload(from, Buffer.from('no image'), {
+          'X-Forwarded-For': `198.51.100.${n}`,
+        })
+        statuses.push(status)
       }
       assert.deepEqual(statuses, [...Array(REFUSALS).fill(415), 429, 429])
-      assert.equal((await upload(someone(), gif())).status, 201, 'others go on')
+      assert.equal((await upload(newAddress(), gif())).status, 201, 'others are not affected')
     })
 
-    it('row 11: lets silent uploads of one address keep nobody else out', async () => {
-      const from = someone()
+    it('row 11: does not let silent uploads of one address block others', async () => {
+      const from = newAddress()
       const { body, contentType } = formOf(gif({ size: 200_000 }))
       const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`
       const half = Buffer.concat([Buffer.from(head), body.subarray(0, 150_000)])
       const held: Socket[] = []
       while (held.length < 2) held.push((await silent(from, half)).resume())
       const waiting = upload(from, gif())
-      assert.equal((await upload(someone(), gif())).status, 201)
+      assert.equal((await upload(newAddress(), gif())).status, 201)
       for (const socket of held) socket.destroy()
-      // In its turn, whether it had to wait for one or came first.
+      // It succeeds whether or not it had to wait for a slot.
       assert.equal((await waiting).status, 201)
-      await until('they are given up', async () => (await upload(from, gif())).status === 201)
+      await until('the silent uploads are released', async () => (await upload(from, gif())).status === 201)
     })
   })
 }

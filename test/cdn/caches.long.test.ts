@@ -1,4 +1,4 @@
-/** Deleting through real caches: once it is acknowledged and purged, no later request gets the image. */
+/** Deletion through real caches: once acknowledged and purged, no later request gets the image. */
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
@@ -9,7 +9,7 @@ import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-orig
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
 
-/** Long enough for a fill to be held across a removal, short enough for a test. Unit: seconds. */
+/** Long enough to hold a fill across a removal, short enough for a test. Unit: seconds. */
 const FILL_SECONDS = 3
 
 const PURGE_PATHS = {
@@ -22,7 +22,9 @@ for (const name of ['varnish', 'nginx'] as const) {
   const purgePath = PURGE_PATHS[name]
   const skip = await skipWithout(needs, name)
 
-  it(`keeps no image in ${name} without CDN_URL: nobody would purge it`, { skip }, async (t) => {
+  it(`does not cache images in ${name} without CDN_URL, as they would never be purged`, {
+    skip,
+  }, async (t) => {
     const server = await serverFor(t, {})
     const cache = await start(await freePort(), server.port)
     try {
@@ -58,7 +60,8 @@ for (const name of ['varnish', 'nginx'] as const) {
 
     const get = (path: string, headers = {}, method = 'GET'): Promise<Answer> =>
       request(cache.url, method, path, { headers })
-    const owed = async () => (await request(server.url, 'GET', '/readyz')).json().purgesOwed as number
+    const pendingPurges = async () =>
+      (await request(server.url, 'GET', '/readyz')).json().purgesOwed as number
     const remove = (key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
 
     async function assertGone(id: string, etag: string, status = 404): Promise<void> {
@@ -70,7 +73,7 @@ for (const name of ['varnish', 'nginx'] as const) {
       }
     }
 
-    it('keeps images, and answers as the server does', async () => {
+    it('caches images, and responds like the server', async () => {
       const { id, bytes } = await store(server.url)
       const first = await get(`/raw/${id}`)
       const [, second] = [first, await get(`/raw/${id}`)]
@@ -91,14 +94,14 @@ for (const name of ['varnish', 'nginx'] as const) {
       origin.release()
     })
 
-    it('lets uploads and pages through', async () => {
+    it('passes uploads and pages through', async () => {
       const { id } = await store(cache.url)
       assert.equal((await get(`/${id}`)).status, 200)
       assert.equal((await get('/')).status, 200)
       assert.equal((await get('/nothing')).status, 404)
     })
 
-    it('lets nobody purge but the servers', async () => {
+    it('allows only the servers to purge', async () => {
       const { id } = await store(server.url)
       assert.equal((await get(`/raw/${id}`)).status, 200)
       const headers = { 'X-Ban-Tags': `^(i-${id})$` }
@@ -109,7 +112,7 @@ for (const name of ['varnish', 'nginx'] as const) {
       origin.release()
     })
 
-    it('forgets every address of a deleted image', async () => {
+    it('purges every URL of a deleted image', async () => {
       const { id, key } = await store(server.url)
       const paths = [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]
       for (const path of paths) assert.equal((await get(path)).status, 200)
@@ -119,7 +122,7 @@ for (const name of ['varnish', 'nginx'] as const) {
       await assertGone(id, etag)
     })
 
-    it('forgets an image whose fill was under way when it was deleted', async () => {
+    it('purges an image whose fill was in flight during its deletion', async () => {
       const { id, key } = await store(server.url)
       const later = await store(server.url)
       assert.equal((await get(`/raw/${later.id}`)).status, 200)
@@ -128,7 +131,7 @@ for (const name of ['varnish', 'nginx'] as const) {
       await until('the server has answered, and the cache has not heard it', () => origin.held() === 1)
       assert.equal((await remove(key)).status, 200)
       assert.equal((await remove(later.key)).status, 200)
-      await until('the first purge is behind us', async () => (await get(`/raw/${later.id}`)).status === 404)
+      await until('the first purge is done', async () => (await get(`/raw/${later.id}`)).status === 404)
       origin.release()
       const late = await fill
       assert.equal(late.status, 200)
@@ -137,11 +140,11 @@ for (const name of ['varnish', 'nginx'] as const) {
         200,
         'the cache holds the deleted image: one purge alone is not enough',
       )
-      await until('nothing is owed', async () => (await owed()) === 0)
+      await until('no purges are pending', async () => (await pendingPurges()) === 0)
       await assertGone(id, late.headers.get('ETag') ?? '')
     })
 
-    it('forgets a held image, also one whose fill was under way, and has it again when it is released', async () => {
+    it('purges a held image, even with a fill in flight, and serves it again after its release', async () => {
       const { id, bytes } = await store(server.url)
       origin.hold(`/raw/${id}`)
       const fill = get(`/raw/${id}`)
@@ -149,20 +152,20 @@ for (const name of ['varnish', 'nginx'] as const) {
       assert.equal((await server.operator(['hold', id, '--reason', 'x'])).code, 0)
       origin.release()
       const { headers } = await fill
-      await until('nothing is owed', async () => (await owed()) === 0)
+      await until('no purges are pending', async () => (await pendingPurges()) === 0)
       await assertGone(id, headers.get('ETag') ?? '', 403)
       assert.equal((await get(`/${id}`)).status, 403, 'its page')
       assert.equal((await server.operator(['release', id, '--reason', 'x'])).code, 0)
       const again = await get(`/raw/${id}`)
       assert.deepEqual([again.status, again.body], [200, bytes])
       assert.equal((await server.operator(['remove', id, '--reason', 'x'])).code, 0)
-      await until('nothing is owed', async () => (await owed()) === 0)
+      await until('no purges are pending', async () => (await pendingPurges()) === 0)
       await assertGone(id, headers.get('ETag') ?? '', 410)
     })
   })
 }
 
-/** Asked from another address of this machine. */
+/** Sends a request from another address of this machine. */
 function statusFrom(localAddress: string, url: string, options: http.RequestOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const outgoing = http.request(url, { ...options, localAddress, agent: false }, (incoming) => {

@@ -1,4 +1,4 @@
-/** Cloudflare's zone cache by address within its limits, by tag where that fails; and Workers Cache, by its documented rules. */
+/** Purging Cloudflare's zone cache by URL within its limits, with tags as a fallback; and Workers Cache, as documented. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { purgeName } from '../../src/cdn/cdn.ts'
@@ -14,23 +14,23 @@ const SITE = 'https://pics.example'
 const URL_OF_ZONE = new URL('cloudflare://zone?token=t&fill=0')
 
 /** Limits of the Free plan, for a whole account. */
-const ADDRESSES_A_SECOND = 800
-const ADDRESSES_IN_CALL = 100
+const URLS_PER_SECOND = 800
+const URLS_PER_CALL = 100
 
-/** The provider, as it documents its limits. `isAway`: it takes no purges by address. */
+/** Simulates the provider's documented limits. `isAway`: purges by URL fail. */
 function fakeCloudflare({ isAway = false, clock = () => performance.now() } = {}) {
   const seen = { files: new Set<string>(), tags: new Set<string>(), calls: 0, refused: 0 }
-  let tokens = ADDRESSES_A_SECOND
+  let tokens = URLS_PER_SECOND
   let at = clock()
   const fetch = async (_url: string, { body }: RequestInit): Promise<Response> => {
     const { files = [], tags = [] } = JSON.parse(String(body)) as { files?: string[]; tags?: string[] }
     seen.calls++
     const now = clock()
-    // A tenth faster than agreed: the provider's clock and the network are not ours.
-    tokens = Math.min(ADDRESSES_A_SECOND, tokens + ((now - at) / 1000) * ADDRESSES_A_SECOND * 1.1)
+    // 10% tolerance, as the provider's clock and the network differ from ours.
+    tokens = Math.min(URLS_PER_SECOND, tokens + ((now - at) / 1000) * URLS_PER_SECOND * 1.1)
     at = now
     if (isAway && files.length > 0) return new Response('{"success":false}', { status: 200 })
-    if (files.length > ADDRESSES_IN_CALL || files.length > tokens) {
+    if (files.length > URLS_PER_CALL || files.length > tokens) {
       seen.refused++
       return new Response('', { status: 429 })
     }
@@ -42,7 +42,7 @@ function fakeCloudflare({ isAway = false, clock = () => performance.now() } = {}
   return { seen, fetch }
 }
 
-it('purges the addresses that an image has, in one call for several images', async () => {
+it('purges the URLs of several images in one call', async () => {
   const { seen, fetch } = fakeCloudflare()
   const cdn = cloudflareCdn(URL_OF_ZONE, fetch, SITE)
   const ids = fakeIds(cdn.batchSize)
@@ -54,7 +54,7 @@ it('purges the addresses that an image has, in one call for several images', asy
   assert.deepEqual(seen.files, new Set(ids.flatMap(targetsOf).map((target) => SITE + target)))
 })
 
-it('purges every address that an image may have whose type is not known', async () => {
+it('purges every possible URL of an image of unknown type', async () => {
   const { seen, fetch } = fakeCloudflare()
   const cdn = cloudflareCdn(URL_OF_ZONE, fetch, SITE)
   const ids = fakeIds(cdn.batchSize)
@@ -70,7 +70,7 @@ it('purges every address that an image may have whose type is not known', async 
   }
 })
 
-it('purges by tag what can’t be purged by address', async () => {
+it('falls back to purging by tag', async () => {
   const { seen, fetch } = fakeCloudflare({ isAway: true })
   const [id] = fakeIds(1) as [string]
   await cloudflareCdn(URL_OF_ZONE, fetch, SITE).purge([id])
@@ -88,23 +88,23 @@ it('keeps up with 80 removals a second, each purged twice', async (t) => {
   const purges = createPurges({ ledger, cdn, now: Date.now, onFailure })
   const removed: string[][] = []
   const stepMs = cdn.rate!.intervalMs
-  for (let nth = 0; nth < 80; nth++) {
+  for (let step = 0; step < 80; step++) {
     removed.push(fakeIds((80 * stepMs) / 1000))
-    for (const id of removed[nth]!) await purges.enqueue(id, 'image/jpeg')
+    for (const id of removed[step]!) await purges.enqueue(id, 'image/jpeg')
     t.mock.timers.setTime(Date.now() + stepMs)
     purges.start()
     await purges.stop()
-    // A second ago.
-    for (const id of removed[nth - 1000 / stepMs] ?? [])
-      assert.ok(seen.files.has(`${SITE}/raw/${id}`), `${nth}`)
+    // Removals of a second ago must be purged.
+    for (const id of removed[step - 1000 / stepMs] ?? [])
+      assert.ok(seen.files.has(`${SITE}/raw/${id}`), `${step}`)
   }
-  const waiting = (await purges.pending())!.count
-  assert.ok(waiting <= 80 * (1 + fillMs / 1000), `${waiting} wait`)
+  const pending = (await purges.pending())!.count
+  assert.ok(pending <= 80 * (1 + fillMs / 1000), `${pending} pending`)
   assert.equal(seen.refused, 0)
   assert.deepEqual([failures, [...seen.tags]], [[], []])
 })
 
-it('keeps within the limits of the Free plan while 300 images are removed at once', async (t) => {
+it('stays within the limits of the Free plan when 300 images are removed concurrently', async (t) => {
   const { seen, fetch } = fakeCloudflare()
   const failures: unknown[] = []
   const ledger = await ledgerOf(t)
@@ -126,21 +126,21 @@ it('keeps within the limits of the Free plan while 300 images are removed at onc
   assert.deepEqual([...seen.tags], [])
 })
 
-/** No simulator has Workers Cache: a stand-in of what is documented, five calls a minute of a hundred tags. */
-function fakeWorkersCache(): WorkersCache & { tags: string[]; left: number } {
+/** No simulator supports Workers Cache: a fake with the documented limits, five calls a minute with up to 100 tags. */
+function fakeWorkersCache(): WorkersCache & { tags: string[]; remaining: number } {
   return {
     tags: [],
-    left: 25,
+    remaining: 25,
     async purge({ tags }) {
       if (tags.length > 100) throw new Error('too many tags')
-      if (this.left-- <= 0) return { success: false, errors: [{ message: 'rate limit reached' }] }
+      if (this.remaining-- <= 0) return { success: false, errors: [{ message: 'rate limit reached' }] }
       this.tags.push(...tags)
       return { success: true }
     },
   }
 }
 
-it('purges Workers Cache by tag, and comes back when its minute is over', async () => {
+it('purges Workers Cache by tag, and retries after hitting its rate limit', async () => {
   const cache = fakeWorkersCache()
   const cdn = workersCacheCdn(() => cache)
   assert.deepEqual(cdn.rate, { intervalMs: 12_000, burst: 25 })
@@ -150,7 +150,7 @@ it('purges Workers Cache by tag, and comes back when its minute is over', async 
     cache.tags,
     ids.map((id) => `i-${id}`),
   )
-  cache.left = 0
+  cache.remaining = 0
   await assert.rejects(
     cdn.purge(ids),
     (error) => error instanceof RemoteFailure && error.retryAfterMs === 15_000,
@@ -161,7 +161,7 @@ it('purges Workers Cache by tag, and comes back when its minute is over', async 
   await assert.rejects(gone.purge(ids), RemoteFailure)
 })
 
-it('lets Workers Cache serve nothing that is stale', () => {
+it('does not let Workers Cache serve stale responses', () => {
   const headers = workersCacheCdn(fakeWorkersCache).cacheHeaders('aaaaaaaaaaa', 3600)
   assert.match(headers['Cloudflare-CDN-Cache-Control']!, /must-revalidate/)
   assert.equal(headers['Cache-Tag'], 'i-aaaaaaaaaaa')

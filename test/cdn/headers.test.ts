@@ -1,4 +1,4 @@
-/** What answers carry for the cache that is configured, on the wire. */
+/** Response headers for the configured cache. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
@@ -15,7 +15,7 @@ function get(path: string, headers = {}, method = 'GET'): Promise<Answer> {
   return request(server.url, method, path, { headers })
 }
 
-it('every answer with the image carries tag and lifetime', async () => {
+it('sends tag and lifetime with every image response', async () => {
   const etag = (await get(`/raw/${id}`)).headers.get('ETag')!
   const answers: [number, Answer][] = [
     [200, await get(`/raw/${id}`)],
@@ -33,7 +33,7 @@ it('every answer with the image carries tag and lifetime', async () => {
   }
 })
 
-it('no other answer has a lifetime', async () => {
+it('sends no lifetime with any other response', async () => {
   const others = [
     await get('/raw/AAAAAAAAAAA'),
     await get(`/raw/${id}.png`),

@@ -1,4 +1,4 @@
-/** What nginx, as it is shipped, tells a server of a request for bytes. */
+/** Requests that the shipped nginx configuration sends to the server. */
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -33,7 +33,7 @@ describe('nginx before a server', { skip }, () => {
   })
 
   for (const path of ['/raw/AAAAAAAAAAA', '/healthz']) {
-    it(`names the client, keeps the host, and keeps the connection: ${path}`, async () => {
+    it(`forwards the client address and host, and keeps the connection alive: ${path}`, async () => {
       const headers = { 'X-Forwarded-For': '203.0.113.9', Host: 'pics.example' }
       assert.equal((await request(nginx.url, 'GET', path, { headers })).status, 200)
       const seen = received.at(-1)!
@@ -43,14 +43,14 @@ describe('nginx before a server', { skip }, () => {
     })
   }
 
-  it('answers one range, and several with the whole', async () => {
+  it('serves a single range, and the whole file for several', async () => {
     const ask = (range: string) =>
       request(nginx.url, 'GET', '/raw/BBBBBBBBBBB', { headers: { Range: range } })
-    for (const round of ['from the server', 'from the cache']) {
+    for (const source of ['from the server', 'from the cache']) {
       const one = await ask('bytes=2-4')
-      assert.deepEqual([one.status, one.text], [206, '234'], round)
+      assert.deepEqual([one.status, one.text], [206, '234'], source)
       const several = await ask('bytes=0-1,4-5')
-      assert.deepEqual([several.status, several.text], [200, BYTES.toString()], round)
+      assert.deepEqual([several.status, several.text], [200, BYTES.toString()], source)
     }
   })
 })

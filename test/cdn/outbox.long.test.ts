@@ -1,4 +1,4 @@
-/** Purges that the provider does not take at once stay owed: across failures, crashes and processes. */
+/** Purges stay pending until the provider accepts them, across failures, crashes and processes. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { varnishCdn } from '../../src/cdn/varnish.ts'
@@ -17,13 +17,13 @@ const idsIn = ({ headers }: Asked): string[] =>
     .split('|')
     .map((tag) => tag.replace(/^i-/, ''))
 
-/** A claim that a killed process held is free again after 15 s. */
+/** Includes the 15 s until the claim of a killed process expires. */
 const GIVE_UP_MS = 40_000
 
 const readyz = async (server: RunningServer) => (await request(server.url, 'GET', '/readyz')).json()
 const remove = (server: RunningServer, key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
 
-describe('purges owed', () => {
+describe('pending purges', () => {
   let provider: FakeProvider
   let server: RunningServer
   before(async () => {
@@ -39,7 +39,7 @@ describe('purges owed', () => {
     await provider?.stop()
   })
 
-  it('are tried again until the provider says success, and once more after the fill', async () => {
+  it('are retried until the provider confirms success, and repeated after the longest fill', async () => {
     let failures = 2
     const succeeded: number[] = []
     provider.answer(() => {
@@ -50,12 +50,12 @@ describe('purges owed', () => {
     const { key } = await store(server.url)
     const removedAt = Date.now()
     assert.equal((await remove(server, key)).status, 200)
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
+    await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.ok(succeeded.length >= 1)
     assert.ok(succeeded.at(-1)! >= removedAt + 1000, 'the last success is later than any fill')
   })
 
-  it('show in /readyz and /metrics, and survive kill -9', async () => {
+  it('are reported in /readyz and /metrics, and survive kill -9', async () => {
     provider.answer({ status: 503 })
     const { id, key } = await store(server.url)
     assert.equal((await remove(server, key)).status, 200)
@@ -68,12 +68,12 @@ describe('purges owed', () => {
     provider.asked.length = 0
     provider.answer({ status: 200 })
     await server.restart()
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
+    await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.match((await atAdmin(server.dataDir, 'GET', '/metrics')).text, /^pinhole_purges_owed 0\n/m)
     assert.ok(provider.asked.flatMap(idsIn).includes(id))
   })
 
-  it('are written before the object goes: no removal without one, whenever the server dies', async () => {
+  it('are recorded before the object is removed, whenever the server dies', async () => {
     provider.answer({ status: 500 })
     const images = await Promise.all(Array.from({ length: 20 }, () => store(server.url)))
     const removals = images.map(({ key }) => remove(server, key).catch(() => null))
@@ -88,7 +88,7 @@ describe('purges owed', () => {
     assert.ok(gone.length > 0)
     provider.asked.length = 0
     provider.answer({ status: 200 })
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
+    await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     const purged = new Set(provider.asked.flatMap(idsIn))
     assert.deepEqual(
       gone.filter((id) => !purged.has(id)),
@@ -96,27 +96,27 @@ describe('purges owed', () => {
     )
   })
 
-  it('are each worked off by one process at a time', async () => {
+  it('are each processed by one process at a time', async () => {
     const inFlight = new Map<string, number>()
-    let most = 0
+    let max = 0
     provider.answer((asked) => {
       for (const id of idsIn(asked)) {
         inFlight.set(id, (inFlight.get(id) ?? 0) + 1)
-        most = Math.max(most, inFlight.get(id)!)
+        max = Math.max(max, inFlight.get(id)!)
       }
       return { status: 200 }
     })
     const images = await Promise.all(
-      Array.from({ length: 30 }, (_, nth) => store(server.url, undefined, `198.51.100.${nth + 1}`)),
+      Array.from({ length: 30 }, (_, index) => store(server.url, undefined, `198.51.100.${index + 1}`)),
     )
     await Promise.all(images.map(({ key }) => remove(server, key)))
-    await until('nothing is owed', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
+    await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.equal(inFlight.size, 30)
-    assert.ok(most <= 3, `at most when it is owed, when the image is gone, and after the fill: not ${most}`)
+    assert.ok(max <= 3, `one purge each before the removal, after it, and after the fill, but not ${max}`)
   })
 })
 
-it('a purge is not begun when a slow ledger used its claim up', async (t) => {
+it('does not send a purge when a slow ledger used up its lease', async (t) => {
   t.after(() => purges.stop())
   const ledger = await ledgerOf(t)
   const provider = await startFakeProvider()
@@ -142,11 +142,11 @@ it('a purge is not begun when a slow ledger used its claim up', async (t) => {
   provider.answer({ status: 200 })
   await purges.enqueue('aaaaaaaaaaa')
   purges.flush()
-  await until('it was claimed', () => claims === 1)
+  await until('the purge is claimed', () => claims === 1)
   assert.equal(provider.asked.length, 0)
   slownessMs = 100
   now += 15_000
   purges.flush()
-  await until('it is done', async () => (await purges.pending())?.count === 0)
+  await until('the purge is done', async () => (await purges.pending())?.count === 0)
   assert.equal(provider.asked.length, 1)
 })

@@ -87,7 +87,7 @@ cdnContract({
 cdnContract({
   name: 'nginx',
   open: (host) => nginxCdn(new URL(`nginx://${host}`)),
-  // 404 and 412: the module's words for "not in the cache".
+  // 404 and 412: the module's responses for "not cached".
   success: ({ target }) => ({ status: target.endsWith('?dl=1') ? 404 : target.endsWith('.gif') ? 412 : 200 }),
   lies: { '405 of an nginx without the module': { status: 405 } },
   idsIn: ({ target }) => [/^\/purge\/(?:raw|preview)\/(\w+)/.exec(target)![1]!],
@@ -95,7 +95,7 @@ cdnContract({
 })
 
 describe('cdn requests', () => {
-  it('send the token to Cloudflare as it wants it', async () => {
+  it('send the token to Cloudflare as a bearer token', async () => {
     let seen: [string, RequestInit] | undefined
     const cdn = cloudflareCdn(new URL('cloudflare://zone1?token=secret'), async (url, init) => {
       seen = [url, init]
@@ -106,7 +106,7 @@ describe('cdn requests', () => {
     assert.equal(new Headers(seen?.[1].headers).get('Authorization'), 'Bearer secret')
   })
 
-  it('keep the case of a Fastly service id', async () => {
+  it('preserve the case of a Fastly service ID', async () => {
     let seen = ''
     const cdn = fastlyCdn(new URL('fastly://SU1Z0isxPaozGVKXdv0eY?token=secret'), async (url) => {
       seen = url
@@ -116,18 +116,18 @@ describe('cdn requests', () => {
     assert.equal(seen, 'https://api.fastly.com/service/SU1Z0isxPaozGVKXdv0eY/purge')
   })
 
-  it('give up on a provider that says nothing', async () => {
+  it('time out when a provider does not respond', async () => {
     const never = (_url: string, init: RequestInit) =>
       new Promise<Response>((_, reject) => {
         const { signal } = init
-        assert.ok(signal, 'a call has a time limit')
+        assert.ok(signal, 'the call has a timeout')
         reject(new DOMException('The operation timed out.', 'TimeoutError'))
       })
     await assert.rejects(call(never, 'http://provider.example/', {}), RemoteFailure)
   })
 })
 
-for (const [name, open, answered] of [
+for (const [name, open, callsPerHost] of [
   ['Varnish', varnishCdn, 1],
   ['nginx', nginxCdn, 13],
 ] as const) {
@@ -146,22 +146,22 @@ for (const [name, open, answered] of [
     }
 
     for (const broken of ['one', 'two', 'three']) {
-      it(`is purged on all, also when ${broken} fails`, async () => {
+      it(`is purged on all hosts, even when ${broken} fails`, async () => {
         const { outcome, seen } = await purge((host) =>
           host === broken ? new Response(null, { status: 500 }) : new Response(''),
         )
         assert.ok(outcome instanceof RemoteFailure)
         assert.deepEqual(
           [...seen],
-          ['one', 'two', 'three'].map((host) => [host, answered]),
+          ['one', 'two', 'three'].map((host) => [host, callsPerHost]),
         )
       })
     }
 
-    it('is given up as a whole after one time limit', async () => {
+    it('uses a single timeout for the whole purge', async () => {
       const { outcome, signals } = await purge(() => new Response(''))
       assert.equal(outcome, undefined)
-      // Calls of one machine follow each other, so each must not begin its own time.
+      // nginx takes several calls per host, which must share one timeout.
       assert.ok(name === 'Varnish' || signals.size === 1)
       for (const signal of signals) assert.ok(signal instanceof AbortSignal)
     })
@@ -182,7 +182,7 @@ describe('CDN_URL', () => {
     it(`refuses ${url}`, () => assert.throws(() => openCdn(url), message))
   }
 
-  it('opens the provider of its scheme', () => {
+  it('selects the provider by URL scheme', () => {
     for (const url of [
       'cloudflare://zone1?token=a',
       'fastly://service1?token=a',
@@ -192,7 +192,7 @@ describe('CDN_URL', () => {
       assert.equal(openCdn(url).name, url.split(':')[0])
   })
 
-  it('does not repeat a token in its complaints', () => {
+  it('does not reveal a token in error messages', () => {
     for (const url of ['cloudflare://zone1?token=secret&fill=x', 'cloudflare://zone1?secret&token=x']) {
       assert.throws(
         () => openCdn(url),
@@ -201,7 +201,7 @@ describe('CDN_URL', () => {
     }
   })
 
-  it('reads how long a fill may take', () => {
+  it('parses the maximum fill time', () => {
     assert.equal(openCdn('varnish://127.0.0.1:80?fill=3').maxFillMs, 3000)
     assert.equal(openCdn('varnish://127.0.0.1:80').maxFillMs, 60_000)
   })

@@ -1,4 +1,4 @@
-/** Providers count calls. All servers together stay within what one allows, and hear its `Retry-After`. */
+/** All servers together stay within a provider's rate limit, and honour its `Retry-After`. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { cloudflareCdn } from '../../src/cdn/cloudflare.ts'
@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 const INTERVAL_MS = 100
 const BURST = 5
 
-/** Two servers on one ledger, before a provider that counts as Cloudflare does. */
+/** Two servers on one ledger, with a provider that limits the rate like Cloudflare. */
 async function twoServers(t: TestContext) {
   t.after(() => Promise.all(servers.map((server) => server.stop())))
   const folder = await folderOf(t)
@@ -36,7 +36,7 @@ async function twoServers(t: TestContext) {
   return { provider, servers, failures }
 }
 
-it('two servers with 267 deletions never exceed what the provider allows', async (t) => {
+it('two servers with 267 deletions never exceed the provider’s rate limit', async (t) => {
   const { provider, servers, failures } = await twoServers(t)
   let tokens = BURST
   let at = performance.now()
@@ -44,7 +44,7 @@ it('two servers with 267 deletions never exceed what the provider allows', async
   const purged = new Set<string>()
   provider.answer(({ body }) => {
     const now = performance.now()
-    // A tenth faster than agreed: the provider's clock and the network are not ours.
+    // 10% tolerance, as the provider's clock and the network differ from ours.
     tokens = Math.min(BURST, tokens + ((now - at) / INTERVAL_MS) * 1.1 + 0.5)
     at = now
     if (tokens < 1) {
@@ -57,8 +57,8 @@ it('two servers with 267 deletions never exceed what the provider allows', async
   })
   for (const server of servers) server.start()
   const ids = fakeIds(267)
-  for (const [nth, id] of ids.entries()) {
-    const server = servers[nth % 2]!
+  for (const [index, id] of ids.entries()) {
+    const server = servers[index % 2]!
     await server.enqueue(id)
     server.flush()
   }
@@ -66,11 +66,11 @@ it('two servers with 267 deletions never exceed what the provider allows', async
   assert.equal(refused, 0, `${provider.asked.length} calls`)
   assert.deepEqual(failures, [])
   assert.equal(purged.size, ids.length)
-  // How many fit into one call is a matter of the machine's speed; one call each they never were.
+  // The batch size depends on the machine's speed, but there must be some batching.
   assert.ok(provider.asked.length < ids.length / 2, `${provider.asked.length} calls`)
 })
 
-it('a Retry-After holds for all servers, and for all that is queued', async (t) => {
+it('applies a Retry-After to all servers and all queued purges', async (t) => {
   const { provider, servers } = await twoServers(t)
   const askedAt: number[] = []
   let accepted = ''
@@ -83,26 +83,26 @@ it('a Retry-After holds for all servers, and for all that is queued', async (t) 
   const [first, second] = fakeIds(2) as [string, string]
   await servers[0]!.enqueue(first)
   servers[0]!.start()
-  await until('it was refused', () => askedAt.length === 1)
-  await until('that is written down', async () => (await servers[0]!.pending())?.count === 1)
+  await until('the first call is refused', () => askedAt.length === 1)
+  await until('the delay is recorded', async () => (await servers[0]!.pending())?.count === 1)
   await new Promise((resolve) => setTimeout(resolve, 100))
   await servers[1]!.enqueue(second)
   servers[1]!.start()
   servers[1]!.flush()
   await until('all is purged', async () => (await servers[0]!.pending())?.count === 0)
-  for (const id of [first, second]) assert.ok(accepted.includes(id), 'what was refused is asked for again')
+  for (const id of [first, second]) assert.ok(accepted.includes(id), 'the refused purge is retried')
   const pause = askedAt[1]! - askedAt[0]!
   assert.ok(pause >= 950, `${pause} ms`)
 })
 
-it('purges go on when a clock that was a day ahead is put right', async (t) => {
+it('resumes purging when a clock that was a day ahead is corrected', async (t) => {
   t.after(() => purges.stop())
   const ledger = await ledgerOf(t)
   let now = Date.now() + 86_400_000
   const purged: string[] = []
   const waits: number[] = []
-  const takeTurn: Ledger['takeTurn'] = async (...given) => {
-    const waitMs = await ledger.takeTurn(...given)
+  const takeTurn: Ledger['takeTurn'] = async (...args) => {
+    const waitMs = await ledger.takeTurn(...args)
     if (waitMs > 0) waits.push(waitMs)
     return waitMs
   }
@@ -123,7 +123,7 @@ it('purges go on when a clock that was a day ahead is put right', async (t) => {
   const ids = fakeIds(2)
   for (const id of ids) await purges.enqueue(id)
   purges.start()
-  await until('one is purged, and the next has to wait', () => purged.length === 1 && waits.length === 1)
+  await until('one is purged, and the next is throttled', () => purged.length === 1 && waits.length === 1)
   now -= 86_400_000
   await until('the other is purged', () => purged.length === 2)
   assert.deepEqual(purged.sort(), ids.sort())

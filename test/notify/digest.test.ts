@@ -1,4 +1,4 @@
-/** Reports that can wait are told together, once an hour; urgent ones at once. */
+/** Ordinary reports are combined into one notice an hour; urgent ones are sent immediately. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { nodeHashes } from '../../src/node/hashes.ts'
@@ -17,7 +17,7 @@ const ORDINARY = CATEGORY_NAMES.filter((name) => CATEGORIES[name].severity > URG
 interface Scene {
   clock: { now: number }
   counted: string[]
-  told: Notice[]
+  sent: Notice[]
   file(category: ReportCategory, image: string): Promise<string>
   pending(): Promise<number | null>
 }
@@ -28,7 +28,7 @@ async function sceneOf(t: TestContext): Promise<Scene> {
   const clock = { now: Date.parse('2026-07-31T01:00:00Z') }
   const now = () => clock.now
   const counted: string[] = []
-  const told: Notice[] = []
+  const sent: Notice[] = []
   const reports: Reports = createReports({
     objects: storeOf(() => true),
     ledger,
@@ -38,14 +38,14 @@ async function sceneOf(t: TestContext): Promise<Scene> {
   })
   const notices = createNotices({
     ledger,
-    notifiers: [{ name: 'test', deliver: async (notice) => void told.push(notice) }],
+    notifiers: [{ name: 'test', deliver: async (notice) => void sent.push(notice) }],
     link: null,
     now,
     onFailure: (error) => assert.fail(error as Error),
     intervalMs: 5,
   })
   notices.start()
-  const given = {
+  const form = {
     text: 'What is to be seen in the picture.',
     name: 'Ada',
     email: 'ada@reporter.example',
@@ -55,47 +55,44 @@ async function sceneOf(t: TestContext): Promise<Scene> {
   return {
     clock,
     counted,
-    told,
+    sent,
     pending: notices.pending,
     file(category, image) {
       const client = { address: `192.0.2.${counted.length}`, network: '192.0.2.0/24' }
-      return reports.file({ ...given, category, image }, client)
+      return reports.file({ ...form, category, image }, client)
     },
   }
 }
 
-test('reports that can wait are one notice an hour, with their number and nothing of what they say', async (t) => {
-  const { clock, counted, told, file, pending } = await sceneOf(t)
+test('ordinary reports are combined into one notice an hour, with their number but not their content', async (t) => {
+  const { clock, counted, sent, file, pending } = await sceneOf(t)
   await file(ORDINARY[0]!, '22222222222')
-  await until('the first is told at once', async () => told.length === 1)
-  const { kind, title, text, isUrgent } = told[0]!
-  assert.deepEqual([kind, title, isUrgent], ['case.new', 'Pinhole: 1 report of images', false])
+  await until('the first is sent immediately', async () => sent.length === 1)
+  const { kind, title, text, isUrgent } = sent[0]!
+  assert.deepEqual([kind, title, isUrgent], ['case.new', 'Pinhole: 1 new report', false])
   assert.doesNotMatch(`${title} ${text}`, /Ada|seen|2222|192\.0/)
   await until('it is settled', async () => (await pending()) === 0)
 
-  for (const [nth, category] of ORDINARY.entries()) await file(category, `3333333333${nth}`)
+  for (const [index, category] of ORDINARY.entries()) await file(category, `3333333333${index}`)
   clock.now += HOUR_MS - 1
   await new Promise((resolve) => setTimeout(resolve, 50))
-  assert.equal(told.length, 1, 'no second one within the hour')
+  assert.equal(sent.length, 1, 'no second one within the hour')
   clock.now += 1
-  await until('the others are told together', async () => told.length === 2)
-  assert.deepEqual(
-    [told[1]!.kind, told[1]!.title],
-    ['case.new', `Pinhole: ${ORDINARY.length} reports of images`],
-  )
-  assert.notEqual(told[1]!.id, told[0]!.id, 'a receiver takes it for another one')
+  await until('the others are sent together', async () => sent.length === 2)
+  assert.deepEqual([sent[1]!.kind, sent[1]!.title], ['case.new', `Pinhole: ${ORDINARY.length} new reports`])
+  assert.notEqual(sent[1]!.id, sent[0]!.id, 'receivers can distinguish them')
   assert.deepEqual(counted, [ORDINARY[0], ...ORDINARY])
 })
 
-test('an urgent report waits for no hour, and what was reported before is not told again', async (t) => {
-  const { counted, told, file, pending } = await sceneOf(t)
+test('an urgent report is sent immediately, without repeating earlier reports', async (t) => {
+  const { counted, sent, file, pending } = await sceneOf(t)
   await file('other', '22222222222')
   await until('it is settled', async () => (await pending()) === 0)
   for (const category of CATEGORY_NAMES.filter((name) => CATEGORIES[name].severity <= URGENT)) {
     await file(category, '33333333333')
   }
-  await until('it is told', async () => told.some(({ kind }) => kind === 'case.urgent'))
-  assert.deepEqual(new Set(told.map(({ kind }) => kind)), new Set(['case.new', 'case.urgent']))
-  assert.ok(told.find(({ kind }) => kind === 'case.urgent')!.isUrgent)
-  assert.equal(counted.length, told.filter(({ kind }) => kind === 'case.new').length + 2)
+  await until('it is sent', async () => sent.some(({ kind }) => kind === 'case.urgent'))
+  assert.deepEqual(new Set(sent.map(({ kind }) => kind)), new Set(['case.new', 'case.urgent']))
+  assert.ok(sent.find(({ kind }) => kind === 'case.urgent')!.isUrgent)
+  assert.equal(counted.length, sent.filter(({ kind }) => kind === 'case.new').length + 2)
 })

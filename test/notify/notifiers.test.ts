@@ -15,7 +15,7 @@ const SECRET = Buffer.from('hunter2 hunter2 hunter2 hunter2')
 const FRAGMENT = `#whsec_${SECRET.toString('base64')}`
 const NOW = Date.UTC(2030, 0, 1, 12)
 
-/** A receiver over HTTP. `read`: what a request says. */
+/** An HTTP receiver. `read` parses a request. */
 async function httpReceiver(read: (asked: Asked) => Received): Promise<Receiver> {
   const provider = await startFakeProvider()
   const received: Received[] = []
@@ -103,7 +103,7 @@ async function mailServer(): Promise<Receiver> {
   }
 }
 
-/** As much of RFC 5322, 2047 and 2045 as nodemailer writes. */
+/** Parses the subset of RFC 5322, 2047 and 2045 that nodemailer writes. */
 function readMail(mail: string): Received {
   const end = mail.indexOf('\r\n\r\n')
   const head = mail.slice(0, end).replace(/\r\n[ \t]/g, ' ')
@@ -138,7 +138,7 @@ function readMail(mail: string): Received {
   }
 }
 
-test('a receiver that asks to wait is heard, up to an hour; a redirect is not followed', async (t) => {
+test('honours Retry-After of a receiver, up to an hour, and does not follow redirects', async (t) => {
   const provider = await startFakeProvider()
   t.after(() => provider.stop())
   const deliver = () =>
@@ -165,7 +165,7 @@ test('a receiver that asks to wait is heard, up to an hour; a redirect is not fo
   assert.equal(provider.asked.length, 1)
 })
 
-test('NOTIFY opens each address, and says what is wrong with one without what is secret', async () => {
+test('parses each address in NOTIFY, and explains mistakes without revealing secrets', async () => {
   const right = [
     `https://ops.example/hook${FRAGMENT}`,
     'ntfy://ntfy.sh/pinhole-ops',

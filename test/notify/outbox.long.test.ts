@@ -1,4 +1,4 @@
-/** What the operator is to be told stays in the ledger until every receiver has it. */
+/** Notices stay in the ledger until every receiver has them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RemoteFailure } from '../../src/errors.ts'
@@ -12,7 +12,7 @@ import { report } from '../support/report.ts'
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
 
-test('an urgent report reaches the receiver, after failures and a killed server, once, without its words', async () => {
+test('delivers an urgent report once, after failures and a killed server, without its text', async () => {
   const receiver = await startFakeProvider()
   const server = await startServer({ NOTIFY: `ntfy://${receiver.host}/ops?tls=off`, WORKERS: '2' })
   const pending = async () => {
@@ -24,7 +24,7 @@ test('an urgent report reaches the receiver, after failures and a killed server,
     const { id } = await store(server.url)
     const text = 'My garden, without my leave.'
     await report(server.url, id, { category: 'child-abuse', text, name: 'Ada', email: 'a@b.example' })
-    await until('it is told', async () => receiver.asked.length >= 1)
+    await until('a delivery is attempted', async () => receiver.asked.length >= 1)
     assert.equal(await pending(), 1)
     await server.kill()
     receiver.asked.length = 0
@@ -42,7 +42,7 @@ test('an urgent report reaches the receiver, after failures and a killed server,
   }
 })
 
-test('a receiver that has a notice does not get it again when another failed', async (t) => {
+test('does not resend a notice to a receiver that has it when another receiver fails', async (t) => {
   t.after(() => notices.stop())
   const ledger = await ledgerOf(t)
   let now = Date.now()
@@ -76,13 +76,13 @@ test('a receiver that has a notice does not get it again when another failed', a
   assert.deepEqual([got[0]![1].isUrgent, got[0]![1].link], [false, 'https://door.example'])
   await raise('cap.reached')
   await raise('uploads.paused')
-  await until('the pause is told', async () => got.length === 4)
+  await until('the pause is delivered', async () => got.length === 4)
   assert.deepEqual(new Set(got.slice(2).map(([, { kind }]) => kind)), new Set(['uploads.paused']))
   now += QUIET_MS
-  await until('the cap is told again', async () => got.length === 6)
+  await until('the daily limit is delivered again', async () => got.length === 6)
 })
 
-test('a receiver that is dead keeps no later event from the others', async (t) => {
+test('a receiver that is down does not withhold later events from the others', async (t) => {
   t.after(() => notices.stop())
   const ledger = await ledgerOf(t)
   let now = Date.now()
@@ -107,11 +107,11 @@ test('a receiver that is dead keeps no later event from the others', async (t) =
   })
   await raise()
   notices.start()
-  await until('the first is told', () => got.length === 1)
+  await until('the first is delivered', () => got.length === 1)
   await raise()
   await raise()
   now += QUIET_MS
-  await until('the next are told', () => got.length === 2)
+  await until('the next are delivered', () => got.length === 2)
   isDead = false
   now += QUIET_MS
   await until('all have it', async () => (await notices.pending()) === 0)

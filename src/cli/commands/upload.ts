@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { forEachAtOnce } from '../../async.ts'
+import { forEachConcurrent } from '../../async.ts'
 import { Unreachable } from '../../client/errors.ts'
 import { CommandError, EXIT, type ExitCode, interruptSignal } from '../exit.ts'
 import { expandInputs, fileInput } from '../files/input.ts'
@@ -75,7 +75,7 @@ async function uploadFiles(args: string[], session: Session): Promise<ExitCode> 
   if (inputs.length === 0 && args.length > 0)
     throw new CommandError('usage', 'There are no images in this folder.')
   const outcomes = inputs.map(() => Promise.withResolvers<Outcome>())
-  const all = forEachAtOnce([...inputs.entries()], flags.jobs, async ([index, input]) => {
+  const all = forEachConcurrent([...inputs.entries()], flags.jobs, async ([index, input]) => {
     outcomes[index]!.resolve(await run.uploadOne(input))
   })
   // Report results in the order of the files.

@@ -1,5 +1,5 @@
 /** The queue of the admin server: what waits, one case at a time, and what is decided. */
-import { forEachAtOnce } from '../../async.ts'
+import { forEachConcurrent } from '../../async.ts'
 import type { Principal } from '../../service/admin-sessions.ts'
 import { findImage, recordAnywhere } from '../../service/images/status.ts'
 import { type RelatedImages, withRelated } from '../../service/moderation/takedown.ts'
@@ -168,7 +168,7 @@ export function createDigests(
       )
       const unknown = all.filter((id) => !found.has(id)).slice(0, maxLooked)
       let isAway = false
-      await forEachAtOnce(unknown, READ_AT_ONCE, async (id) => {
+      await forEachConcurrent(unknown, READ_AT_ONCE, async (id) => {
         if (isAway) return
         try {
           const record = await recordAnywhere(objects, id)

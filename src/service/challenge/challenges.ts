@@ -1,5 +1,5 @@
-/** Proof of work before an upload, and passes that stand for it (docs/decisions/081). */
-import { createUnwaited } from '../../async.ts'
+/** Proof-of-work challenges for uploads, and passes that replace them (docs/decisions/081). */
+import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { isSolved } from '../../proof-of-work.ts'
 import {
@@ -17,42 +17,44 @@ import { timeOf } from '../utc-day.ts'
 import { type ChallengeToken, createTokens, type Purpose } from './tokens.ts'
 import type { UploadRate } from './upload-rate.ts'
 
-/** What an upload shows of itself, as it was sent. */
+/** Credentials of an upload, as sent by the client. */
 export interface Credentials {
-  /** As in `SOLUTION_HEADER`. */
+  /** Value of `SOLUTION_HEADER`. */
   solution?: string | undefined
   pass?: string | undefined
 }
 
 export interface Challenges {
-  /** Whether there are challenges at all: now, or when many upload. */
+  /** Whether challenges are enabled: always on, or on at a high upload rate. */
   isOffered(): boolean
-  /** A challenge for the next upload of an address with `used` uploads today; `null` if it needs none. Throws `Refusal`. */
+  /**
+   * A challenge for the next upload of an address with `used` uploads today. `null` if none is required. Throws `Refusal`.
+   */
   next(used: number): Promise<Challenge | null>
-  /** A new challenge for a pass. Throws `Refusal`. */
+  /** Creates a challenge for a pass. Throws `Refusal`. */
   forPass(): Promise<Challenge>
-  /** A pass for the solution. Throws `Refusal('challenge-required')`. */
+  /** Exchanges a solution for a pass. Throws `Refusal('challenge-required')`. */
   givePass(solution: string | undefined): Promise<PassAnswer>
   /**
-   * Call it before an upload is reserved: throws `Refusal('challenge-required')` if one that shows this is not worth it.
-   * `used`: uploads of its address today, without this one.
+   * Call it before the upload is reserved. Throws `Refusal('challenge-required')` if credentials are required and missing; it
+   * doesn't verify them. `used`: today's uploads of the address, without this one.
    */
-  assertShown(shown: Credentials, used: () => Promise<number>): Promise<void>
+  assertShown(credentials: Credentials, used: () => Promise<number>): Promise<void>
   /**
-   * Call it when the upload is reserved: uses up what it shows if it needs that. `used`: with this one. Throws
-   * `Refusal('challenge-required')`.
+   * Call it when the upload is reserved. Verifies and consumes the credentials if they are required. `used`: today's uploads
+   * of the address, with this one. Throws `Refusal('challenge-required')`.
    */
-  spend(shown: Credentials, used: number): Promise<Spent>
-  /** Resolves when what nobody waits for has ended. */
+  spend(credentials: Credentials, used: number): Promise<Spent>
+  /** Resolves when all background work has ended. */
   stop(): Promise<void>
 }
 
 export interface Spent {
-  /** Nothing was stored: a pass has this upload left again. A solution stays used up. */
+  /** Call it if nothing was stored: credits the upload back to the pass. A solution stays used. */
   release(): void
 }
 
-/** How much work: about 5 × 2,048 × 1,000 iterations for an upload, 8 × 16,384 × 1,000 for a pass. */
+/** Difficulty: about 5 × 2,048 × 1,000 iterations for an upload, 8 × 16,384 × 1,000 for a pass. */
 export const WORK = {
   upload: { iterations: 1000, bits: 11, answers: 5 },
   pass: { iterations: 1000, bits: 14, answers: 8 },
@@ -62,9 +64,9 @@ const SOLUTION = /^([\w.-]{1,200}):(\d{1,10}(?:,\d{1,10}){0,15})$/
 
 const NOTHING_SPENT: Spent = { release() {} }
 
-const NOTHING_SHOWN = `This address has made its first ${UNCHALLENGED_UPLOADS} uploads of today. Solve the challenge, or send a pass: ${PASS_PAGE_PATH} gives them.`
-const BAD_PASS = `This pass is used up, has expired, or is not of this server. ${PASS_PAGE_PATH} gives another.`
-const BAD_SOLUTION = 'This solution is wrong, was used before, or came too late.'
+const MISSING_CREDENTIALS = `This address has used its ${UNCHALLENGED_UPLOADS} unchallenged uploads for today. Solve the challenge, or send a pass from ${PASS_PAGE_PATH}.`
+const BAD_PASS = `This pass is used up, has expired, or was issued by another server. Get a new one at ${PASS_PAGE_PATH}.`
+const BAD_SOLUTION = 'This solution is wrong, has been used before, or has expired.'
 
 export function createChallenges(parts: {
   ledger: Ledger
@@ -76,7 +78,7 @@ export function createChallenges(parts: {
 }): Challenges {
   const { ledger, settings, rate, hashes, work = WORK } = parts
   const tokens = createTokens(parts)
-  const releasing = createUnwaited()
+  const releasing = createBackgroundTasks()
   const mode = () => settings.current().challenge
 
   async function isOn(): Promise<boolean> {
@@ -92,8 +94,8 @@ export function createChallenges(parts: {
     return new Refusal('challenge-required', detail, { challenge: await newChallenge(purpose) })
   }
 
-  /** What signature and time say. */
-  async function read(
+  /** Parses a solution; checks the token's signature, expiry and purpose, but not the answers. */
+  async function parseSolution(
     purpose: Purpose,
     solution: string | undefined,
   ): Promise<{ token: ChallengeToken; counters: number[] } | null> {
@@ -104,18 +106,19 @@ export function createChallenges(parts: {
   }
 
   /**
-   * `false` if it is none. The challenge is used up by the first answer that is right: wrong ones beside it can't be tried again,
-   * and what comes without work costs one try. So does one that is shown again: asking first whether it was used would cost all others.
+   * `false` if the solution is invalid. The first correct answer consumes the challenge, so wrong answers beside it cannot
+   * be retried, and a solution without any work costs the server a single check. So does a replayed one: looking up replays
+   * first would cost a ledger call for every valid solution.
    */
   async function spendSolution(purpose: Purpose, solution: string | undefined): Promise<boolean> {
-    const found = await read(purpose, solution)
-    if (found === null) return false
-    const { token, counters } = found
+    const parsed = await parseSolution(purpose, solution)
+    if (parsed === null) return false
+    const { token, counters } = parsed
     const claim = () => ledger.takeCapacity(`challenge ${token.id}`, token.day, 1, 1)
     return isSolved(token, counters, claim, hashes.pbkdf2)
   }
 
-  /** `null`: it is not valid, or used up. */
+  /** `null` if the pass is invalid or used up. */
   async function spendPass(text: string): Promise<Spent | null> {
     const pass = await tokens.readPass(text)
     if (pass === null) return null
@@ -143,9 +146,9 @@ export function createChallenges(parts: {
     },
     async assertShown({ solution, pass }, used) {
       if (!(await isOn())) return
-      // It is verified after the reservation, which counts a forged one as a refused upload.
+      // Verified only after the reservation, so that a forgery counts as a refused upload.
       if (solution !== undefined || pass !== undefined) return
-      if ((await used()) >= UNCHALLENGED_UPLOADS) throw await refusal('upload', NOTHING_SHOWN)
+      if ((await used()) >= UNCHALLENGED_UPLOADS) throw await refusal('upload', MISSING_CREDENTIALS)
     },
     async spend({ solution, pass }, used) {
       if (!(await isOn())) {
@@ -157,7 +160,7 @@ export function createChallenges(parts: {
         if (await spendSolution('upload', solution)) return NOTHING_SPENT
         throw await refusal('upload', BAD_SOLUTION)
       }
-      if (pass === undefined) throw await refusal('upload', NOTHING_SHOWN)
+      if (pass === undefined) throw await refusal('upload', MISSING_CREDENTIALS)
       const spent = await spendPass(pass)
       if (spent === null) throw await refusal('upload', BAD_PASS)
       return spent

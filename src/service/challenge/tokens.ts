@@ -1,6 +1,6 @@
 /**
- * Challenges and passes are signed, and nothing is stored of them until they are used. The key comes from the salt of the day
- * on which they expire: all servers have it, no backup does, and it is erased with the day.
+ * Stateless signed tokens for challenges and passes; nothing is stored until they are used. The signing key is derived from
+ * the salt of the day on which they expire: all servers share it, no backup contains it, and it is erased with that day.
  */
 import { fromHex } from '../../bytes.ts'
 import type { Puzzle } from '../../proof-of-work.ts'
@@ -9,7 +9,7 @@ import type { Hashes } from '../hashes.ts'
 import { equalInConstantTime } from '../images/ids.ts'
 import { utcDayOf } from '../utc-day.ts'
 
-/** What a challenge is solved for. */
+/** What solving a challenge grants. */
 export type Purpose = 'upload' | 'pass'
 
 export interface Token {
@@ -24,25 +24,25 @@ export interface ChallengeToken extends Token, Puzzle {
   purpose: Purpose
 }
 
-/** Time for a slow phone. Unit: seconds. */
+/** Enough for a slow phone. Unit: seconds. */
 export const CHALLENGE_SECONDS = 600
 export const PASS_SECONDS = 86_400
 
-/** Hex digits of a signature that are kept: 128 bits. */
+/** Signatures are truncated to this many hex digits: 128 bits. */
 const SIGNATURE_LENGTH = 32
 
 const CHALLENGE =
   /^(?<purpose>upload|pass)-challenge\.(?<id>[0-9a-f]{32})\.(?<expires>\d{10,11})\.(?<iterations>\d{1,6})\.(?<bits>\d{1,2})\.(?<answers>\d{1,2})\.[0-9a-f]{32}$/
 const PASS = /^pass\.(?<id>[0-9a-f]{32})\.(?<expires>\d{10,11})\.[0-9a-f]{32}$/
 
-/** `now`: by the clock of all servers, epoch milliseconds. */
+/** `now`: the shared clock, epoch milliseconds. */
 export function createTokens(parts: { ledger: Pick<Ledger, 'daySalt'>; hashes: Hashes; now: () => number }) {
   const { ledger, hashes, now } = parts
 
-  /** By the salt that each is made of. */
+  /** Derived keys by salt. */
   const keys = new WeakMap<Uint8Array, Uint8Array>()
 
-  /** Not the salt itself, which is the key of HMACs of addresses. */
+  /** A derived key, as the salt itself already keys the HMACs of addresses. */
   async function keyOf(day: string): Promise<Uint8Array> {
     const salt = await ledger.daySalt(day)
     const key = keys.get(salt) ?? fromHex(hashes.hmacSha256(salt, 'key of challenges and passes'))
@@ -57,21 +57,23 @@ export function createTokens(parts: { ledger: Pick<Ledger, 'daySalt'>; hashes: H
 
   function newToken(seconds: number): Token & { expires: number } {
     const expires = Math.floor(now() / 1000) + seconds
-    // 122 random bits, for a tenth of what the same number of bytes and their hex cost: a flood asks for many.
+    // 122 random bits, at a tenth of the cost of random bytes plus hex encoding: a flood requests many tokens.
     const id = crypto.randomUUID().replaceAll('-', '')
     return { id, expires, expiresAt: expires * 1000, day: utcDayOf(expires * 1000) }
   }
 
-  /** `longest`: no token of this kind is valid for longer, so no day is asked for but today and tomorrow. */
+  /**
+   * `maxSeconds`: maximum validity of this kind of token, so that only the salts of today and tomorrow are ever looked up.
+   */
   async function read(
     pattern: RegExp,
     text: string,
-    longest: number,
+    maxSeconds: number,
   ): Promise<(Token & { groups: Record<string, string> }) | null> {
     const groups = pattern.exec(text)?.groups
     if (groups === undefined) return null
     const expiresAt = Number(groups.expires) * 1000
-    if (expiresAt <= now() || expiresAt > now() + longest * 1000) return null
+    if (expiresAt <= now() || expiresAt > now() + maxSeconds * 1000) return null
     const day = utcDayOf(expiresAt)
     const at = text.lastIndexOf('.')
     const signature = await signatureOf(text.slice(0, at), day)
@@ -94,7 +96,7 @@ export function createTokens(parts: { ledger: Pick<Ledger, 'daySalt'>; hashes: H
       const fields = `pass.${id}.${expires}`
       return { id, ...times, pass: `${fields}.${await signatureOf(fields, times.day)}` }
     },
-    /** `null` for a token that was not signed here, was changed, or has expired. */
+    /** `null` if the token has expired or its signature is invalid. */
     async readChallenge(text: string): Promise<ChallengeToken | null> {
       const token = await read(CHALLENGE, text, CHALLENGE_SECONDS)
       if (token === null) return null

@@ -1,40 +1,40 @@
 /**
- * The rate of uploads of all servers: a token bucket in the ledger, which uploads empty and time fills. When it is empty
- * challenges are on, for all servers and for a while; then the rate counts again.
+ * Upload rate across all servers: a token bucket in the ledger. When it runs empty, challenges are turned on for all servers
+ * for a fixed time.
  */
 import type { Ledger } from '../../stores/ledger.ts'
 import { HOUR_MS } from '../utc-day.ts'
 
 export interface UploadRate {
-  /** Whether there were too many. Throws what the ledger throws. */
+  /** Whether challenges are on because the rate was exceeded. Throws whatever the ledger throws. */
   isExceeded(): Promise<boolean>
-  /** Counts an upload, which waits for nothing. */
+  /** Counts an upload, in the background. */
   count(): void
-  /** Resolves when what is counted is written. */
+  /** Resolves when all counted uploads are written. */
   stop(): Promise<void>
 }
 
-/** What processes of Node keep for themselves, and requests on Workers share. */
+/** State of one Node process, or shared by the requests of a Workers isolate. */
 export interface RateState {
-  /** Challenges are on until then. Epoch milliseconds. */
+  /** When challenges turn off. Epoch milliseconds. */
   until: number
-  /** When that was read. */
+  /** When `until` was last read. */
   readAt: number
 }
 
-/** How long challenges are on at least. */
+/** Minimum time that challenges stay on. */
 export const ON_MS = 15 * 60_000
 
-/** The fact of the ledger that says until when, in epoch milliseconds. */
+/** Ledger fact: when challenges turn off, epoch milliseconds. */
 const FACT = 'challenges.until'
 
 const BUCKET = 'uploads'
 
-/** Other servers know as late as this. */
+/** How often the fact is re-read: the maximum delay until other servers notice. */
 const READ_AGAIN_MS = 5000
 
-/** What may come at once: as much as in a quarter of an hour. */
-const BURST_PART = 0.25
+/** Bucket size as a fraction of the hourly rate. */
+const BURST_FRACTION = 0.25
 
 export function newRateState(): RateState {
   return { until: 0, readAt: Number.NEGATIVE_INFINITY }
@@ -43,10 +43,10 @@ export function newRateState(): RateState {
 export function createUploadRate(parts: {
   ledger: Pick<Ledger, 'takeTurn' | 'facts' | 'writeFacts'>
   now: () => number
-  /** As set now. 0: no limit. */
+  /** The current limit. 0: no limit. */
   perHour: () => number
   state?: RateState
-  /** Hears that challenges are on from now. */
+  /** Called when challenges turn on. */
   onExceeded?: () => void
   onFailure: (error: unknown) => void
 }): UploadRate {
@@ -57,7 +57,7 @@ export function createUploadRate(parts: {
   async function isExceeded(): Promise<boolean> {
     if (perHour() === 0) return false
     const at = now()
-    // A clock that was put back reads again.
+    // The absolute value, so that a clock set back triggers a read too.
     if (Math.abs(at - state.readAt) >= READ_AGAIN_MS) {
       state.readAt = at
       const until = Number((await ledger.facts())[FACT] ?? 0)
@@ -66,11 +66,11 @@ export function createUploadRate(parts: {
     return at < state.until
   }
 
-  /** In one statement as many as came while the last one was under way. */
+  /** Batches the uploads counted during the previous write into one statement. */
   async function write(): Promise<void> {
     while (uncounted > 0) {
       const rate = perHour()
-      const burst = Math.max(1, Math.ceil(rate * BURST_PART))
+      const burst = Math.max(1, Math.ceil(rate * BURST_FRACTION))
       const turns = Math.min(uncounted, burst)
       uncounted -= turns
       if (rate === 0) continue

@@ -1,4 +1,4 @@
-/** When images expire: what an upload asked for, what the operator says, and what an image's own record says of it. */
+/** When images expire: the uploader's choice, the operator's limits, and the time in an image's own record. */
 
 import { Refusal } from '../../errors.ts'
 import { lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../../lifetimes.ts'
@@ -9,25 +9,25 @@ import { timeOf } from '../utc-day.ts'
 
 /** The operator's limits. Unit: seconds. `null`: no limit. */
 export interface LifetimeRules {
-  /** Default for uploads that do not ask for a lifetime. */
+  /** For uploads that do not set a lifetime. */
   standard: number | null
-  /** Upper limit: longer lifetimes are cut to this. */
+  /** Longer lifetimes are reduced to this. */
   most: number | null
 }
 
 /**
- * The lifetime of an upload (seconds), by its query, e.g. `expires=1d`. `null`: it stays until it is deleted. Throws
+ * The lifetime of an upload by its query string, e.g. `expires=1d`. Unit: seconds. `null`: until it is deleted. Throws
  * `Refusal('bad-expires')`.
  */
-export function lifetimeFor(query: string, { standard, most }: LifetimeRules): number | null {
-  const asked = new URLSearchParams(query).getAll(EXPIRES_PARAMETER)
-  const seconds = asked.length === 0 ? standard : wanted(asked)
-  if (most === null) return seconds
-  return seconds === null ? most : Math.min(seconds, most)
+export function lifetimeFor(query: string, { standard, most: max }: LifetimeRules): number | null {
+  const requested = new URLSearchParams(query).getAll(EXPIRES_PARAMETER)
+  const seconds = requested.length === 0 ? standard : parseRequested(requested)
+  if (max === null) return seconds
+  return seconds === null ? max : Math.min(seconds, max)
 }
 
-function wanted(asked: readonly string[]): number {
-  const seconds = asked.length === 1 ? lifetimeOf(asked[0]!) : null
+function parseRequested(values: readonly string[]): number {
+  const seconds = values.length === 1 ? lifetimeOf(values[0]!) : null
   if (seconds !== null) return seconds
   throw new Refusal(
     'bad-expires',
@@ -35,27 +35,27 @@ function wanted(asked: readonly string[]): number {
   )
 }
 
-/** `now`: epoch milliseconds. Whole seconds, as caches count, and never too early. */
+/** RFC 3339. Rounded up to whole seconds, the resolution of HTTP caches. `now`: epoch milliseconds. */
 export function expiryAfter(now: number, lifetimeSeconds: number): string {
   return timeOf(Math.ceil(now / 1000 + lifetimeSeconds) * 1000)
 }
 
-/** Epoch milliseconds. `null`: it does not expire. */
+/** When the image expires: epoch milliseconds. `null`: never. */
 export function expiryOf({ expiresAt }: Pick<ImageRecord, 'expiresAt'>): number | null {
   return expiresAt === undefined ? null : Date.parse(expiresAt)
 }
 
-/** Time until nobody may be shown it any more, 0 or less from then on. Unit: milliseconds. `null`: it does not expire. */
+/** Time until the image expires; 0 or less if it has expired. Unit: milliseconds. `null`: it never expires. */
 export function leftMsOf(
   record: Pick<ImageRecord, 'expiresAt'>,
   clock: Pick<ExpiryClock, 'latest'>,
 ): number | null {
   const expiresAt = expiryOf(record)
-  // Most images never ask the clock.
+  // Most images have no expiry and never read the clock.
   return expiresAt === null ? null : expiresAt - clock.latest()
 }
 
-/** Whether nobody may be shown it. */
+/** Whether the image has expired and must not be shown. */
 export function isExpired(
   record: Pick<ImageRecord, 'expiresAt'>,
   clock: Pick<ExpiryClock, 'latest'>,

@@ -1,6 +1,6 @@
 /**
- * Ids and deletion keys: drawn, or derived from what a client names its upload by, so that a repeat gets the same ones.
- * Nothing is stored for that but one secret of the instance, in the ledger.
+ * IDs and deletion keys: random, or derived from the client's `Idempotency-Key`, so that a retry gets the same ones. The only
+ * thing stored for that is one secret of the instance, in the ledger.
  */
 import { fromHex, toHex } from '../../bytes.ts'
 import { ID_LENGTH } from '../../protocol.ts'
@@ -12,14 +12,14 @@ import { base62OfHex, KEY_SECRET_LENGTH, newId, newKey } from './ids.ts'
 export interface Identity {
   id: string
   key: string
-  /** Another request may ask for the same. */
+  /** Derived from an `Idempotency-Key`: other requests may have the same identity. */
   isDerived: boolean
 }
 
-/** Throws `Refusal` if the ledger can not be read. */
+/** Throws `Refusal` if the ledger cannot be read. */
 export type Derive = (idempotencyKey: string) => Promise<Identity>
 
-/** The fact of the ledger that holds the secret: 32 random bytes, hex. */
+/** Ledger fact with the secret: 32 random bytes, hex. */
 const SECRET_FACT = 'identity-secret'
 
 export function drawIdentity(): Identity {
@@ -32,16 +32,16 @@ function newSecret(): Record<string, string> {
 }
 
 /**
- * No id that was derived before is derived again, by servers that start from now on. For a store that may not know which ids
- * are retired: it was restored, or is another one.
+ * Replaces the secret, so that servers started from now on never derive an earlier ID again. For a store that may not know
+ * which IDs are retired, because it was restored or replaced.
  */
 export async function renewIdentities(ledger: Pick<Ledger, 'writeFacts'>): Promise<void> {
   await ledger.writeFacts(newSecret(), { replace: true })
 }
 
-/** The secret of the instance: the first process writes it, all others read it. Throws what the ledger throws. */
+/** The instance's secret: the first process writes it, all others read it. Throws whatever the ledger throws. */
 export function createSecret(ledger: Pick<Ledger, 'facts' | 'writeFacts'>): () => Promise<Uint8Array> {
-  // Bytes, not a promise: on Workers a request that waits for another's waits for ever if that one is cut off.
+  // Caches bytes, not a promise: on Workers, a request that awaits another request's promise hangs if that one is cancelled.
   let secret: Uint8Array | undefined
 
   async function loadSecret(): Promise<Uint8Array> {
@@ -63,7 +63,7 @@ export function createDerive(ledger: Pick<Ledger, 'facts' | 'writeFacts'>, hashe
 
   return async (idempotencyKey) => {
     const known = await secret().catch(refuseFault)
-    // Two, so that the id tells nothing of the key.
+    // Two separate HMACs, so that the ID reveals nothing about the key.
     const id = base62OfHex(hashes.hmacSha256(known, `id ${idempotencyKey}`), ID_LENGTH)
     const key = id + base62OfHex(hashes.hmacSha256(known, `key ${idempotencyKey}`), KEY_SECRET_LENGTH)
     return { id, key, isDerived: true }

@@ -1,4 +1,4 @@
-/** The product's rules for images: publish, find, open, remove. No HTTP, no SQL. */
+/** Business rules for images: publish, find, open, remove. No HTTP, no SQL. */
 import { Refusal } from '../../errors.ts'
 import { type ImageType, KEY_PATTERN } from '../../protocol.ts'
 import type { WhyAbsent } from '../../stores/holds.ts'
@@ -25,23 +25,22 @@ import { damagedIsThere } from './status.ts'
 
 export interface Images {
   publish: Publish
-  /** `null` if there is none. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
+  /** `null` if there is no such image. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
   find(id: string): Promise<ImageRecord | null>
-  /** As `find`; throws `UnsatisfiableRange` too, and an `AbortError`. */
+  /** Like `find`; also throws `UnsatisfiableRange` and `AbortError`. */
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
-  /** Removes the image that the key belongs to, also a held one. `false` if there is none. */
+  /** Removes the image that the deletion key belongs to, even if it is held. `false` if there is none. */
   remove(key: string): Promise<boolean>
-  /** Removes an image as its key would. Harmless if it is gone. */
+  /** Removes an expired image. Idempotent. */
   expire(id: string, type?: ImageType): Promise<void>
 }
 
-/** How long the ledger is not asked about absent images after it failed. */
+/** After a ledger failure, absent images are not looked up in the ledger for this long. */
 const LEDGER_PAUSE_MS = 1000
 
 /**
- * Processes share the store and the ledger, and keep nothing of an image themselves. Where the store or the ledger fails, all
- * methods but `expire` throw `Refusal`: `unavailable` or `storage-full`. While images are private, `find` and `open` throw
- * `unavailable`.
+ * All state is in the store and the ledger, which processes share. If either fails, all methods but `expire` throw a
+ * `Refusal`: `unavailable` or `storage-full`. While images are private, `find` and `open` throw `unavailable`.
  */
 export function createImages(parts: {
   objects: ObjectStore
@@ -53,7 +52,7 @@ export function createImages(parts: {
   hashes: Hashes
   now: () => number
   expiryClock: Pick<ExpiryClock, 'latest'>
-  /** Whether nobody is shown a picture now. To be asked for each view. */
+  /** Whether viewing is disabled. Checked on every view. */
   isPrivate?: () => boolean
   scans?: Parameters<typeof createPublish>[0]['scans']
 }): Images {
@@ -62,10 +61,10 @@ export function createImages(parts: {
   let ledgerFailedAt = -Infinity
 
   /**
-   * While the ledger is away the store tells what is held: a 404 would have its owner forget the key. A wrong address then
-   * answers 404 at once, not 503 after a timeout.
+   * While the ledger is unavailable, the store is checked for a held image instead: on a 404, its uploader would discard the
+   * deletion key. A wrong URL then gets an immediate 404 rather than a 503 after a timeout.
    */
-  async function askWhyAbsent(id: string): Promise<WhyAbsent | null> {
+  async function whyAbsent(id: string): Promise<WhyAbsent | null> {
     if (parts.now() - ledgerFailedAt >= LEDGER_PAUSE_MS) {
       try {
         return await ledger.whyAbsent(id)
@@ -78,14 +77,14 @@ export function createImages(parts: {
     return held === null ? null : { state: 'held', rule: '' }
   }
 
-  /** The answer for an image that is not there: 404, or the operator's reason. */
+  /** For an absent image: resolves to `null` (404), or throws the operator's reason. */
   async function absent(id: string): Promise<null> {
-    const why = await askWhyAbsent(id)
+    const why = await whyAbsent(id)
     if (why === null || why.state === 'deleted') return null
     throw takenDown(why)
   }
 
-  /** The bytes of one that expired go later. No ledger is asked about it. */
+  /** An expired image is hidden at once, without asking the ledger. Its bytes are removed later. */
   function isShown(record: ImageRecord): boolean {
     return !isExpired(record, expiryClock)
   }
@@ -96,18 +95,18 @@ export function createImages(parts: {
     return null
   }
 
-  /** A view of an image that is there asks no ledger, and a deletion of one neither. */
+  /** Only for images that are not visible: viewing or deleting a visible one needs no ledger lookup. */
   async function heldRecord(id: string): Promise<ImageRecord | null> {
     const why = await ledger.whyAbsent(id)
-    // `deleted`: a process died in the middle of it.
+    // With `deleted`, a process died in the middle of a deletion, so the image may still be there.
     return why !== null && why.state !== 'removed' ? objects.headHeld(id) : null
   }
 
   /**
-   * For backups from before, and for those who repeat the upload. A ledger that is away must not keep an image from being
-   * deleted: then the store alone knows that the id is never given again, and must.
+   * Records the deletion, so that it also applies to older backups and to retries of the upload. An unavailable ledger must
+   * not block a deletion; in that case the store alone must make sure that the ID is never reused.
    */
-  async function remember(id: string): Promise<Removal> {
+  async function recordDeletion(id: string): Promise<Removal> {
     try {
       await ledger.recordDeletion(id, new Date(parts.now()))
       return { retire: 'unless-full' }
@@ -117,18 +116,19 @@ export function createImages(parts: {
     }
   }
 
-  /** Also of a held one. `false` if somebody else was faster, or nothing was there. */
-  async function takeAway(id: string, type?: ImageType): Promise<boolean> {
-    // Before, so that no crash loses the purge; and again after: a fill that was under way may have put the image back.
+  /** Removes a visible or held image. `false` if it was already gone. */
+  async function deleteImage(id: string, type?: ImageType): Promise<boolean> {
+    // Before, so that a crash cannot lose the purge. And again afterwards, as a cache fill in flight may have put the image
+    // back.
     await purges.enqueue(id, type)
-    const removal = await remember(id)
+    const removal = await recordDeletion(id)
     try {
-      const wasIn = await removeAnywhere(objects, id, removal)
-      // It may have been held since it was looked at.
-      if (wasIn === 'held') await ledger.recordHeldGone(id)
-      return wasIn !== null
+      const removedFrom = await removeAnywhere(objects, id, removal)
+      // The image may have been put on hold in the meantime.
+      if (removedFrom === 'held') await ledger.recordHeldGone(id)
+      return removedFrom !== null
     } finally {
-      // Also where the store's answer was lost: who asks once more is told that there is none.
+      // Even if the store's response was lost: a retry would find no image and never purge.
       await purges.enqueue(id, type)
     }
   }
@@ -145,7 +145,7 @@ export function createImages(parts: {
         return refuseFault(error)
       }
     },
-    // Two promises fewer than with `await`: a small image is read in little more time than they take.
+    // Saves two promises compared to `await`, which take almost as long as reading a small image.
     open: (id, selection, signal) =>
       isPrivate()
         ? Promise.reject(notShown())
@@ -157,10 +157,10 @@ export function createImages(parts: {
       if (!KEY_PATTERN.test(key)) return false
       const id = idOfKey(key)
       try {
-        // Once more: it may be released between the two.
+        // `head` a second time, as the image may have been released between the first two lookups.
         const record = (await objects.head(id)) ?? (await heldRecord(id)) ?? (await objects.head(id))
         if (record === null || !equalInConstantTime(record.keySha256, hashes.sha256(key))) return false
-        const removed = await takeAway(id, record.type)
+        const removed = await deleteImage(id, record.type)
         purges.flush()
         if (removed) metrics.removalByKey()
         return removed
@@ -169,11 +169,14 @@ export function createImages(parts: {
       }
     },
     async expire(id, type) {
-      await takeAway(id, type)
+      await deleteImage(id, type)
     },
   }
 }
 
 function notShown(): Refusal {
-  return new Refusal('unavailable', 'Pictures are not shown now: the operator is checking what was restored.')
+  return new Refusal(
+    'unavailable',
+    'Images are hidden while the operator checks a restored backup. Please try again later.',
+  )
 }

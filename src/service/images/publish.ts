@@ -1,4 +1,4 @@
-/** From a body to a stored image, once for each identity. */
+/** Publishing: from a request body to a stored image, at most once per identity. */
 
 import { createInFlight, createSemaphore, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
@@ -29,43 +29,44 @@ import { equalInConstantTime } from './ids.ts'
 export interface Published {
   record: ImageRecord
   key: string
-  /** It was stored before, by a request of the same identity with the same bytes. */
+  /** An earlier request with the same identity and bytes already stored the image. */
   isRepeat: boolean
 }
 
 export interface PublishOptions {
-  /** More than this is known not to come. Unit: bytes. */
+  /** Upper bound announced by Content-Length. Unit: bytes. */
   maxBytes?: number
-  /** Default: one that is drawn. */
+  /** Default: a random identity. */
   identity?: Identity
-  /** How long it stays. Unit: seconds. Default: until it is deleted. */
+  /** Unit: seconds. `null` (default): until it is deleted. */
   lifetimeSeconds?: number | null
-  /** Called before anything is stored, in `bytes`. What it throws is thrown. */
+  /** Called with the stored size before anything is stored. Its errors are rethrown. */
   beforeStored?: (bytes: number) => Promise<void>
-  /** Called before `publish` throws although the image is stored, and stays: a repeat may have been told so already. */
+  /** Called when `publish` is about to throw but the image stays stored, as a concurrent retry may have reported success. */
   onKept?: () => void
 }
 
 type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored' | 'onKept'>>
 
 /**
- * Stores an image. When it resolves, the image survives a crash. Throws `Refusal`, and what `body` throws; then nothing is
- * stored, unless `onKept` was called.
+ * Stores an image durably. Throws `Refusal` and whatever `body` throws; in that case nothing is stored, unless `onKept` was
+ * called.
  */
 export type Publish = (body: AsyncIterable<Uint8Array>, options?: PublishOptions) => Promise<Published>
 
 const DELETED =
-  'The image that was sent under this Idempotency-Key was deleted or expired. Send this one under a new key.'
+  'The image sent with this Idempotency-Key was deleted or has expired. Use a new key to send it again.'
 
-/** Reading a draft of more than a piece takes many reads: not all clients' at once, or the pieces fill the memory. */
-export const LARGE_READS_AT_ONCE = 4
+/** Concurrent reads of large drafts (more than one piece). Limited, as their pieces would fill the memory. */
+export const MAX_LARGE_READS = 4
 /**
- * Small ones are in memory already, and most are inspected in one go. What is unpacked from one may be a thousand times its size;
- * it is unpacked on libuv's threads. Four keep as many processors busy, and leave threads for views and flushes.
+ * Concurrent inspections of small drafts. These are already in memory, and most take a single step; but decompression, on
+ * libuv's threads, can yield a thousand times their size. Four keep as many cores busy and leave threads for views and
+ * flushes.
  */
-export const SMALL_INSPECTIONS_AT_ONCE = 4
-/** A commit holds less, and waits for a store that may be far away. */
-export const LARGE_COMMITS_AT_ONCE = 64
+export const MAX_SMALL_INSPECTIONS = 4
+/** Concurrent commits of large drafts. A commit uses less memory and may wait for a remote store. */
+export const MAX_LARGE_COMMITS = 64
 
 export function createPublish(parts: {
   objects: ObjectStore
@@ -75,18 +76,18 @@ export function createPublish(parts: {
   hashes: Hashes
   now: () => number
   expiryClock: Pick<ExpiryClock, 'latest'>
-  /** Absent: nothing is scanned. */
+  /** `undefined`: scanning is disabled. */
   scans?: { gate: ScanGate; moves: Pick<Moves, 'carryOut'> }
 }): Publish {
   const { objects, ledger, hashes, expiryClock, scans } = parts
-  const largeReads = createSemaphore(LARGE_READS_AT_ONCE)
-  const smallInspections = createSemaphore(SMALL_INSPECTIONS_AT_ONCE)
-  const largeCommits = createSemaphore(LARGE_COMMITS_AT_ONCE)
+  const largeReads = createSemaphore(MAX_LARGE_READS)
+  const smallInspections = createSemaphore(MAX_SMALL_INSPECTIONS)
+  const largeCommits = createSemaphore(MAX_LARGE_COMMITS)
 
-  /** Commits of derived identities, by id: a repeat that comes meanwhile waits for the first. */
+  /** Commits of derived identities, by ID: a concurrent retry waits for the first request. */
   const inFlight = createInFlight()
 
-  /** Among all requests of one identity, in all processes, one stores the image. */
+  /** Stores the image at most once per identity, across all processes. */
   async function storeOnce(draft: Draft, identity: Identity, storing: Storing): Promise<Published> {
     const digest = await sentDigest(draft)
     const earlier = await stored(identity, digest).catch(discarding(draft))
@@ -96,23 +97,23 @@ export function createPublish(parts: {
     }
     try {
       const published = await store(draft, identity, storing)
-      // The operator may have held or removed it since it was looked for.
+      // The operator may have held or removed the image in the meantime.
       await assertNotTakenDown(identity.id).catch(async (error) => {
-        // One that is held may be released, and a ledger that fails says nothing of the operator. A repeat may have been told
-        // that the image is stored.
+        // Keeps a held image, which may be released, and any image if the ledger failed, which says nothing about the
+        // operator's decision: a concurrent retry may have reported it as stored.
         if (error instanceof Refusal && error.code !== 'held') await objects.remove(identity.id)
         else storing.onKept()
         throw error
       })
       return published
     } catch (error) {
-      const won = error instanceof IdTaken ? await stored(identity, digest) : null
-      if (won !== null) return won
+      const winner = error instanceof IdTaken ? await stored(identity, digest) : null
+      if (winner !== null) return winner
       throw error
     }
   }
 
-  /** What an earlier request stored. Throws `Refusal` if that were other bytes, or the image is gone. */
+  /** The image stored by an earlier request. Throws `Refusal` if its bytes differ or the image is gone. */
   async function stored({ id, key }: Identity, sentSha256: string): Promise<Published | null> {
     const record = (await objects.headDurable(id)) ?? (await unscanned(id))
     if (record === null || record === 'retired') {
@@ -120,14 +121,17 @@ export function createPublish(parts: {
       if (record === 'retired') throw takenDown({ state: 'deleted', rule: '' })
       return null
     }
-    // A name that was drawn by somebody else, against all odds.
+    // The derived ID collided with another uploader's image.
     if (!equalInConstantTime(record.keySha256, hashes.sha256(key))) throw new IdTaken()
     if (isExpired(record, expiryClock)) throw takenDown({ state: 'deleted', rule: '' })
     if (record.sentSha256 === sentSha256) {
       if (scans !== undefined) await hide(id)
       return { record, key, isRepeat: true }
     }
-    throw new Refusal('idempotency-key-reused', 'Another image was sent under this Idempotency-Key before.')
+    throw new Refusal(
+      'idempotency-key-reused',
+      'This Idempotency-Key was already used for a different image.',
+    )
   }
 
   function sentDigest(draft: Draft): Promise<string> {
@@ -141,9 +145,9 @@ export function createPublish(parts: {
     { id, key, isDerived }: Identity,
     { lifetimeSeconds, beforeStored }: Storing,
   ): Promise<Published> {
-    const inTurn = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
+    const limited = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > PIECE_BYTES ? semaphore.run(work) : work()
-    const inspected = await inTurn(largeReads, () => examine(draft)).catch(discarding(draft))
+    const inspected = await limited(largeReads, () => examine(draft)).catch(discarding(draft))
     const { segments, pictures, ...facts } = inspected
     const record: ImageRecord = {
       id,
@@ -155,30 +159,30 @@ export function createPublish(parts: {
     const admission = (await scans?.gate(pictures, record).catch(discarding(draft))) ?? 'scanned'
     if (lifetimeSeconds !== null) {
       record.expiresAt = expiryAfter(expiryClock.latest(), lifetimeSeconds)
-      // Before, so that no crash leaves bytes that nobody removes.
+      // First, so that a crash never leaves bytes without an expiry.
       await ledger.recordExpiries([{ id, expiresAt: Date.parse(record.expiresAt) }]).catch(discarding(draft))
     }
     if (admission !== 'scanned') {
       const scan = { id, at: parts.now(), isHidden: admission === 'hidden' }
       await ledger.recordScan(scan).catch(discarding(draft))
     }
-    // The end of the draft, whatever comes of it.
-    await inTurn(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
+    // `commit` disposes of the draft, even if it fails.
+    await limited(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
     if (admission === 'hidden') await hide(id)
     return { record, key, isRepeat: false }
   }
 
-  /** The turn ends before anything else is waited for: a slow ledger holds up no inspection. */
-  function inspectInTurn(draft: Draft): Promise<InspectedUpload> {
+  /** Releases its permit before anything else is awaited, so that a slow ledger cannot delay other inspections. */
+  function inspectLimited(draft: Draft): Promise<InspectedUpload> {
     const inspect = () => inspectUpload(draft, { strip: parts.stripMetadata }).catch(blameFile)
-    // A large one has its turn for all of its reads.
+    // A large draft already holds a permit for all of its reads.
     return draft.size > PIECE_BYTES ? inspect() : smallInspections.run(inspect)
   }
 
-  /** Everything that a draft may be refused for. */
+  /** Inspects a draft and checks everything it may be refused for. */
   async function examine(draft: Draft) {
     if (draft.size === 0) throw new Refusal('missing-file', 'The file is empty.')
-    const inspected = await inspectInTurn(draft)
+    const inspected = await inspectLimited(draft)
     const { type, width, height, animated } = inspected.image
     const sentSha256 = await draft.digest([{ offset: 0, length: draft.size }])
     const { segments } = inspected.image
@@ -199,12 +203,17 @@ export function createPublish(parts: {
     }
   }
 
-  /** Nobody knows its id yet. A process that dies before leaves it to those that scan. */
+  /**
+   * Hides the image until it is scanned. Nobody knows its ID yet. If the process dies first, `scanning.ts` hides it later.
+   */
   async function hide(id: string): Promise<void> {
     if (await ledger.hideScanned(id)) await scans?.moves.carryOut(id)
   }
 
-  /** One that is out of sight until it is scanned, or was when it was looked for. */
+  /**
+   * The record of an image that is hidden until it is scanned. Falls back to the visible one, as the scan may just have
+   * ended.
+   */
   async function unscanned(id: string): Promise<ImageRecord | 'retired' | null> {
     if (scans === undefined) return null
     const isHidden = (await ledger.whyAbsent(id))?.state === 'scanning'
@@ -233,7 +242,7 @@ export function createPublish(parts: {
   }
 }
 
-/** The refusal for an absent image. Only a request with its `Idempotency-Key` is told that its owner deleted it. */
+/** The refusal for an absent image. Only a request with the same `Idempotency-Key` learns that its uploader deleted it. */
 export function takenDown({ state, rule }: WhyAbsent): Refusal {
   switch (state) {
     case 'held':
@@ -241,40 +250,40 @@ export function takenDown({ state, rule }: WhyAbsent): Refusal {
     case 'scanning':
       return new Refusal('held', 'This image is being checked before it is shown.')
     case 'removed':
-      return new Refusal('removed', 'The operator of this server removed this image.', { rule })
+      return new Refusal('removed', 'This image was removed by the operator of this server.', { rule })
     case 'deleted':
       return new Refusal('idempotency-key-reused', DELETED)
   }
 }
 
-/** The refusal for bytes that are blocked, or withheld while an image is held. */
+/** The refusal for bytes that are blocked, or that belong to a held image. */
 function withheld(why: 'blocked' | 'held'): Refusal {
   return why === 'blocked'
-    ? new Refusal('blocked-image', 'The operator of this server removed this image and blocked it.')
+    ? new Refusal('blocked-image', 'This image was removed and blocked by the operator of this server.')
     : new Refusal(
         'held',
-        'The operator of this server is checking this image. Until then nobody can send it.',
+        'This image is under review by the operator and cannot be uploaded until that is done.',
       )
 }
 
 /**
- * An inspector threw something other than a `Refusal`: a defect of the server. It counts as a refused upload all the same, or
- * a client could send such files without end.
+ * An inspector threw something other than a `Refusal`: a bug in the server. Counts as a refused upload all the same;
+ * otherwise a client could send such files without limit.
  */
 export class InspectionFailure extends Error {
   override name = 'InspectionFailure'
 }
 
 function blameFile(cause: unknown): never {
-  const isOfFile = !(
+  const isCausedByFile = !(
     cause instanceof Refusal ||
     cause instanceof StoreFull ||
     cause instanceof StoreUnavailable
   )
-  throw isOfFile ? new InspectionFailure('an image could not be inspected', { cause }) : cause
+  throw isCausedByFile ? new InspectionFailure('an image could not be inspected', { cause }) : cause
 }
 
-/** Ends a draft that came to nothing. */
+/** Error handler that discards the draft and rethrows. */
 function discarding(draft: Draft) {
   return async (error: unknown): Promise<never> => {
     await draft.discard()

@@ -1,10 +1,10 @@
 /**
- * Purges of caches in front. Each is queued in the ledger before the image is removed, and stays queued until the provider
- * confirmed one that was sent after the longest possible fill: a fill that was under way can put the image back into a
- * cache that was purged at once.
+ * Purges of CDN caches. A purge is queued in the ledger before the image is removed, and stays queued until the provider has
+ * confirmed one sent after the longest possible cache fill: a fill in flight can put the image back into a cache that was
+ * already purged.
  */
 
-import { backoffMs, createIntervalJob, MAX_ASKED_MS, type Rounds } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob, MAX_RETRY_AFTER_MS } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
 import { MAX_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
@@ -12,29 +12,29 @@ import type { ImageType } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { Purge } from '../../stores/purges.ts'
 
-/** Works off what is due, also what earlier or other processes left. */
-export interface Purges extends Rounds {
+/** The purge queue. Also works off purges queued by earlier or other processes. */
+export interface Purges extends BackgroundJob {
   /**
-   * Queues a purge of the image; by fewer addresses if its type is known. Call it before the object is removed, so that no
-   * crash loses the purge, and again after: a purge in between may have been too early, and fills may end later.
+   * Queues a purge of the image; with a known type, fewer URLs need purging. Call it before the object is removed, so that a
+   * crash cannot lose the purge, and again afterwards, as a purge in between may have come before the end of a fill.
    */
   enqueue(id: string, type?: ImageType): Promise<void>
-  /** Sends what is queued now instead of at the next interval. Never throws. */
+  /** Sends queued purges without waiting for the next interval. Never throws. */
   flush(): void
-  /** How many are queued, and the age of the oldest in seconds. `null` if no cache is configured. */
+  /** Queue length, and the age of the oldest purge in seconds. `null` if no cache is configured. */
   pending(): Promise<{ count: number; oldestSeconds: number } | null>
 }
 
 /** Interval between checks for purges that are due. */
 const INTERVAL_MS = 1000
 
-/** How long deletions wait for others to be purged with. */
-const GATHER_MS = 200
+/** How long deletions wait to be batched into one purge call. */
+const BATCH_DELAY_MS = 200
 
-/** How long a claim lasts if its process dies. */
+/** Lease of a claim: if its process dies, another one takes over after this time. */
 const LEASE_MS = 15_000
 
-/** No cache in front: nothing to purge. */
+/** For instances without a cache in front. */
 export const NO_PURGES: Purges = {
   enqueue: async () => {},
   flush: () => {},
@@ -47,70 +47,70 @@ export function createPurges(parts: {
   ledger: Ledger
   cdn: Cdn
   now: () => number
-  /** Hears of every purge that failed. */
+  /** Called for every failed purge. */
   onFailure: (error: unknown, ids: string[]) => void
   intervalMs?: number
 }): Purges {
   const { ledger, cdn, now, onFailure } = parts
-  const job = createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, []))
-  let gathering: ReturnType<typeof setTimeout> | undefined
-  /** The provider is not asked before. */
-  let quietUntil = 0
+  const job = createIntervalJob(run, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, []))
+  let batchTimer: ReturnType<typeof setTimeout> | undefined
+  /** No calls to the provider before this time. */
+  let throttledUntil = 0
 
-  /** A wait that is longer than a provider may ask for was set while the clock was ahead. */
-  function isQuiet(): boolean {
-    const leftMs = quietUntil - now()
-    return leftMs > 0 && leftMs <= MAX_ASKED_MS
+  /** A wait longer than a provider can request was set while the clock was ahead, and is ignored. */
+  function isThrottled(): boolean {
+    const remainingMs = throttledUntil - now()
+    return remainingMs > 0 && remainingMs <= MAX_RETRY_AFTER_MS
   }
 
-  /** Asks the ledger before it takes a turn of the provider's: turns are few. */
-  async function round(): Promise<void> {
-    clearTimeout(gathering)
-    gathering = undefined
-    while (!isQuiet() && (await ledger.isPurgeDue(now()))) {
+  /** Checks for due purges before taking a token of the provider's rate limit, as tokens are scarce. */
+  async function run(): Promise<void> {
+    clearTimeout(batchTimer)
+    batchTimer = undefined
+    while (!isThrottled() && (await ledger.isPurgeDue(now()))) {
       if (cdn.rate !== null) {
         const waitMs = await ledger.takeTurn(cdn.name, now(), cdn.rate)
         if (waitMs > 0) {
-          quietUntil = now() + waitMs
+          throttledUntil = now() + waitMs
           return
         }
       }
       const claimedAt = now()
       const due = await ledger.claimPurges(cdn.batchSize, claimedAt, LEASE_MS)
       if (due.length === 0) return
-      // Otherwise a slow ledger used the claim up: the purge could be under way still when another process begins it.
-      if (now() + MAX_PURGE_MS <= claimedAt + LEASE_MS) await work(due)
+      // Skipped if a slow ledger used up the lease: the purge could still be in flight when another process claims it.
+      if (now() + MAX_PURGE_MS <= claimedAt + LEASE_MS) await send(due)
     }
   }
 
-  async function work(due: Purge[]): Promise<void> {
+  async function send(due: Purge[]): Promise<void> {
     const ids = [...new Set(due.map(({ id }) => id))]
     const startedAt = now()
     try {
       await cdn.purge(ids)
     } catch (error) {
       onFailure(error, ids)
-      const named = error instanceof RemoteFailure ? error.retryAfterMs : undefined
+      const retryAfterMs = error instanceof RemoteFailure ? error.retryAfterMs : undefined
       await ledger.deferPurges(
         due,
-        now() + (named ?? backoffMs(Math.max(...due.map(({ attempts }) => attempts)))),
+        now() + (retryAfterMs ?? backoffMs(Math.max(...due.map(({ attempts }) => attempts)))),
       )
-      if (named !== undefined) await keepQuiet(now() + named)
+      if (retryAfterMs !== undefined) await throttle(now() + retryAfterMs)
       return
     }
     await ledger.settlePurges(due, startedAt, cdn.maxFillMs)
   }
 
-  /** The provider named a time: it holds for everything, from every server. */
-  async function keepQuiet(until: number): Promise<void> {
-    quietUntil = Math.max(quietUntil, until)
+  /** Applies the provider's `Retry-After` to all purges, on every server. */
+  async function throttle(until: number): Promise<void> {
+    throttledUntil = Math.max(throttledUntil, until)
     if (cdn.rate !== null) await ledger.holdTurns(cdn.name, until, cdn.rate)
   }
 
   function flush(): void {
-    // Deletions that come together share a call where calls are counted.
+    // With a rate-limited provider, deletions close together share one call.
     if (cdn.rate === null) job.runAgain()
-    else gathering ??= setTimeout(job.runAgain, GATHER_MS)
+    else batchTimer ??= setTimeout(job.runAgain, BATCH_DELAY_MS)
   }
 
   return {
@@ -122,8 +122,8 @@ export function createPurges(parts: {
     },
     start: job.start,
     async stop() {
-      clearTimeout(gathering)
-      gathering = undefined
+      clearTimeout(batchTimer)
+      batchTimer = undefined
       await job.stop()
     },
   }

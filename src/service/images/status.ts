@@ -1,11 +1,11 @@
-/** The state of an image, by its record and the ledger. Its bytes are not read. */
+/** The state of an image, from its record and the ledger. Never reads the image bytes. */
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
 
-/** `withheld`: its uploader deleted it while it was held, and the operator has not decided about its bytes. */
+/** `withheld`: deleted by its uploader while it was held; the operator has yet to decide about its bytes. */
 export type ImageState = 'visible' | 'held' | 'damaged' | 'removed' | 'deleted' | 'withheld' | 'absent'
 
-/** Its record and where it is, visible or held, also if it is released meanwhile. `null` if it is in neither place. */
+/** Finds a visible or held image, even if it is released meanwhile. `null` if it is neither. */
 async function findAnywhere(
   { head, headHeld }: Pick<ObjectStore, 'head' | 'headHeld'>,
   id: string,
@@ -26,13 +26,13 @@ export async function recordAnywhere(
   return (await findAnywhere(objects, id))?.record ?? null
 }
 
-/** An image that can't be read has no record, and is there all the same. */
+/** Error handler: a damaged image has no readable record, but does exist. */
 export function damagedIsThere(error: unknown): 'damaged' {
   if (error instanceof DamagedObject) return 'damaged'
   throw error
 }
 
-/** By the ledger or the store: the hold may not be carried out yet, or its image may be gone. */
+/** Checks the ledger and the store, as a hold may not be carried out yet, or its image may be gone. */
 export async function isHeld(
   { objects, ledger }: { objects: Pick<ObjectStore, 'headHeld'>; ledger: Pick<Ledger, 'holdOf'> },
   id: string,
@@ -42,11 +42,11 @@ export async function isHeld(
 
 export interface ImageStatus {
   state: ImageState
-  /** Without what proves who uploaded it. `null` if there is none, or it can't be read. */
+  /** Without the hash of the deletion key. `null` if absent or unreadable. */
   record: Omit<ImageRecord, 'keySha256'> | null
 }
 
-/** Looks for an image where visible and held ones are, then asks the ledger why it is in neither place. */
+/** Looks for a visible or held image, then asks the ledger why it is neither. */
 export async function findImage(
   { objects, ledger }: { objects: ObjectStore; ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'> },
   id: string,
@@ -62,7 +62,7 @@ export async function findImage(
   }
 }
 
-/** Whether an image is here, visible or held, or was removed by the operator. What its key deleted is as if it never was. */
+/** Whether an image exists or was removed by the operator. One deleted by its uploader counts as if it had never existed. */
 export function isOnRecord({ state }: ImageStatus): boolean {
   return state === 'visible' || state === 'held' || state === 'damaged' || state === 'removed'
 }
@@ -70,10 +70,10 @@ export function isOnRecord({ state }: ImageStatus): boolean {
 async function stateOfAbsent(ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'>, id: string): Promise<ImageState> {
   const [why, hold] = await Promise.all([ledger.whyAbsent(id), ledger.holdOf(id)])
   if (why?.state === 'removed') return 'removed'
-  // Not marked as gone: the process that deleted it died.
+  // Without `isGone`, the process that deleted it died before it could record that.
   if (hold?.isGone || (hold !== null && why?.state === 'deleted')) return 'withheld'
-  // One that waits for its scan is in one of the places, or was never stored.
+  // An image awaiting its scan would have been found, so it was never stored.
   if (why?.state === 'scanning') return 'absent'
-  // One that is moved meanwhile may be missed in both places.
+  // An image moved during the lookup can be missed in both places.
   return why?.state ?? 'absent'
 }

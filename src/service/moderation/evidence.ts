@@ -1,6 +1,6 @@
 /**
  * Evidence of child abuse: a removed image is encrypted to the operator's offline public key and kept for a year
- * (18 USC 2258A(h)). The server can't decrypt it. Each box is a file beside the images; it has no URL and is in no listing.
+ * (18 USC 2258A(h)). The server cannot decrypt it. Each sealed box is a file next to the images, without a URL or listing.
  */
 import { createSemaphore } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
@@ -17,24 +17,26 @@ import { DAY_MS, utcDayOf } from '../utc-day.ts'
 import type { Seal } from './sealing.ts'
 
 export interface Evidence {
-  /** Seals an image with its record and what is known of it. Durable when it resolves; nothing if there is none to read. */
+  /**
+   * Seals an image together with its record and reports. Durable when it resolves. Does nothing if the image cannot be read.
+   */
   keep(id: string, act: { reason: string; by: Actor }): Promise<void>
-  /** Removes what is older than a year. `earliest`: the earliest that the time may be, epoch milliseconds. */
+  /** Deletes evidence older than a year. `earliest`: lower bound of the current time, epoch milliseconds. */
   forget(earliest: number): Promise<void>
 }
 
-/** The one category that is sealed. */
+/** The only category for which evidence is kept. */
 export const SEALED_RULE = 'child-abuse'
 
 /** 18 USC 2258A(h)(1). */
 export const KEPT_DAYS = 365
 
-const SHOWN_REPORTS = 100
+const MAX_REPORTS = 100
 
-/** The day from which on it is gone, and the id of its image. */
+/** The last day on which it is kept, and the image's ID. */
 const NAME_PATTERN = /^(\d{4}-\d\d-\d\d)-([0-9A-Za-z]{11})\.sealed$/
 
-/** Whether a box is older than a year on this day, YYYY-MM-DD. What is no box never is. */
+/** Whether a box has expired on this day, YYYY-MM-DD. `false` for files that are not boxes. */
 export function isOver(name: string, day: string): boolean {
   const until = NAME_PATTERN.exec(name)?.[1]
   return until !== undefined && until < day
@@ -48,7 +50,7 @@ export function createEvidence(parts: {
   now: () => number
 }): Evidence {
   const { seal, files, objects, ledger, now } = parts
-  // A box is whole in memory.
+  // One at a time, as a whole box is held in memory.
   const semaphore = createSemaphore(1)
 
   async function keep(id: string, { reason, by }: { reason: string; by: Actor }): Promise<void> {
@@ -57,7 +59,7 @@ export function createEvidence(parts: {
     try {
       const { record } = image
       const at = new Date(now()).toISOString()
-      const reports = await ledger.reportsOf(id, SHOWN_REPORTS)
+      const reports = await ledger.reportsOf(id, MAX_REPORTS)
       const head = headOf({ record, removed: { at, reason, ...by }, reports })
       const box = await seal(withHead(head, image.body), head.length + storedSize(record))
       await files.make()
@@ -71,7 +73,7 @@ export function createEvidence(parts: {
     keep: (id, act) =>
       semaphore.run(() =>
         keep(id, act).catch((error) => {
-          // There is nothing to seal.
+          // A damaged image cannot be sealed.
           if (!(error instanceof DamagedObject)) throw error
         }),
       ),
@@ -82,7 +84,7 @@ export function createEvidence(parts: {
   }
 }
 
-/** What a box has before the image: JSON, and a zero byte. */
+/** The header before the image in a box: JSON and a zero byte. */
 function headOf(facts: object): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(facts, null, 2)}\0`)
 }
@@ -95,10 +97,10 @@ async function* withHead(
   yield* piecesOf(body)
 }
 
-/** What an opened box has: the record with what was known, and the bytes of the image and its preview as they were stored. */
+/** Parses an opened box: the facts, including the record, and the stored bytes of the image and its preview. */
 export function readOpened(plain: Uint8Array): { facts: { record: ImageRecord }; bytes: Uint8Array } {
   const end = plain.indexOf(0)
-  if (end < 0) throw new Error('this was sealed by another program')
+  if (end < 0) throw new Error('this evidence was sealed by a different program')
   return {
     facts: JSON.parse(new TextDecoder().decode(plain.subarray(0, end))),
     bytes: plain.subarray(end + 1),

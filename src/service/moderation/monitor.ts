@@ -1,9 +1,9 @@
 /**
- * Detects what nobody acts on: cases that are due, urgent reports without an answer, purges that are stuck, a second place
- * that is unreachable, a disk that fills. Each raises one alert, whichever process notices it first.
+ * Alerting on conditions that need the operator: cases that are due, urgent reports without a decision, stuck purges,
+ * tombstones or scans, and a disk that fills up. Each condition raises one alert, whichever process detects it first.
  */
 
-import { createIntervalJob, type Rounds } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob } from '../../async.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
@@ -15,37 +15,37 @@ import type { Settings } from '../settings.ts'
 import { utcDayOf } from '../utc-day.ts'
 import { floodOn, URGENT } from './reports.ts'
 
-export interface Monitor extends Rounds {
-  /** Checks once. */
+export interface Monitor extends BackgroundJob {
+  /** Runs a single check. */
   check(): Promise<void>
 }
 
 const INTERVAL_MS = 20_000
 const MINUTE_MS = 60_000
 
-/** A case is due soon when this part of its time is left, and no more than this. */
-const DUE_PART = 0.25
+/** A case is due soon when at most this fraction of its time, and at most this much time, remains. */
+const DUE_FRACTION = 0.25
 const DUE_MS = 6 * 3_600_000
 
-/** How long a purge, a tombstone or a scan may wait. Unit: seconds. */
+/** Maximum age of a pending purge, tombstone or scan. Unit: seconds. */
 const STUCK_SECONDS = 300
 
-/** Part of the disk in use: the alert begins at the first and ends below the second. */
+/** Disk usage, as a fraction: the alert is raised at `high` and resolved below `low`. */
 const DISK = { high: 0.9, low: 0.85 }
 
-/** How long the alert of another machine's disk stays. */
-const FORGOTTEN_MS = 24 * 3_600_000
+/** When the disk alert of another machine expires. */
+const DISK_ALERT_TTL_MS = 24 * 3_600_000
 
-/** Cases examined per round: more than anybody decides in an hour. */
+/** Cases examined per run: more than anyone decides in an hour. */
 const CASES_CHECKED = 1000
 
-/** A condition to notify about. Later rounds check whether it still holds. */
-interface Found {
+/** A condition that currently holds. Later runs check whether it still does. */
+interface Condition {
   name: string
   raises: NoticeKind | null
   pauses?: boolean
-  /** The image whose case it is. */
-  of?: string
+  /** The image, if the condition is about a case. */
+  imageId?: string
 }
 
 export function createMonitor(parts: {
@@ -55,43 +55,43 @@ export function createMonitor(parts: {
   purges: Purges
   tombstones: Pick<Tombstones, 'pending'>
   now: () => number
-  /** Used of the disk, 0 to 1. `null` if that is not known. */
+  /** Fraction of the disk in use, 0 to 1. `null` if unknown. */
   diskUsed: () => number | null
-  /** Names the disk among those of other machines. */
+  /** Distinguishes this machine's disk from those of other machines. */
   machine: string
-  /** Whether anybody is told: else nothing is unanswered. */
+  /** Whether notices go to anyone. If not, no report counts as unanswered. */
   hasReceivers: boolean
-  /** Hears that uploads were paused. */
+  /** Called when uploads were paused. */
   onPause: () => void
   onFailure: (error: unknown) => void
 }): Monitor {
   const { ledger, settings, purges, now, machine } = parts
   const disk = `disk ${machine}`
 
-  function ofCase(found: Case, since: Map<string, number>): Found[] {
-    const { id, severity, openedAt, dueAt } = found
-    if (found.isCrowded || found.isImageGone) return []
-    const states: Found[] = []
-    if (dueAt - now() < Math.min(DUE_MS, (dueAt - openedAt) * DUE_PART)) {
-      states.push({ name: `due ${id}`, raises: 'case.due', of: id })
+  function conditionsOfCase(openCase: Case, since: Map<string, number>): Condition[] {
+    const { id, severity, openedAt, dueAt } = openCase
+    if (openCase.isCrowded || openCase.isImageGone) return []
+    const conditions: Condition[] = []
+    if (dueAt - now() < Math.min(DUE_MS, (dueAt - openedAt) * DUE_FRACTION)) {
+      conditions.push({ name: `due ${id}`, raises: 'case.due', imageId: id })
     }
-    if (severity > URGENT) return states
+    if (severity > URGENT) return conditions
     const urgent = { name: `urgent ${id}`, raises: null }
     const minutes = settings.current()['unanswered-minutes']
-    const waitsFor = now() - (since.get(urgent.name) ?? now())
-    const isUnanswered = parts.hasReceivers && minutes > 0 && waitsFor >= minutes * MINUTE_MS
-    const unanswered = { name: `unanswered ${id}`, raises: null, pauses: true, of: id }
-    return [...states, urgent, ...(isUnanswered ? [unanswered] : [])]
+    const waitingMs = now() - (since.get(urgent.name) ?? now())
+    const isUnanswered = parts.hasReceivers && minutes > 0 && waitingMs >= minutes * MINUTE_MS
+    const unanswered = { name: `unanswered ${id}`, raises: null, pauses: true, imageId: id }
+    return [...conditions, urgent, ...(isUnanswered ? [unanswered] : [])]
   }
 
-  async function findings(since: Map<string, number>): Promise<Found[]> {
+  async function currentConditions(since: Map<string, number>): Promise<Condition[]> {
     const [cases, purging, tombstones, scans] = await Promise.all([
       ledger.cases(['open'], CASES_CHECKED),
       purges.pending(),
       parts.tombstones.pending(),
       ledger.pendingScans(),
     ])
-    const found = cases.flatMap((each) => ofCase(each, since))
+    const found = cases.flatMap((openCase) => conditionsOfCase(openCase, since))
     if (purging !== null && purging.oldestSeconds > STUCK_SECONDS)
       found.push({ name: 'purges', raises: 'purge.stuck' })
     if (tombstones !== null && tombstones.oldestSeconds > STUCK_SECONDS) {
@@ -107,7 +107,7 @@ export function createMonitor(parts: {
     return found
   }
 
-  /** Whether the image is gone, which its case then remembers. `false` if the store does not answer. */
+  /** Whether the image is gone; if so, records that in its case. `false` if the store does not respond. */
   async function isGone(id: string): Promise<boolean> {
     if (await findImage(parts, id).then(isOnRecord, () => true)) return false
     await ledger.recordImageGone(id, new Date(now()))
@@ -116,25 +116,26 @@ export function createMonitor(parts: {
 
   async function check(): Promise<void> {
     const since = new Map((await ledger.activeAlerts()).map(({ name, since }) => [name, since]))
-    const found = await findings(since)
+    const found = await currentConditions(since)
     const at = new Date(now())
-    for (const { name, raises, pauses, of } of found) {
+    for (const { name, raises, pauses, imageId } of found) {
       if (since.has(name)) continue
-      // The store is asked once for each alert, not in each round.
-      if (of !== undefined && (await isGone(of))) continue
+      // Asks the store once per alert, not on every run.
+      if (imageId !== undefined && (await isGone(imageId))) continue
       const pause = pauses ? PAUSE : null
       if ((await ledger.raiseAlert(name, at, { raises, pause })) && pause !== null) {
         await settings.refresh()
         parts.onPause()
       }
     }
-    // Floods are raised by `reports.ts`, and end with their day.
+    // Flood alerts are raised by `reports.ts` and end with their day.
     const names = new Set([floodOn(utcDayOf(now())), ...found.map(({ name }) => name)])
-    // Other machines know their own disks. One that is still full raises its alert anew; a container may be there no more.
-    const isOver = (name: string, began: number) =>
-      !name.startsWith('disk ') || name === disk || now() - began > FORGOTTEN_MS
-    const over = [...since].filter(([name, began]) => !names.has(name) && isOver(name, began))
-    await ledger.resolveAlerts(over.map(([name]) => name))
+    // Alerts about other machines' disks only expire: a full disk raises its alert again, while a container may be gone for
+    // good.
+    const canResolve = (name: string, raisedAt: number) =>
+      !name.startsWith('disk ') || name === disk || now() - raisedAt > DISK_ALERT_TTL_MS
+    const resolved = [...since].filter(([name, raisedAt]) => !names.has(name) && canResolve(name, raisedAt))
+    await ledger.resolveAlerts(resolved.map(([name]) => name))
   }
 
   return { check, ...createIntervalJob(check, INTERVAL_MS, parts.onFailure) }

@@ -1,46 +1,47 @@
 /**
- * Carries out where the operator wants images to be. The act is written before the image is moved, so that a process
- * that dies in between leaves it to another; one process at a time moves an image, so that the last act wins.
+ * Moves images to where the operator's decisions put them: visible, held or removed. The decision is recorded before the
+ * image is moved, so that another process finishes the move if this one dies. Only one process at a time moves an image, so
+ * that the last decision wins.
  */
 
-import { createIntervalJob, type Rounds, sleep } from '../../async.ts'
+import { type BackgroundJob, createIntervalJob, sleep } from '../../async.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Ledger, Move } from '../../stores/ledger.ts'
 import { type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import { newId } from '../images/ids.ts'
 import type { Purges } from '../images/purges.ts'
 
-/** Finishes what processes left that died. */
-export interface Moves extends Rounds {
-  /** Moves the image to where the last act wants it. Resolves when it is there; `false` if it was there or is nowhere. */
+/** The job finishes moves that other processes left undone. */
+export interface Moves extends BackgroundJob {
+  /** Moves the image to its current target. `false` if it was already there or does not exist. */
   carryOut(id: string): Promise<boolean>
 }
 
-/** A process that dies gives back its claim after this time. A move takes less. */
+/** Lease of a claim, longer than any move takes: if its process dies, another one takes over after this time. */
 const LEASE_MS = 60_000
 const RETRY_MS = 5_000
 const INTERVAL_MS = 5_000
 const MAX_PER_RUN = 20
-/** Another process is at it. */
-const LOOK_AGAIN_MS = 50
-/** Between two looks for what dead processes left in the store. */
-const TIDY_MS = 15 * 60_000
-const DIGESTS_AT_ONCE = 1000
+/** Poll interval while another process moves the image. */
+const BUSY_POLL_MS = 50
+/** Interval between cleanups of what dead processes left in the store. */
+const TIDY_INTERVAL_MS = 15 * 60_000
+const DIGESTS_BATCH = 1000
 
 export function createMoves(parts: {
   objects: ObjectStore
   ledger: Ledger
   purges: Purges
   now: () => number
-  /** Hears of every move that failed. */
+  /** Called for every failed move. */
   onFailure: (error: unknown, id: string | null) => void
-  /** Held images that are looked at for what dead processes left, where a round must end soon. 0: none. Default: all. */
+  /** Maximum number of held images per cleanup, on hosts with time limits. 0: no cleanup. Default: all. */
   maxTidied?: number
 }): Moves {
   const { objects, ledger, purges, now, onFailure, maxTidied = Number.POSITIVE_INFINITY } = parts
   let tidiedAt = 0
 
-  async function make(move: Move): Promise<{ moved: boolean; isDone: boolean }> {
+  async function execute(move: Move): Promise<{ moved: boolean; isDone: boolean }> {
     try {
       const { moved, isThere } = await moveImage(move)
       return { moved, isDone: await ledger.finishMove(move, isThere) }
@@ -56,19 +57,20 @@ export function createMoves(parts: {
       return { moved, isThere: moved }
     }
     const type = await typeOf(id)
-    // Before, so that no crash loses the purge; and after: a fill that was under way may have put the image back.
+    // Before, so that a crash cannot lose the purge. And again afterwards, as a cache fill in flight may have put the image
+    // back.
     await purges.enqueue(id, type)
     const moved =
       to === 'held'
         ? await objects.hold(id)
-        : // The ledger knows of the removal already.
+        : // The ledger has already recorded the removal.
           (await removeAnywhere(objects, id, { retire: 'unless-full' })) !== null
     await purges.enqueue(id, type)
     purges.flush()
     return { moved, isThere: to === 'held' && (moved || (await isHeld(id))) }
   }
 
-  /** If it is in sight, and whole. */
+  /** `undefined` if the image is not visible, or damaged. */
   async function typeOf(id: string): Promise<ImageType | undefined> {
     return objects.head(id).then(
       (record) => record?.type,
@@ -76,7 +78,7 @@ export function createMoves(parts: {
     )
   }
 
-  /** A damaged one too. */
+  /** `true` for a damaged image too. */
   async function isHeld(id: string): Promise<boolean> {
     return objects.headHeld(id).then(
       (record) => record !== null,
@@ -84,32 +86,35 @@ export function createMoves(parts: {
     )
   }
 
-  async function round(): Promise<void> {
-    // One at a time: claims of others would end while the first is made.
-    for (let nth = 0; nth < MAX_PER_RUN; nth++) {
+  async function run(): Promise<void> {
+    // Claims one move at a time: in a batch, later claims could expire while the first move is executed.
+    for (let count = 0; count < MAX_PER_RUN; count++) {
       const [move] = await ledger.claimMoves(1, now(), LEASE_MS)
       if (move === undefined) break
-      await make(move).catch((error) => onFailure(error, move.id))
+      await execute(move).catch((error) => onFailure(error, move.id))
     }
-    if (maxTidied === 0 || now() - tidiedAt < TIDY_MS) return
+    if (maxTidied === 0 || now() - tidiedAt < TIDY_INTERVAL_MS) return
     tidiedAt = now()
     await tidy()
     await recordDigests()
   }
 
-  /** Listing clears away. A look that must end soon begins anywhere and goes round: so it comes to all, however many are held. */
+  /**
+   * Listing held images cleans up leftovers as a side effect. With a maximum, the listing starts at a random ID and wraps
+   * around, so that every image is reached eventually.
+   */
   async function tidy(): Promise<void> {
-    let left = maxTidied
+    let remaining = maxTidied
     for (const after of Number.isFinite(maxTidied) ? [newId(), ''] : ['']) {
       for await (const _ of objects.listHeld(after)) {
-        if (--left <= 0) return
+        if (--remaining <= 0) return
       }
     }
   }
 
-  /** Records digests that older servers did not record with a hold, or that a restored ledger lacks. A damaged image has none. */
+  /** Backfills digests of held images: older versions did not record them, and a restored ledger may lack them. */
   async function recordDigests(): Promise<void> {
-    for (const id of await ledger.heldWithoutDigests(Math.min(maxTidied, DIGESTS_AT_ONCE), newId())) {
+    for (const id of await ledger.heldWithoutDigests(Math.min(maxTidied, DIGESTS_BATCH), newId())) {
       const record = await objects.headHeld(id).catch((error) => onFailure(error, id))
       if (record) await ledger.recordHeldDigests(id, record)
     }
@@ -120,14 +125,14 @@ export function createMoves(parts: {
       for (let moved = false; ; ) {
         const move = await ledger.claimMove(id, now(), LEASE_MS)
         if (move === null) return moved
-        if (move === 'busy') await sleep(LOOK_AGAIN_MS)
+        if (move === 'busy') await sleep(BUSY_POLL_MS)
         else {
-          const made = await make(move)
-          moved = made.moved
-          if (made.isDone) return moved
+          const result = await execute(move)
+          moved = result.moved
+          if (result.isDone) return moved
         }
       }
     },
-    ...createIntervalJob(round, INTERVAL_MS, (error) => onFailure(error, null)),
+    ...createIntervalJob(run, INTERVAL_MS, (error) => onFailure(error, null)),
   }
 }

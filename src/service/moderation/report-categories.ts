@@ -1,4 +1,4 @@
-/** What an image may be reported for, the most severe first, and what the law asks of who reports it. */
+/** Categories of reports, the most severe first, and what the law requires of reporters. */
 
 export type ReportCategory =
   | 'child-abuse'
@@ -12,13 +12,13 @@ export type ReportCategory =
 export interface CategoryRules {
   /** 0 is the most severe. */
   severity: number
-  /** From the report to when it should be decided. Unit: hours. */
+  /** Time limit for the operator's decision. Unit: hours. */
   dueHours: number
   /** Name and e-mail address. Never asked for child abuse: DSA, Art. 16(2)(c). */
   contact: 'required' | 'optional' | 'none'
   /** TAKE IT DOWN Act, sec. 3; 17 USC 512(c)(3)(A)(i). */
   needsSignature: boolean
-  /** Name, address and words of the reporter are forgotten this long after the decision. Unit: days. */
+  /** The reporter's name, address and text are deleted this long after the decision. Unit: days. */
   keptDays: number
 }
 
@@ -34,12 +34,12 @@ export const CATEGORIES: Record<ReportCategory, CategoryRules> = {
   other: { severity: 5, dueHours: 168, contact: 'optional', needsSignature: false, keptDays: 30 },
 }
 
-/** A category, or a rule of the operator's own. */
+/** A category, or a custom rule of the operator's. */
 export const RULE_PATTERN = /^[a-z][a-z0-9-]{0,39}$/
 
 export function isCategory(text: string): text is ReportCategory {
   return Object.hasOwn(CATEGORIES, text)
 }
 
-/** What is wrong, in the reporter's own words. Unit: characters. */
+/** Length limits of a report's text. Unit: characters. */
 export const REPORT_TEXT = { least: 20, most: 2000 }

@@ -1,4 +1,4 @@
-/** Reports of images. One never removes anything: it opens a case for the operator. */
+/** Reports of images. A report never removes anything; it opens a case for the operator. */
 import { Refusal } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import { ID_PATTERN } from '../../protocol.ts'
@@ -14,9 +14,9 @@ import type { ClientAddress } from '../quota/quota.ts'
 import { DAY_MS, HOUR_MS, secondsToNextDay, utcDayOf } from '../utc-day.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
 
-/** As somebody filled it in. Every member may be anything. */
+/** A report form as submitted, not validated. */
 export interface GivenReport {
-  /** An id, or a link of ours that has one. */
+  /** An ID, or a link to an image here. */
   image: string
   category: string
   text: string
@@ -29,62 +29,62 @@ export interface GivenReport {
 
 export interface Reports {
   /**
-   * The receipt: a secret that shows what became of the report. Throws `Refusal`: `bad-report`; `not-found` if there is no
-   * such image, visible, held or removed; `too-many-reports`.
+   * Files a report and returns its receipt: a secret to look up the outcome with. Throws `Refusal`: `bad-report`;
+   * `not-found` if no image with this ID is visible, held or removed; `too-many-reports`.
    */
-  file(given: GivenReport, client: ClientAddress): Promise<string>
-  /** Whether an image of this id can be reported. */
+  file(form: GivenReport, client: ClientAddress): Promise<string>
+  /** Whether an image with this ID can be reported. */
   isKnown(id: string): Promise<boolean>
-  /** `null` if there is none. */
+  /** `null` if there is no such receipt. */
   receipt(secret: string): Promise<Receipt | null>
   totals(): Promise<CaseTotal[]>
 }
 
 /**
- * Reports of one severity on one day. An address past its budget is refused. From a network past its budget reports open
- * cases that wait behind all others, without words. Past the budget of all, words are not kept either.
+ * Reports per severity and day. Over the address budget, reports are refused. Over the network budget, they open cases that
+ * are queued behind all others, without the reporter's text. Over the global budget, the text is not kept either.
  */
 export const REPORT_BUDGETS = { ofAddress: 10, ofNetwork: 50, ofAll: 1000 }
 
-/** Reports of one category that a case keeps the words of. */
+/** Reports per case and category whose text is kept. */
 export const KEPT_OF_CATEGORY = 10
 
-/** What an address may ask in vain, of images that are not here or past its budget: then one every few seconds. */
+/** Rate limit per address for rejected reports: of images that don't exist, or over the budget. */
 export const IN_VAIN = { burst: 30, everyMs: 5000 }
 
-/** Reports that this process refused on one day: with more, the operator hears of a flood. */
-const FLOOD_OF_REFUSED = 500
+/** Number of reports refused by this process in a day that counts as a flood. */
+const FLOOD_THRESHOLD = 500
 
-/** Up to this severity the operator is told at once. */
+/** Reports of this severity or worse are urgent: the operator is notified immediately. */
 export const URGENT = 1
 
-const NAME_MOST = 200
+const MAX_NAME_LENGTH = 200
 /** RFC 5321, 4.5.3.1.3. */
-const EMAIL_MOST = 254
+const MAX_EMAIL_LENGTH = 254
 
 const RECEIPT_PATTERN = /^[0-9a-f]{64}$/
 const ID_IN_LINK = /^(?:https?:\/\/[^/?#\s]+)?\/(?:raw\/)?([0-9A-Za-z]{11})(?:\.[a-z]{3,4})?(?:[?#]\S*)?$/
 
-/** The condition that stands for a flood of reports on one day, told once however many servers see it. */
+/** Name of the alert for a flood of reports on one day, raised once across all servers. */
 export function floodOn(day: string): string {
   return `flood ${day}`
 }
 
-/** The values of a case that a report opens. `at`: epoch milliseconds. */
+/** The fields of a new case. `at`: epoch milliseconds. */
 export function newCase(category: ReportCategory, at: number) {
   const { severity, dueHours } = CATEGORIES[category]
   const raises: NoticeKind = severity <= URGENT ? 'case.urgent' : 'case.new'
   return { category, severity, at, day: utcDayOf(at), dueAt: at + dueHours * HOUR_MS, raises }
 }
 
-/** The same for one that was never given and one that its key deleted: the view of an image tells no more. */
+/** The same for IDs that never existed and deleted images, as viewing an image reveals no more either. */
 export function unknownImage(): Refusal {
-  return new Refusal('not-found', 'There is no such picture here. It may have been deleted.')
+  return new Refusal('not-found', 'There is no such image here. It may have been deleted.')
 }
 
 /**
- * Cases, receipts and budgets are in the ledger, which processes share; what an address asked in vain is this process's own.
- * Where the ledger or the store fails, all methods throw `Refusal('unavailable')`, or `storage-full`.
+ * Cases, receipts and budgets are in the ledger, shared by all processes; the rate limit for rejected reports is per
+ * process. If the ledger or the store fails, all methods throw a `Refusal`: `unavailable` or `storage-full`.
  */
 export function createReports(parts: {
   objects: ObjectStore
@@ -95,43 +95,43 @@ export function createReports(parts: {
 }): Reports {
   const { ledger, hashes, now } = parts
   const secret = createSecret(ledger)
-  const inVain = createTokenBuckets({ ...IN_VAIN, now })
+  const rejections = createTokenBuckets({ ...IN_VAIN, now })
   let refused = { day: '', count: 0 }
-  let floodToldOn = ''
-  let forgottenOn = ''
+  let floodRaisedOn = ''
+  let reportersDeletedOn = ''
 
-  /** Once a day, when a report comes: without reports there is nobody to forget. */
-  function forgetOnce(day: string): void {
-    if (forgottenOn === day) return
-    forgottenOn = day
+  /** Deletes reporters' data past its retention period. Once a day, triggered by a report: without reports there is none. */
+  function deleteReportersDaily(day: string): void {
+    if (reportersDeletedOn === day) return
+    reportersDeletedOn = day
     const byDays = Map.groupBy(Object.entries(CATEGORIES), ([, { keptDays }]) => keptDays)
     for (const [days, categories] of byDays) {
       const names = categories.map(([name]) => name)
       ledger.forgetReporters(names, new Date(now() - days * DAY_MS)).catch(() => {
-        forgottenOn = ''
+        reportersDeletedOn = ''
       })
     }
   }
 
-  function tellFlood(day: string): void {
-    if (floodToldOn === day) return
-    floodToldOn = day
+  function raiseFlood(day: string): void {
+    if (floodRaisedOn === day) return
+    floodRaisedOn = day
     const raises: NoticeKind = 'reports.flood'
     ledger.raiseAlert(floodOn(day), new Date(now()), { raises, pause: null }).catch(() => {
-      floodToldOn = ''
+      floodRaisedOn = ''
     })
   }
 
-  /** Counts a refusal against what its address may ask in vain, which is nobody else's. */
-  function inVainBy(address: string, refusal: Refusal): Refusal {
+  /** Counts a rejected report against its address, and returns the refusal to throw. */
+  function rejected(address: string, refusal: Refusal): Refusal {
     const day = utcDayOf(now())
     refused = { day, count: refused.day === day ? refused.count + 1 : 1 }
-    if (refused.count >= FLOOD_OF_REFUSED) tellFlood(day)
-    inVain.take(address)
+    if (refused.count >= FLOOD_THRESHOLD) raiseFlood(day)
+    rejections.take(address)
     return refusal
   }
 
-  /** How many of the budgets of address, network and all had one left. */
+  /** Spends the address, network and global budgets, in this order. Returns how many of them had one left. */
   async function spend(severity: number, { address, network }: ClientAddress, day: string): Promise<number> {
     const salt = await ledger.daySalt(day)
     const tag = (text: string) => hashes.hmacSha256(salt, `report ${severity} ${text}`)
@@ -143,35 +143,35 @@ export function createReports(parts: {
     ])
   }
 
-  async function file(given: GivenReport, client: ClientAddress): Promise<string> {
-    const { id, category, text, contact } = checked(given)
+  async function file(form: GivenReport, client: ClientAddress): Promise<string> {
+    const { id, category, text, contact } = validated(form)
     const { address } = client
-    const waitSeconds = inVain.secondsToNext(address)
+    const waitSeconds = rejections.secondsToNext(address)
     if (waitSeconds > 0) {
       const options = { retryAfterSeconds: waitSeconds }
       throw new Refusal(
         'too-many-reports',
-        'Too many reports in vain from this address. Wait a moment.',
+        'Too many rejected reports from this address. Please wait a moment.',
         options,
       )
     }
     const at = now()
     const day = utcDayOf(at)
-    // The same for a repeat, so that it needs no second row; a secret, since nobody else has the salt.
+    // Deterministic, so that a repeated report needs no second row; secret, as nobody else has the salt.
     const salt = await ledger.daySalt(day)
     const receipt = hashes.hmacSha256(salt, `receipt ${id} ${category} ${address}`)
     const receiptSha256 = hashes.sha256(receipt)
     if ((await ledger.receipt(receiptSha256)) !== null) return receipt
     const found = await findImage(parts, id)
-    if (!isOnRecord(found)) throw inVainBy(address, unknownImage())
-    const room = await spend(CATEGORIES[category].severity, client, day)
-    if (room === 0) {
+    if (!isOnRecord(found)) throw rejected(address, unknownImage())
+    const budgetsLeft = await spend(CATEGORIES[category].severity, client, day)
+    if (budgetsLeft === 0) {
       const detail =
-        'Too many reports of this kind came from this address today. Write to the operator instead.'
+        'Too many reports of this kind from this address today. Please contact the operator instead.'
       const options = { retryAfterSeconds: secondsToNextDay(now()) }
-      throw inVainBy(address, new Refusal('too-many-reports', detail, options))
+      throw rejected(address, new Refusal('too-many-reports', detail, options))
     }
-    if (room < 3) tellFlood(day)
+    if (budgetsLeft < 3) raiseFlood(day)
     const shared = hashes.hmacSha256(await secret(), `receipt ${id} ${category}`)
     const outcome = await ledger.fileReport(
       {
@@ -182,18 +182,18 @@ export function createReports(parts: {
         receiptSha256,
         sharedReceiptSha256: hashes.sha256(shared),
         ...(found.record && { sha256: found.record.sha256 }),
-        keepsWords: room === 3,
-        isCrowded: room === 1,
+        keepsWords: budgetsLeft === 3,
+        isCrowded: budgetsLeft === 1,
       },
       KEPT_OF_CATEGORY,
     )
-    forgetOnce(day)
+    deleteReportersDaily(day)
     if (outcome !== 'repeated') parts.metrics.report(category)
     return outcome === 'counted' ? shared : receipt
   }
 
   return {
-    file: (given, client) => file(given, client).catch(refuseFault),
+    file: (form, client) => file(form, client).catch(refuseFault),
     isKnown: (id) => findImage(parts, id).then(isOnRecord).catch(refuseFault),
     async receipt(secret) {
       if (!RECEIPT_PATTERN.test(secret)) return null
@@ -203,42 +203,42 @@ export function createReports(parts: {
   }
 }
 
-/** Throws `Refusal('bad-report')` for the first thing that is missing. */
-function checked(given: GivenReport): {
+/** Throws `Refusal('bad-report')` for the first mistake. */
+function validated(form: GivenReport): {
   id: string
   category: ReportCategory
   text: string
   contact: string
 } {
-  const image = given.image.trim()
+  const image = form.image.trim()
   const id = ID_PATTERN.test(image) ? image : ID_IN_LINK.exec(image)?.[1]
-  if (id === undefined) bad('Give the link of the picture, or its id of 11 characters.')
-  const { category } = given
-  if (!isCategory(category)) bad(`Say what is wrong: one of ${Object.keys(CATEGORIES).join(', ')}.`)
-  const text = clean(given.text, true)
+  if (id === undefined) bad('Enter the link to the image, or its 11-character ID.')
+  const { category } = form
+  if (!isCategory(category)) bad(`Choose a category: one of ${Object.keys(CATEGORIES).join(', ')}.`)
+  const text = clean(form.text, true)
   if (text.length < REPORT_TEXT.least || text.length > REPORT_TEXT.most) {
     bad(`Describe what is wrong in ${REPORT_TEXT.least} to ${REPORT_TEXT.most} characters.`)
   }
-  if (!given.isInGoodFaith) bad('Confirm that you report in good faith.')
-  return { id, category, text, contact: contactOf(given, category) }
+  if (!form.isInGoodFaith) bad('Confirm that you are reporting in good faith.')
+  return { id, category, text, contact: contactOf(form, category) }
 }
 
-function contactOf(given: GivenReport, category: ReportCategory): string {
+function contactOf(form: GivenReport, category: ReportCategory): string {
   const { contact, needsSignature } = CATEGORIES[category]
   if (contact === 'none') return ''
-  const [name, email, signature] = [clean(given.name), clean(given.email), clean(given.signature)]
+  const [name, email, signature] = [clean(form.name), clean(form.email), clean(form.signature)]
   if (contact === 'required' && (name === '' || email === '')) {
-    bad('For this kind of report the law asks for your name and e-mail address.')
+    bad('The law requires your name and e-mail address for this kind of report.')
   }
-  if (email !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(email)) bad('The e-mail address is not a valid one.')
-  if (needsSignature && signature === '') bad('Sign the report: type your full name as your signature.')
-  if (Math.max(name.length, signature.length) > NAME_MOST || email.length > EMAIL_MOST) {
-    bad('A name or an address is too long.')
+  if (email !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(email)) bad('The e-mail address is not valid.')
+  if (needsSignature && signature === '') bad('Sign the report by typing your full name.')
+  if (Math.max(name.length, signature.length) > MAX_NAME_LENGTH || email.length > MAX_EMAIL_LENGTH) {
+    bad('The name, signature or e-mail address is too long.')
   }
   return [name, email && `<${email}>`, signature && `signed: ${signature}`].filter(Boolean).join(' ')
 }
 
-/** Without control characters, which would play with the terminal that shows it. `isText`: lines may end. */
+/** Strips control characters, which could manipulate the operator's terminal. `isText`: keeps line breaks. */
 function clean(text: string, isText = false): string {
   const lines = text.replaceAll('\r\n', '\n')
   return lines.replace(isText ? /[^\P{C}\n]/gu : /\p{C}/gu, '').trim()
@@ -248,20 +248,17 @@ function bad(detail: string): never {
   throw new Refusal('bad-report', detail)
 }
 
-/** Names that are remembered. The one that took a token longest ago is forgotten first. */
-const MAX_NAMES = 10_000
+/** Maximum number of buckets. The least recently used is evicted first. */
+const MAX_BUCKETS = 10_000
 
-/**
- * Token buckets in this process's memory, by name: for what anybody may try often, but not without end. `burst`: tokens of a
- * full bucket. One comes back every `everyMs`.
- */
+/** In-memory token buckets by name. `burst`: capacity of a bucket. One token is refilled every `everyMs`. */
 function createTokenBuckets(options: { burst: number; everyMs: number; now: () => number }) {
   const { burst, everyMs, now } = options
-  /** When each bucket is full again. Epoch milliseconds. */
+  /** When each bucket will be full again. Epoch milliseconds. */
   const fullAt = new Map<string, number>()
 
   return {
-    /** Seconds until the bucket has a token again; 0 if it has one. */
+    /** Seconds until the next token; 0 if one is available. */
     secondsToNext(name: string): number {
       const emptyForMs = (fullAt.get(name) ?? 0) - now() - (burst - 1) * everyMs
       return Math.max(0, Math.ceil(emptyForMs / 1000))
@@ -270,7 +267,7 @@ function createTokenBuckets(options: { burst: number; everyMs: number; now: () =
       const at = Math.max(now(), fullAt.get(name) ?? 0) + everyMs
       fullAt.delete(name)
       fullAt.set(name, Math.min(at, now() + burst * everyMs))
-      if (fullAt.size <= MAX_NAMES) return
+      if (fullAt.size <= MAX_BUCKETS) return
       const [oldest] = fullAt.keys()
       fullAt.delete(oldest!)
     },

@@ -1,4 +1,4 @@
-/** Before an image is stored: whether, and how. What becomes of it later is in `scanning.ts`. */
+/** Decides before an image is stored whether and how to store it. Scanning of stored images is in `scanning.ts`. */
 import { createSemaphore } from '../../async.ts'
 import { Refusal, RemoteFailure } from '../../errors.ts'
 import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
@@ -9,31 +9,32 @@ import { URGENT } from './reports.ts'
 
 export interface ScanRules {
   when: 'off' | 'after' | 'before'
-  /** What happens to an image when the scanner gives no verdict. */
+  /** What to do with an image for which the scanner returns no verdict. */
   fault: 'publish' | 'hold' | 'refuse'
-  /** Time for a verdict. Unit: milliseconds. */
+  /** Time limit for a verdict. Unit: milliseconds. */
   limitMs: number
 }
 
-/** How an image that may be stored is stored. `later`: it is to be scanned. `hidden`: and shown to nobody before. */
+/** How an admitted image is stored. `later`: published, and scanned afterwards. `hidden`: not shown until it is scanned. */
 export type ScanDecision = 'scanned' | 'later' | 'hidden'
 
-/** Before an image is stored. Throws `Refusal`. */
+/** Call it before an image is stored. Throws `Refusal`. */
 export type ScanGate = (pictures: readonly Scanned[], record: ImageRecord) => Promise<ScanDecision>
 
-/** In the audit log. */
+/** The scanner's name in the audit log. */
 export const SCANNER = 'scanner'
 
-/** Uploads that one process asks about at once; the others wait for their time. */
-const ASKED_AT_ONCE = 4
-const WORST: Verdict['verdict'][] = ['clean', 'flag', 'hold', 'block']
+/** Concurrent scans of uploads per process. Others queue, within their time limit. */
+const CONCURRENCY = 4
+/** From best to worst. */
+const SEVERITY: Verdict['verdict'][] = ['clean', 'flag', 'hold', 'block']
 
-/** An image of this category is removed for good, and its bytes are blocked. */
+/** Whether a blocked image of this category is removed permanently and its bytes are blocked. */
 export function isSevere(category: string | null): category is ReportCategory {
   return category !== null && isCategory(category) && CATEGORIES[category].severity <= URGENT
 }
 
-/** The worst of the verdicts on an image and its preview, which may be another picture. */
+/** Scans an image and its preview, which may show something else, and returns the worse verdict. */
 export async function scanAll(
   scanner: Scanner,
   pictures: readonly Scanned[],
@@ -41,35 +42,35 @@ export async function scanAll(
 ): Promise<Verdict> {
   let worst: Verdict = { verdict: 'clean', category: null, finding: '' }
   for (const picture of pictures) {
-    const said = await scanner.scan(picture, signal)
-    if (WORST.indexOf(said.verdict) > WORST.indexOf(worst.verdict)) worst = said
+    const result = await scanner.scan(picture, signal)
+    if (SEVERITY.indexOf(result.verdict) > SEVERITY.indexOf(worst.verdict)) worst = result
   }
   return worst
 }
 
-/** `scanner`: `null` where scanners fetch what waits. */
+/** `scanner`: `null` if scanners pull their work. */
 export function createScanGate(parts: {
   scanner: Scanner | null
   rules: ScanRules
   ledger: Pick<Ledger, 'block'>
   now: () => number
-  /** Hears of every image without a verdict. */
+  /** Called for every image without a verdict. */
   onFailure: (error: unknown) => void
 }): ScanGate {
   const { scanner, rules, ledger } = parts
-  const semaphore = createSemaphore(ASKED_AT_ONCE)
+  const semaphore = createSemaphore(CONCURRENCY)
 
-  /** Waiting for a turn takes of its time too. */
-  async function ask(pictures: readonly Scanned[]): Promise<Verdict> {
+  /** Time spent in the queue counts towards the limit. */
+  async function scan(pictures: readonly Scanned[]): Promise<Verdict> {
     const signal = AbortSignal.timeout(rules.limitMs)
-    const late = new Promise<never>((_, reject) => {
+    const timeout = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new RemoteFailure('the scanner gave no verdict in time')))
     })
-    const asked = semaphore.run(async () => {
+    const result = semaphore.run(async () => {
       signal.throwIfAborted()
       return scanAll(scanner!, pictures, signal)
     })
-    return Promise.race([asked, late])
+    return Promise.race([result, timeout])
   }
 
   function withoutVerdict(error: unknown): ScanDecision {
@@ -79,7 +80,7 @@ export function createScanGate(parts: {
     if (rules.fault === 'hold') return 'hidden'
     throw new Refusal(
       'unavailable',
-      'Pictures are checked before they are stored here, and the check gives no answer now. Please try again soon.',
+      'This server checks images before it stores them, and the check is not responding right now. Please try again soon.',
     )
   }
 
@@ -87,26 +88,26 @@ export function createScanGate(parts: {
     if (rules.when === 'off') return 'scanned'
     if (rules.when === 'after') return 'later'
     if (scanner === null) return 'hidden'
-    const said = await ask(pictures).catch(withoutVerdict)
-    if (typeof said === 'string') return said
-    const { verdict, category, finding } = said
+    const result = await scan(pictures).catch(withoutVerdict)
+    if (typeof result === 'string') return result
+    const { verdict, category, finding } = result
     if (verdict !== 'block') return ADMITTED[verdict]
     if (isSevere(category)) {
       const by = { who: SCANNER, rule: category }
       await ledger.block([...new Set(digestsOf(record))], reasonOf(finding), new Date(parts.now()), by)
     }
-    throw new Refusal('blocked-image', 'The scanner of this server refused this picture.')
+    throw new Refusal('blocked-image', 'This image was rejected by the automatic check of this server.')
   }
 }
 
-/** A verdict that people must look at is asked for once more when the image is stored, so that no crash loses the case. */
+/** Verdicts that need human review are obtained again after the image is stored, so that a crash cannot lose the case. */
 const ADMITTED: Record<'clean' | 'flag' | 'hold', ScanDecision> = {
   clean: 'scanned',
   flag: 'later',
   hold: 'hidden',
 }
 
-/** The reason of an act that a verdict led to. */
+/** The reason recorded for an action taken on a verdict. */
 export function reasonOf(finding: string): string {
-  return finding === '' ? 'a verdict without words' : finding
+  return finding === '' ? 'no finding given' : finding
 }

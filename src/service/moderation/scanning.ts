@@ -1,8 +1,9 @@
 /**
- * Scanners look at images in processes of their own: this one asks a scanner (push), or a scanner fetches what waits (pull). What
- * waits is in the ledger, so a scanner that is dead, slow or wrong loses nothing, and holds up nobody longer than its time.
+ * Scanning of stored images by external scanners: the server posts images to a scanner (push), or scanners fetch pending
+ * images (pull). The queue is in the ledger, so a scanner that is down, slow or broken loses nothing and delays an image no
+ * longer than the time limit.
  */
-import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import { toHex } from '../../bytes.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
@@ -25,7 +26,7 @@ import { KEPT_OF_CATEGORY, newCase } from './reports.ts'
 import { isSevere, reasonOf, SCANNER, type ScanRules, scanAll } from './scan-gate.ts'
 import type { Takedown } from './takedown.ts'
 
-/** What a scanner elsewhere is given to do. */
+/** A unit of work for a pull scanner. */
 export interface ScanTask {
   id: string
   claim: number
@@ -35,26 +36,26 @@ export interface ScanTask {
 }
 
 /**
- * Asks the scanner about what waits, and ends waits that are over. With scans off nothing comes to wait, so what does is looked
- * for once, and then only as long as there is something to show or remove.
+ * Sends pending images to the scanner and handles overdue ones. With scanning off nothing new is queued, so the job only
+ * runs as long as images queued earlier remain to be shown or removed.
  */
-export interface Scanning extends Rounds {
-  /** Up to `limit` images for one scanner. */
+export interface Scanning extends BackgroundJob {
+  /** Claims up to `limit` images for a pull scanner. */
   claim(limit: number): Promise<ScanTask[]>
-  /** The image of a claim that still lasts. */
+  /** Whether the claim is still valid. */
   isClaimed(id: string, claim: number): Promise<boolean>
-  /** Carries out a verdict. `false` if the claim is over: then nothing is done. */
+  /** Carries out a verdict. `false`, without any effect, if the claim has expired. */
   decide(id: string, claim: number, verdict: Verdict): Promise<boolean>
 }
 
 const INTERVAL_MS = 2000
-/** Images of one round that are asked about at once: apart from uploads, whose turn comes first. */
+/** Images sent to the scanner concurrently. Few, as uploads that wait for a verdict take precedence. */
 const BATCH = 2
-/** How long a claim of a scanner elsewhere lasts. */
+/** Lease of a pull scanner's claim. */
 const LEASE_MS = 60_000
-/** What a claim of this process lasts beyond the time for a verdict, so that it can be carried out. */
+/** How long this process's claims outlast the time limit for a verdict, so that it can still be carried out. */
 const MARGIN_MS = 15_000
-const OVERDUE_AT_ONCE = 100
+const OVERDUE_BATCH = 100
 
 export function createScanning(parts: {
   objects: ObjectStore
@@ -66,42 +67,44 @@ export function createScanning(parts: {
   rules: ScanRules
   hashes: Pick<Hashes, 'sha256'>
   now: () => number
-  /** Hears of every image that could not be scanned, and of every round that failed (`null`). It is tried again. */
+  /** Called for every image that could not be scanned, and with `null` for every failed run. Both are retried. */
   onFailure: (error: unknown, id: string | null) => void
-  /** Hears how many images wait unseen when scans are off. */
+  /** Called with the number of images that are still hidden although scanning is off. */
   onUnseen: (count: number) => void
   intervalMs?: number
-  /** Most images of one round, which then is never cut short. Default: all that are due. */
+  /** Maximum number of images per run; a run with a maximum is never cut short by `stop`. Default: all that are due. */
   maxPerRun?: number
 }): Scanning {
   const { objects, ledger, takedown, moves, rules, scanner, now, onFailure } = parts
 
-  /** The record of an image that can be scanned now; a hidden one is out of sight from then on. */
-  async function found(scan: ClaimedScan): Promise<ImageRecord | null> {
+  /** The record of an image that can be scanned now. Makes sure that an image to be hidden is hidden. */
+  async function recordFor(scan: ClaimedScan): Promise<ImageRecord | null> {
     const { id } = scan
     const visible = await objects.head(id)
     const record = visible ?? (await objects.headHeld(id))
     if (record === null) {
-      await putAside(scan)
+      await deferOrDrop(scan)
       return null
     }
-    // The process that stored it died before it was hidden.
+    // The process that stored the image died before hiding it.
     if (visible !== null && scan.isHidden && (await ledger.hideScanned(id))) await moves.carryOut(id)
     return record
   }
 
-  async function putAside(scan: ClaimedScan): Promise<void> {
+  /** For an absent image: its upload may still be in progress, or it is gone. */
+  async function deferOrDrop(scan: ClaimedScan): Promise<void> {
     const why = await ledger.whyAbsent(scan.id)
-    const isOnItsWay = (why === null || why.state === 'scanning') && now() - scan.since < LOST_MS
-    if (isOnItsWay) await ledger.deferScan(scan, now() + backoffMs(scan.attempts))
+    const mayStillArrive = (why === null || why.state === 'scanning') && now() - scan.since < LOST_MS
+    if (mayStillArrive) await ledger.deferScan(scan, now() + backoffMs(scan.attempts))
     else await ledger.endScan(scan, 'gone')
   }
 
-  /** As a report: it stands in the queue, and the operator is told. */
+  /** Files a report, so that the case appears in the queue and the operator is notified. */
   async function openCase(record: ImageRecord, verdict: Verdict): Promise<void> {
     const { category: named, finding } = verdict
     const category = named !== null && isCategory(named) ? named : 'other'
-    const nobodys = () => parts.hashes.sha256(toHex(crypto.getRandomValues(new Uint8Array(32))))
+    // Nobody holds a receipt for this report.
+    const randomSha256 = () => parts.hashes.sha256(toHex(crypto.getRandomValues(new Uint8Array(32))))
     await ledger.fileReport(
       {
         id: record.id,
@@ -109,8 +112,8 @@ export function createScanning(parts: {
         text: `Said by the scanner: ${reasonOf(finding)}`,
         contact: '',
         ...newCase(category, now()),
-        receiptSha256: nobodys(),
-        sharedReceiptSha256: nobodys(),
+        receiptSha256: randomSha256(),
+        sharedReceiptSha256: randomSha256(),
         keepsWords: true,
         isCrowded: false,
       },
@@ -118,16 +121,16 @@ export function createScanning(parts: {
     )
   }
 
-  /** The act first: a process that dies in between repeats it. */
-  async function carryOut(scan: ClaimedScan, record: ImageRecord, said: Verdict): Promise<boolean> {
+  /** Acts first and ends the scan afterwards, so that the verdict is repeated if the process dies in between. */
+  async function carryOut(scan: ClaimedScan, record: ImageRecord, result: Verdict): Promise<boolean> {
     const { id } = scan
-    const { verdict, category, finding } = said
+    const { verdict, category, finding } = result
     const reason = reasonOf(finding)
     if (verdict === 'block' && isSevere(category)) {
       await takedown.remove(id, reason, { block: true, by: { who: SCANNER, rule: category } })
       return ledger.endScan(scan, 'decided')
     }
-    if (verdict !== 'clean') await openCase(record, said)
+    if (verdict !== 'clean') await openCase(record, result)
     if (verdict === 'hold' || verdict === 'block') {
       const rule = category !== null && isCategory(category) ? { rule: category } : {}
       await takedown.hold(id, reason, { who: SCANNER, ...rule })
@@ -138,14 +141,14 @@ export function createScanning(parts: {
     return isEnded
   }
 
-  async function ask(scan: ClaimedScan): Promise<void> {
+  async function scanOne(scan: ClaimedScan): Promise<void> {
     try {
-      const record = await found(scan)
+      const record = await recordFor(scan)
       if (record === null) return
       const signal = AbortSignal.timeout(rules.limitMs)
       await carryOut(scan, record, await scanAll(scanner!, picturesOf(record), signal))
     } catch (error) {
-      // There is nothing to see.
+      // A damaged image cannot be scanned.
       if (error instanceof DamagedObject) await ledger.endScan(scan, 'decided')
       else await ledger.deferScan(scan, now() + backoffMs(scan.attempts))
       onFailure(error, scan.id)
@@ -168,31 +171,31 @@ export function createScanning(parts: {
   }
 
   /**
-   * Expires an image whose scan is overdue. The claim fails for one that has had its verdict, or is held, since it was listed.
-   * The row is deleted last: if the process dies before, the next round finds it.
+   * Removes an image whose scan is overdue. The claim fails if the image got its verdict or was held since it was listed.
+   * The row is deleted last, so that the next run retries if the process dies.
    */
-  async function refuse(id: string, before: number): Promise<void> {
+  async function removeOverdue(id: string, before: number): Promise<void> {
     const isThere = (await recordAnywhere(objects, id).catch(damagedIsThere)) !== null
     const claimed = await ledger.claimOverdueScan(id, before, now(), LEASE_MS)
     if (claimed === null) return
-    // A deletion on record would be one of an image that is still to be stored.
-    if (!isThere) return putAside(claimed)
+    // Expiring it now would record a deletion of an image whose upload may still be in progress.
+    if (!isThere) return deferOrDrop(claimed)
     await parts.images.expire(id)
     await ledger.endScan(claimed, 'decided')
   }
 
-  /** Nobody waits longer than the scanner's time. With `hold` an image waits, unseen, for its verdict. */
-  async function endWaits(): Promise<void> {
+  /** Publishes or removes images that got no verdict in time. With `hold` they stay hidden until their verdict. */
+  async function handleOverdue(): Promise<void> {
     if (rules.fault === 'hold') return
     const before = now() - rules.limitMs
-    const ids = await ledger.overdueScans(before, OVERDUE_AT_ONCE)
+    const ids = await ledger.overdueScans(before, OVERDUE_BATCH)
     for (const id of ids) {
       try {
         if (rules.fault === 'publish') {
           await ledger.showUnscanned(id)
           await moves.carryOut(id)
         } else {
-          await refuse(id, before)
+          await removeOverdue(id, before)
         }
       } catch (error) {
         onFailure(error, id)
@@ -200,31 +203,31 @@ export function createScanning(parts: {
     }
   }
 
-  let isFirstRound = true
+  let isFirstRun = true
 
-  async function roundWhileOff(): Promise<void> {
+  async function runWhileOff(): Promise<void> {
     const { hidden } = await ledger.pendingScans()
-    if (hidden > 0 && isFirstRound) parts.onUnseen(hidden)
-    isFirstRound = false
+    if (hidden > 0 && isFirstRun) parts.onUnseen(hidden)
+    isFirstRun = false
     if (hidden === 0 || rules.fault === 'hold') void job.stop()
-    else await endWaits()
+    else await handleOverdue()
   }
 
-  async function round(isStopping: () => boolean): Promise<void> {
-    if (rules.when === 'off') return roundWhileOff()
-    await endWaits()
+  async function run(isStopping: () => boolean): Promise<void> {
+    if (rules.when === 'off') return runWhileOff()
+    await handleOverdue()
     if (scanner === null) return
-    for (let left = parts.maxPerRun ?? Number.POSITIVE_INFINITY; left > 0; ) {
+    for (let remaining = parts.maxPerRun ?? Number.POSITIVE_INFINITY; remaining > 0; ) {
       const leaseMs = rules.limitMs + MARGIN_MS
-      const claimed = await ledger.claimScans(Math.min(BATCH, left), now(), leaseMs)
+      const claimed = await ledger.claimScans(Math.min(BATCH, remaining), now(), leaseMs)
       if (claimed.length === 0) return
-      await Promise.all(claimed.map(ask))
-      left -= claimed.length
+      await Promise.all(claimed.map(scanOne))
+      remaining -= claimed.length
       if (isStopping() && parts.maxPerRun === undefined) return
     }
   }
 
-  const job = createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
+  const job = createIntervalJob(run, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
 
   return {
     async claim(limit) {
@@ -232,7 +235,7 @@ export function createScanning(parts: {
       const at = now()
       const tasks: ScanTask[] = []
       for (const scan of await ledger.claimScans(limit, at, LEASE_MS)) {
-        const record = await found(scan).catch(async (error) => {
+        const record = await recordFor(scan).catch(async (error) => {
           if (error instanceof DamagedObject) await ledger.endScan(scan, 'decided')
           else onFailure(error, scan.id)
           return null
@@ -246,7 +249,7 @@ export function createScanning(parts: {
     async decide(id, claim, verdict) {
       const scan = await ledger.claimedScan(id, claim, now())
       if (scan === null) return false
-      const record = await found(scan)
+      const record = await recordFor(scan)
       return record !== null && carryOut(scan, record, verdict)
     },
     start: job.start,

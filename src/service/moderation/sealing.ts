@@ -1,18 +1,18 @@
 /**
- * Sealed boxes for evidence: anybody with the public key seals, only the private key opens. Web Crypto alone, so that every host
- * seals, and the operator's command opens.
+ * Sealed boxes for evidence: the public key seals, only the private key opens. Uses only Web Crypto, so that every host can
+ * seal and the operator's command can open.
  *
- * A box: `MAGIC`, an ephemeral public key on P-256 (65 bytes), then pieces of AES-256-GCM with their tags. The key is HKDF-SHA-256 of the
- * shared secret, salted with both public keys; the nonce of a piece is its number and whether it is the last, so that none can be left
- * out, moved or cut off.
+ * Format: `MAGIC`, an ephemeral P-256 public key (65 bytes), then chunks of AES-256-GCM, each with its tag. The key is
+ * HKDF-SHA-256 of the shared secret, salted with both public keys. A chunk's nonce contains its index and whether it is the
+ * last, so that chunks cannot be dropped, reordered or truncated.
  */
 import { fromHex, joined, toHex } from '../../bytes.ts'
 
 const MAGIC = new TextEncoder().encode('pinhole evidence 1\n')
 const CURVE = { name: 'ECDH', namedCurve: 'P-256' } as const
-/** Uncompressed: SEC 1, 2.3.3. */
+/** Uncompressed point: SEC 1, 2.3.3. */
 const POINT_BYTES = 65
-const PIECE_BYTES = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 const TAG_BYTES = 16
 
 export type Seal = (plain: AsyncIterable<Uint8Array>, size: number) => Promise<Uint8Array>
@@ -37,28 +37,30 @@ export async function createKeyPair(): Promise<KeyPair> {
   }
 }
 
-/** Throws an `Error` if this is no public key. */
+/** Throws an `Error` if the public key is invalid. */
 export async function sealerFor(publicKey: string): Promise<Seal> {
   const recipient = fromHex(publicKey)
   const known = await crypto.subtle.importKey('raw', recipient, CURVE, false, []).catch((cause) => {
-    throw new Error('EVIDENCE_KEY is no public key: make one with "operator evidence key FILE"', { cause })
+    throw new Error('EVIDENCE_KEY is not a valid public key; create one with "operator evidence key FILE"', {
+      cause,
+    })
   })
   return async (plain, size) => {
     const ephemeral = await crypto.subtle.generateKey(CURVE, false, ['deriveBits'])
     const point = new Uint8Array(await crypto.subtle.exportKey('raw', ephemeral.publicKey))
     const key = await keyOf(ephemeral.privateKey, known, joined(point, recipient), 'encrypt')
-    const pieces = Math.max(1, Math.ceil(size / PIECE_BYTES))
-    const box = new Uint8Array(MAGIC.length + POINT_BYTES + size + pieces * TAG_BYTES)
+    const chunks = Math.max(1, Math.ceil(size / CHUNK_BYTES))
+    const box = new Uint8Array(MAGIC.length + POINT_BYTES + size + chunks * TAG_BYTES)
     box.set(MAGIC)
     box.set(point, MAGIC.length)
     let at = MAGIC.length + POINT_BYTES
-    let nth = 0
-    for await (const piece of repacked(plain, size)) {
-      const nonce = nonceOf(nth, ++nth === pieces)
-      box.set(new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, piece)), at)
-      at += piece.length + TAG_BYTES
+    let index = 0
+    for await (const chunk of rechunked(plain, size)) {
+      const nonce = nonceOf(index, ++index === chunks)
+      box.set(new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonce }, key, chunk)), at)
+      at += chunk.length + TAG_BYTES
     }
-    if (at !== box.length) throw new Error('what is to be sealed is not as long as it was said to be')
+    if (at !== box.length) throw new Error('the data to seal does not have the announced length')
     return box
   }
 }
@@ -67,7 +69,7 @@ export async function sealerFor(publicKey: string): Promise<Seal> {
 export async function open(box: Uint8Array, privateKey: string): Promise<Uint8Array> {
   const head = MAGIC.length + POINT_BYTES
   if (box.length < head + TAG_BYTES || toHex(box.subarray(0, MAGIC.length)) !== toHex(MAGIC)) {
-    throw new Error('this is no sealed evidence')
+    throw new Error('this is not sealed evidence')
   }
   const point = box.slice(MAGIC.length, head)
   const { own, recipient } = await privateKeyOf(privateKey)
@@ -75,9 +77,9 @@ export async function open(box: Uint8Array, privateKey: string): Promise<Uint8Ar
     const ephemeral = await crypto.subtle.importKey('raw', point, CURVE, false, [])
     const key = await keyOf(own, ephemeral, joined(point, recipient), 'decrypt')
     const plain: Uint8Array[] = []
-    for (let at = head, nth = 0; at < box.length; nth++) {
-      const end = Math.min(box.length, at + PIECE_BYTES + TAG_BYTES)
-      const iv = nonceOf(nth, end === box.length)
+    for (let at = head, index = 0; at < box.length; index++) {
+      const end = Math.min(box.length, at + CHUNK_BYTES + TAG_BYTES)
+      const iv = nonceOf(index, end === box.length)
       plain.push(
         new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, key, box.slice(at, end))),
       )
@@ -85,13 +87,13 @@ export async function open(box: Uint8Array, privateKey: string): Promise<Uint8Ar
     }
     return joined(...plain)
   } catch (cause) {
-    throw new Error('it is damaged, or sealed for another key', { cause })
+    throw new Error('the evidence is damaged, or sealed for a different key', { cause })
   }
 }
 
 async function privateKeyOf(pem: string): Promise<{ own: CryptoKey; recipient: Uint8Array }> {
   const base64 = /-----BEGIN PRIVATE KEY-----([\s\S]+)-----END PRIVATE KEY-----/.exec(pem)?.[1]
-  if (base64 === undefined) throw new Error('this is no private key')
+  if (base64 === undefined) throw new Error('this is not a private key')
   const pkcs8 = Uint8Array.from(atob(base64.replace(/\s/g, '')), (char) => char.charCodeAt(0))
   const own = await crypto.subtle.importKey('pkcs8', pkcs8, CURVE, true, ['deriveBits'])
   const { x, y } = await crypto.subtle.exportKey('jwk', own)
@@ -113,36 +115,36 @@ async function keyOf(
   return crypto.subtle.deriveKey(hkdf, material, { name: 'AES-GCM', length: 256 }, false, [use])
 }
 
-/** No key seals two boxes, so numbers never repeat. */
-function nonceOf(nth: number, isLast: boolean): Uint8Array<ArrayBuffer> {
+/** Each box has its own key, so nonces never repeat. */
+function nonceOf(index: number, isLast: boolean): Uint8Array<ArrayBuffer> {
   const nonce = new Uint8Array(12)
-  new DataView(nonce.buffer).setUint32(7, nth)
+  new DataView(nonce.buffer).setUint32(7, index)
   nonce[11] = isLast ? 1 : 0
   return nonce
 }
 
-/** The same bytes in pieces of `PIECE_BYTES`; the last one is shorter, and there is one at least. */
-async function* repacked(
+/** Rechunks to `CHUNK_BYTES`. The last chunk may be shorter; there is at least one. */
+async function* rechunked(
   plain: AsyncIterable<Uint8Array>,
   size: number,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let piece = new Uint8Array(Math.min(PIECE_BYTES, size))
+  let chunk = new Uint8Array(Math.min(CHUNK_BYTES, size))
   let filled = 0
-  let left = size
-  for await (const chunk of plain) {
-    if (chunk.length > left) throw new Error('what is to be sealed is longer than it was said to be')
-    left -= chunk.length
-    for (let at = 0; at < chunk.length; ) {
-      const part = chunk.subarray(at, at + piece.length - filled)
-      piece.set(part, filled)
+  let remaining = size
+  for await (const input of plain) {
+    if (input.length > remaining) throw new Error('the data to seal is longer than announced')
+    remaining -= input.length
+    for (let at = 0; at < input.length; ) {
+      const part = input.subarray(at, at + chunk.length - filled)
+      chunk.set(part, filled)
       filled += part.length
       at += part.length
-      if (filled < PIECE_BYTES || (left === 0 && at === chunk.length)) continue
-      yield piece
-      piece = new Uint8Array(Math.min(PIECE_BYTES, left + chunk.length - at))
+      if (filled < CHUNK_BYTES || (remaining === 0 && at === input.length)) continue
+      yield chunk
+      chunk = new Uint8Array(Math.min(CHUNK_BYTES, remaining + input.length - at))
       filled = 0
     }
   }
-  if (left > 0) throw new Error('what is to be sealed is shorter than it was said to be')
-  yield piece
+  if (remaining > 0) throw new Error('the data to seal is shorter than announced')
+  yield chunk
 }

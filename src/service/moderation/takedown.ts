@@ -1,4 +1,4 @@
-/** What the operator does: hold, keep and remove images, block bytes. At once effective in every process. */
+/** The operator's actions: hold, keep and remove images, block bytes. They take effect immediately in every process. */
 import type { Decision } from '../../stores/decisions.ts'
 import type { Digests } from '../../stores/holds.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
@@ -7,18 +7,18 @@ import { damagedIsThere, isHeld, recordAnywhere } from '../images/status.ts'
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
-/** What stands in the ledger beside an image. */
+/** Other images from the same source, by the ledger. */
 export interface RelatedImages {
-  /** Ids of what the image's uploader stored within two days of it, the newest first. */
+  /** IDs of images stored by the same uploader within two days, newest first. */
   sameUploader(id: string): Promise<string[]>
-  /** The same of its network: a /24 or a /48. */
+  /** Likewise for the uploader's network: a /24 or a /48. */
   sameNetwork(id: string): Promise<string[]>
 }
 
 export interface Takedown extends RelatedImages {
   /**
-   * `removed`: it was there. Its id answers 410 from now on, in both cases. With the `decision` that this carries out nothing is
-   * done if a later act has ended it.
+   * `removed`: whether the image existed. Either way, its ID answers 410 from now on. With a `decision` to carry out, does
+   * nothing if a later action has superseded it.
    */
   remove(
     id: string,
@@ -26,51 +26,56 @@ export interface Takedown extends RelatedImages {
     options: { block: boolean; by?: Actor; decision?: Decision },
   ): Promise<{ removed: boolean; blocked: string[] }>
   /**
-   * Takes an image out of sight, and its bytes from uploads, until it is released. `false` if there is none to be seen, or
-   * it was removed.
+   * Hides an image and refuses uploads of its bytes until it is released. `false` if no such image is visible, or it was
+   * removed.
    */
   hold(id: string, reason: string, by?: Actor): Promise<boolean>
-  /** `false` if it is not held, or was removed. If its uploader deleted it, the bytes may be uploaded again. */
+  /** `false` if it is not held, or was removed. If its uploader deleted it, its bytes may be uploaded again. */
   release(id: string, reason: string, by?: Actor): Promise<boolean>
-  /** Decides that a reported image stays; a held one is released. `false` if its case is not there, or it was removed. */
+  /** Closes the case of a reported image in its favour and releases it if held. `false` if it has no case or was removed. */
   keep(id: string, reason: string, by?: Actor): Promise<boolean>
-  /** Moves the image to where the ledger says that it should be. */
+  /** Repairs a mismatch: moves the image to where the ledger says it belongs. */
   putRight(id: string): Promise<void>
   block(sha256: string, reason: string, by?: Actor): Promise<void>
-  /** `false` if it was not blocked. */
+  /** `false` if the bytes were not blocked. */
   unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
 }
 
-/** An address has fewer uploads in two days, unless the operator allows more; a flood of a network is held in several acts. */
-const MAX_OTHERS = 10_000
+/**
+ * Maximum number of related images. An address makes fewer uploads in two days, unless the operator allows more; a larger
+ * flood from a network takes several actions.
+ */
+const MAX_RELATED = 10_000
 
 export function createTakedown(parts: {
   objects: ObjectStore
   ledger: Ledger
   moves: Moves
   now: () => number
-  /** `null`: nothing is sealed. */
+  /** `null`: no evidence is kept. */
   evidence: Evidence | null
 }): Takedown {
   const { objects, ledger, moves, evidence } = parts
   const at = () => new Date(parts.now())
 
-  /** The operator decides about the bytes of a held image also when its uploader deleted it. */
+  /** Falls back to the hold: the operator decides about the bytes of a held image even if its uploader deleted it. */
   async function digestsOf(id: string, record: ImageRecord | null): Promise<Digests | null> {
     return record ?? (await ledger.holdOf(id))?.digests ?? null
   }
 
-  async function look(id: string): Promise<ImageRecord | 'damaged' | null> {
+  async function findRecord(id: string): Promise<ImageRecord | 'damaged' | null> {
     return recordAnywhere(objects, id).catch(damagedIsThere)
   }
 
-  /** One that is out of sight already, until it is scanned. */
+  /** An image that is hidden until it is scanned. */
   async function unscanned(id: string): Promise<ImageRecord | 'damaged' | null> {
     if ((await ledger.whyAbsent(id))?.state !== 'scanning') return null
     return objects.headHeld(id).catch(damagedIsThere)
   }
 
-  /** Before anything of the image goes. If that fails it is out of sight, and the removal can be tried again. */
+  /**
+   * Call it before anything of the image is removed. On failure the image is held instead, and the removal can be retried.
+   */
   async function seal(id: string, reason: string, by: Actor | undefined): Promise<void> {
     if (evidence === null || by?.rule !== SEALED_RULE) return
     try {
@@ -83,13 +88,13 @@ export function createTakedown(parts: {
 
   async function hold(id: string, reason: string, by?: Actor): Promise<boolean> {
     const visible = () => objects.head(id).catch(damagedIsThere)
-    // Once more: its scan may end between the two.
+    // `visible` a second time, as the scan may have ended between the first two lookups.
     const found = (await visible()) ?? (await unscanned(id)) ?? (await visible())
     if (found === null) return false
-    // Somebody has removed it since it was looked at: it is about to go.
+    // `false` if the image was removed in the meantime.
     if (!(await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found))) return false
     const moved = await moves.carryOut(id)
-    // A server of the same ledger may have been faster.
+    // Another server may have moved it first.
     return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
   }
 
@@ -97,13 +102,13 @@ export function createTakedown(parts: {
     hold,
     async remove(id, reason, { block, by, decision }) {
       await seal(id, reason, by)
-      const found = await look(id)
+      const found = await findRecord(id)
       const record = found === 'damaged' ? null : found
       const known = block ? await digestsOf(id, record) : null
       const digests = new Set(known === null ? [] : [known.sha256, known.sentSha256])
       if (block && record?.preview !== undefined) digests.add(record.preview.sha256)
       const blocked = [...digests]
-      // The removal is recorded first: a request that then finds no object is told why.
+      // Recorded before the object is removed, so that a request that finds no object gets the reason.
       const isRecorded = await ledger.recordRemoval(id, reason, at(), by, { blocked, decision })
       if (!isRecorded) return { removed: false, blocked: [] }
       await moves.carryOut(id)
@@ -118,15 +123,15 @@ export function createTakedown(parts: {
       do {
         const { state } = (await ledger.caseOf(id)) ?? { state: 'removed' }
         if (state === 'removed') return false
-        // First: a process that dies in between leaves an open case, not a kept image that nobody sees.
+        // Released first, so that a crash in between leaves an open case rather than a kept image that stays hidden.
         if (await isHeld(parts, id)) {
           if (!(await ledger.recordRelease(id, reason, at(), by))) return false
           await moves.carryOut(id)
         }
-        const found = await look(id)
+        const found = await findRecord(id)
         const sha256 = found === 'damaged' ? undefined : found?.sha256
         if (await ledger.recordKeep(id, reason, at(), by, sha256)) return true
-        // Somebody has held it again, or removed it.
+        // The image was held again or removed in the meantime.
       } while (await isHeld(parts, id))
       return false
     },
@@ -134,14 +139,14 @@ export function createTakedown(parts: {
       await ledger.moveAgain(id)
       await moves.carryOut(id)
     },
-    sameUploader: (id) => ledger.sameUploader(id, MAX_OTHERS),
-    sameNetwork: (id) => ledger.sameNetwork(id, MAX_OTHERS),
+    sameUploader: (id) => ledger.sameUploader(id, MAX_RELATED),
+    sameNetwork: (id) => ledger.sameNetwork(id, MAX_RELATED),
     block: (sha256, reason, by) => ledger.block([sha256], reason, at(), by),
     unblock: (sha256, reason, by) => ledger.unblock(sha256, reason, at(), by),
   }
 }
 
-/** The ids, and those of all images of their uploaders or networks as asked for, each once. */
+/** The given IDs plus those of related images as requested, without duplicates. */
 export async function withRelated(
   related: RelatedImages,
   ids: readonly string[],
@@ -149,7 +154,7 @@ export async function withRelated(
 ): Promise<string[]> {
   const all = new Set(ids)
   for (const id of ids) {
-    // An uploader's images are among those of the network.
+    // `sameNetwork` includes the uploader's own images.
     if (sameNetwork) for (const other of await related.sameNetwork(id)) all.add(other)
     else if (sameUploader) for (const other of await related.sameUploader(id)) all.add(other)
   }

@@ -1,4 +1,7 @@
-/** What an upload needs before its body is read: a turn in the upload queue, room under each cap, a quota reservation, and the challenge passed. */
+/**
+ * Admission of uploads, before the body is read: a slot from the upload queue, capacity under each cap, a quota reservation
+ * and a solved challenge.
+ */
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import { UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import type { Challenges, Credentials, Spent } from '../challenge/challenges.ts'
@@ -9,29 +12,29 @@ import type { Capacity } from './capacity.ts'
 import type { ClientAddress, Quota, Reservation } from './quota.ts'
 import type { Turn, UploadQueue } from './upload-queue.ts'
 
-/** Waits as `UploadQueue.enter` does. Throws `Refusal`. */
-export type Admit = (upload: Arrived) => Promise<Turn<Admitted>>
+/** Waits like `UploadQueue.enter`. Throws `Refusal`. */
+export type Admit = (upload: UploadRequest) => Promise<Turn<Admitted>>
 
-export interface Arrived {
+export interface UploadRequest {
   address: ClientAddress
   identity: Identity
-  /** More will not be stored. Unit: bytes. */
+  /** Upper bound of what will be stored. Unit: bytes. */
   maxBytes: number
   shown: Credentials
-  /** Hears how many uploads the address has left, if the ledger was asked for that. */
+  /** Called with the address's remaining uploads, if they were looked up. */
   onRemaining(remaining: number): void
-  /** Calls `act` if the client goes away. What it returns ends that. */
-  onGone(act: () => void): () => void
+  /** Registers a listener for a client disconnect. Returns a function that removes it. */
+  onGone(listener: () => void): () => void
 }
 
 export interface Admitted {
   reservation: Reservation
   spent: Spent
-  /** Nothing will be stored that was not before. */
+  /** A retry of an upload that was already stored: nothing new will be stored. */
   isRepeat: boolean
 }
 
-/** What a body may leave in memory before it is read: the chunk behind the headers, and what Node reads ahead. */
+/** Memory that an unread body can occupy: the chunk received with the headers, and Node's read-ahead. */
 const MAX_WAITING_BYTES = 128 * 1024
 
 export function createAdmission(parts: {
@@ -43,15 +46,15 @@ export function createAdmission(parts: {
 }): Admit {
   const { uploadQueue, capacity, quota, challenges, images } = parts
 
-  /** `null`: it depends on uploads that are under way. */
-  async function admit(upload: Arrived): Promise<Admitted | null> {
+  /** `null` if it depends on uploads in flight. */
+  async function admit(upload: UploadRequest): Promise<Admitted | null> {
     const { address, identity, maxBytes, shown } = upload
     await capacity.assertOpen(maxBytes).catch(refuseFault)
     const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
     const used = async () => {
       const remaining = await quota.remaining(address)
       upload.onRemaining(remaining)
-      // An address with no uploads left is refused by the quota.
+      // The quota will refuse an address without remaining uploads.
       return remaining === 0 ? 0 : quota.limit - remaining + free
     }
     await challenges.assertShown(shown, used).catch(refuseFault)
@@ -59,7 +62,7 @@ export function createAdmission(parts: {
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
       return reservation && { reservation, spent: await spend(reservation, shown, free), isRepeat: false }
     } catch (error) {
-      // The last upload of a day may be repeated like any other.
+      // A retry of a stored upload is allowed even when the quota is used up.
       const mayRepeat = identity.isDerived && isRefusal(error, 'quota-exceeded')
       if (!mayRepeat || (await images.find(identity.id)) === null) throw error
       const reservation = await quota.reserve(address, { isRepeat: true }).catch(refuseFault)
@@ -71,9 +74,9 @@ export function createAdmission(parts: {
     try {
       return await challenges.spend(shown, reservation.used + free).catch(refuseFault)
     } catch (error) {
-      // Verifying a worthless solution took work all the same.
-      const isFalse = isRefusal(error, 'challenge-required') && Object.values(shown).some(Boolean)
-      await reservation.release(isFalse ? 0 : undefined).catch(refuseFault)
+      // Invalid credentials count as a refused upload, as verifying them took work.
+      const isInvalid = isRefusal(error, 'challenge-required') && Object.values(shown).some(Boolean)
+      await reservation.release(isInvalid ? 0 : undefined).catch(refuseFault)
       throw error
     }
   }

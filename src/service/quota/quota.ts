@@ -1,5 +1,5 @@
-/** The quota of stored images for each client address and UTC day. It is never exceeded. */
-import { createUnwaited } from '../../async.ts'
+/** Upload quota per client address and UTC day. Never exceeded. */
+import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import type { Ledger, Refusals, ReservedWith } from '../../stores/ledger.ts'
 import type { Hashes } from '../hashes.ts'
@@ -9,63 +9,65 @@ import type { TagsOf } from './uploader-tags.ts'
 export interface Quota {
   readonly limit: number
   /**
-   * Reserves an upload before the body is read. `null` if all that are left are only reserved: they may yet be given
-   * back. Throws `Refusal`: `quota-exceeded`, `network-quota-exceeded`, `too-many-refusals`.
+   * Reserves an upload before the body is read. `null` if the rest of the quota is reserved by uploads in flight, which may
+   * yet release it. Throws `Refusal`: `quota-exceeded`, `network-quota-exceeded`, `too-many-refusals`.
    */
   reserve(client: ClientAddress, options?: ReserveOptions): Promise<Reservation | null>
-  /** Uploads left, without reserving one. */
+  /** Remaining uploads, without reserving one. */
   remaining(address: ClientAddress): Promise<number>
-  /** Whole seconds to the next 00:00 UTC, at least 1. */
+  /** Whole seconds until the next 00:00 UTC, at least 1. */
   secondsToReset(): number
-  /** Resolves when the confirmations that nobody waits for have ended. */
+  /** Resolves when all background confirmations have ended. */
   stop(): Promise<void>
 }
 
 export interface ReserveOptions {
-  /** Id of the image that is to be stored. */
+  /** ID of the image to be stored. */
   id?: string
-  /** Nothing will be stored that was not before: reserves beyond the limit too. To be given back whatever comes of it. */
+  /** A retry that will store nothing new: may reserve beyond the limit. Must always be released. */
   isRepeat?: boolean
 }
 
-/** As the quota counts it: an IPv4 address or a /64, and its network: a /24 or a /48. */
+/** The units of the quota: an IPv4 address or IPv6 /64, and its network: a /24 or /48. */
 export interface ClientAddress {
   address: string
   network: string
-  /** It stands for a circuit of an onion service. Circuits are free: each upload of one is for a challenge. */
+  /**
+   * Stands for a circuit of an onion service. Circuits cost nothing to create, so each of their uploads needs a challenge.
+   */
   isCircuit?: true
 }
 
-/** It ends once: with the first of these calls. */
+/** Ends with the first call of `confirm` or `release`; further calls have no effect. */
 export interface Reservation {
   /** Uploads left after this one. */
   readonly remaining: number
-  /** Uploads of the address today, with this one. */
+  /** The address's uploads today, including this one. */
   readonly used: number
-  /** The image is stored. Nobody waits for the ledger to learn it. */
+  /** The image is stored. Written to the ledger in the background. */
   confirm(): void
   /**
-   * Nothing is stored: gives the upload back, to the day it was reserved on. `refusedBytes`: what came of an upload that was refused
-   * for what it was. It counts against the day's budget of refusals.
+   * Nothing is stored: returns the upload to the quota of the day it was reserved on. `refusedBytes`: bytes received of an
+   * upload that was refused for its content; they count against the day's refusal budget.
    */
   release(refusedBytes?: number): Promise<void>
 }
 
 export interface QuotaLimits {
   perDay: number
-  /** What an address may be refused on one day. */
+  /** Refusal budget per address and day. */
   refusals: Refusals
 }
 
-/** Hex digits of an HMAC that tell addresses apart: 128 bits. */
+/** HMACs of addresses are truncated to this many hex digits: 128 bits. */
 const BUCKET_LENGTH = 32
 
-/** No upload takes longer: a reservation of this age was left by a process that died. */
+/** Longer than any upload takes: an older reservation was left by a process that died. */
 const MAX_RESERVED_MS = 15 * 60_000
 
 /**
- * The counts are in the ledger, which processes share: together they never exceed the quota. `stop` waits for confirmations.
- * Throws what the ledger throws, beside the refusals that `Quota` names.
+ * The counters are in the ledger, shared by all processes, which together never exceed the quota. Throws whatever the ledger
+ * throws, besides the refusals that `Quota` names.
  */
 export function createQuota(
   ledger: Ledger,
@@ -73,19 +75,19 @@ export function createQuota(
     limits: QuotaLimits
     now: () => number
     hashes: Hashes
-    /** Uploads of a network, as set now. 0: no limit. */
+    /** Current limit of uploads per network. 0: no limit. */
     networkLimit?: () => number
-    /** `null`: uploads get no tags. */
+    /** `null`: uploads are not tagged. */
     tagsOf?: TagsOf | null
   },
 ): Quota {
   const { limits, now, hashes, networkLimit = () => 0, tagsOf = null } = options
   const { perDay } = limits
-  const confirming = createUnwaited()
-  /** Reservations of this process that have not ended, by network. */
+  const confirming = createBackgroundTasks()
+  /** This process's open reservations, by network. */
   const reserved = new Map<string, number>()
 
-  /** An HMAC under the day's salt, which goes first: no address is stored. */
+  /** An HMAC under the day's salt, so that no address is stored. The salt is erased before the counters. */
   async function bucketOf(address: string, day: string): Promise<string> {
     return hashes.hmacSha256(await ledger.daySalt(day), address).slice(0, BUCKET_LENGTH)
   }
@@ -96,7 +98,7 @@ export function createQuota(
     day: string,
   ): Promise<ReservedWith> {
     const limit = networkLimit()
-    // A label of its own: no network is ever an address.
+    // A distinct label keeps networks apart from addresses.
     const shared = limit > 0 && {
       network: { bucket: await bucketOf(`network ${client.network}`, day), limit },
     }
@@ -104,22 +106,25 @@ export function createQuota(
     return { ...shared, ...tags }
   }
 
-  /** Counts a reservation until the function that it returns is called: `false` if that was called before. */
+  /** Counts a reservation until the returned function is called, which returns `false` from its second call on. */
   function count(network: string): () => boolean {
     reserved.set(network, (reserved.get(network) ?? 0) + 1)
     let isCounted = true
     return () => {
       if (!isCounted) return false
       isCounted = false
-      const left = reserved.get(network)! - 1
-      if (left === 0) reserved.delete(network)
-      else reserved.set(network, left)
+      const remaining = reserved.get(network)! - 1
+      if (remaining === 0) reserved.delete(network)
+      else reserved.set(network, remaining)
       return true
     }
   }
 
-  /** `null` if it is worth another try: an upload was just released, or some are reserved, here or by other processes. */
-  async function denied(bucket: string, day: string, limit: number): Promise<Refusal | null> {
+  /**
+   * The refusal after a failed reservation. `null` if a retry may succeed: an upload was just released, or some are
+   * reserved.
+   */
+  async function refusalFor(bucket: string, day: string, limit: number): Promise<Refusal | null> {
     const { used, count, bytes, reserved: ofBucket, reservedAtMs } = await ledger.refusals(bucket, day)
     if (count >= limits.refusals.count || bytes >= limits.refusals.bytes) {
       return new Refusal(
@@ -127,7 +132,7 @@ export function createQuota(
         'Too many uploads from this address were refused today. The counter resets at midnight UTC.',
       )
     }
-    // It was full a moment ago: one was released meanwhile.
+    // An upload was released in the meantime.
     if (used < limit) return null
     if (ofBucket > 0 && now() - reservedAtMs < MAX_RESERVED_MS) return null
     return quotaExceeded(perDay)
@@ -144,7 +149,7 @@ export function createQuota(
       const reservation = { ...more, reservedAtMs: now() }
       const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, reservation)
       if (used === null) {
-        const refusal = await denied(bucket, day, limit)
+        const refusal = await refusalFor(bucket, day, limit)
         if (refusal !== null) throw refusal
         return null
       }
@@ -158,7 +163,7 @@ export function createQuota(
         used,
         confirm() {
           if (!end()) return
-          // Lost if the ledger is unavailable: it counts as reserved until it expires.
+          // If the ledger is unavailable, the upload stays reserved until the reservation expires.
           confirming.add(ledger.confirmUpload(bucket, day))
         },
         async release(refusedBytes) {
@@ -175,7 +180,7 @@ export function createQuota(
   }
 }
 
-/** `Refusal('quota-exceeded')`. */
+/** The refusal of an address that has used up its quota. */
 export function quotaExceeded(perDay: number): Refusal {
   return new Refusal(
     'quota-exceeded',

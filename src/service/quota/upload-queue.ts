@@ -1,59 +1,58 @@
 /**
- * The line in which uploads wait, unread, for their turn to be read (docs/decisions/036). It bounds what is read at once,
- * of an address and of all: addresses take turns round robin, the uploads of each in the order of arrival. In memory, of this
- * process alone.
+ * Queue of uploads whose bodies are not read yet (docs/decisions/036). Limits concurrent uploads per address and in total.
+ * Fair: round robin over addresses, FIFO within each. In memory, per process.
  */
 import { Refusal } from '../../errors.ts'
 import type { ClientAddress } from './quota.ts'
 
 export interface UploadQueueLimits {
-  /** Uploads of one address that are read at once. */
+  /** Concurrent uploads per address. */
   uploadsAtOnce: number
-  /** Uploads of all addresses that are read at once. */
+  /** Concurrent uploads in total. */
   uploadsRead: number
-  /** How long an upload waits for its turn. Unit: milliseconds. */
+  /** Maximum time in the queue. Unit: milliseconds. */
   waitMs: number
-  /** Uploads of one address that wait. */
+  /** Maximum number of waiting uploads per address. */
   waitingOfAddress: number
-  /** What all that wait may hold in memory. Unit: bytes. */
+  /** Maximum memory of all waiting uploads. Unit: bytes. */
   waitingBytes: number
 }
 
 export interface Client extends ClientAddress {
-  /** What it holds in memory at most while it waits. Unit: bytes. */
+  /** Maximum memory it uses while it waits. Unit: bytes. */
   waitingBytes: number
-  /** Calls `act` if the client goes away. What it returns ends that. */
-  onGone(act: () => void): () => void
+  /** Registers a listener for a client disconnect. Returns a function that removes it. */
+  onGone(listener: () => void): () => void
 }
 
 export interface Turn<Admitted> {
   admitted: Admitted
-  /** To be called once, when the upload has ended: the next one has its turn. */
+  /** Frees the slot for the next upload. Call it exactly once, when the upload has ended. */
   end(): void
 }
 
 export interface UploadQueue {
   /**
-   * Waits for a turn, then calls `admit`. `null` of it means that it depends on uploads that have not ended: the client
-   * goes on waiting, first of its address, and `admit` is called again when one of its address ended here, or may have
-   * ended elsewhere. Throws what `admit` throws; `Refusal('busy')` if the line is full, or the wait was too long;
-   * `Refusal('malformed-multipart')` if the client went away meanwhile.
+   * Waits for a free slot, then calls `admit`. If `admit` resolves to `null`, admission depends on uploads in flight: the
+   * client keeps waiting at the head of its address's queue, and `admit` is called again when an upload of the address ends
+   * in this process, or may have ended in another. Throws whatever `admit` throws; `Refusal('busy')` if the queue is full or
+   * the wait is too long; `Refusal('malformed-multipart')` if the client disconnects while waiting.
    */
   enter<Admitted>(client: Client, admit: () => Promise<Admitted | null>): Promise<Turn<Admitted>>
-  /** How many are read now, and how many wait. */
+  /** Number of uploads being read, and waiting. */
   counts(): { reading: number; waiting: number }
 }
 
-/** With at least one upload. */
+/** An address with at least one upload. */
 interface Address {
   readonly name: string
   readonly network: Network
-  /** Uploads that have their turn. */
+  /** Uploads that have a slot. */
   reading: number
-  /** In the order of arrival. */
+  /** In order of arrival. */
   readonly waiting: Waiter[]
-  /** While its first upload waits for others to end: resolved when one of them may have. Else `null`. */
-  another: PromiseWithResolvers<void> | null
+  /** Set while the first upload waits for others to end; resolved when one of them may have ended. Otherwise `null`. */
+  retrySignal: PromiseWithResolvers<void> | null
 }
 
 interface Network {
@@ -67,32 +66,36 @@ interface Waiter {
   serial: number
   bytes: number
   client: Client
-  /** Calls `admit`. `null`: it is to wait on. Never rejects. */
+  /** Calls `admit`. `null`: must keep waiting. Never rejects. */
   attempt(): Promise<'admitted' | 'refused' | null>
   refuse(error: Refusal): void
-  /** Why it may not wait on, should its attempt come to nothing. */
-  isOver: Refusal | null
-  /** Ends its timer and its listener. `null` before it waits. */
+  /** Set if it must leave the queue (timeout or disconnect) in case its current attempt does not succeed. */
+  leaveReason: Refusal | null
+  /** Removes its timer and listener. `null` until it waits. */
   unwatch: (() => void) | null
 }
 
-/** When one that depends on others tries again, as some may have ended elsewhere. It doubles each time. Unit: milliseconds. */
-const FIRST_LOOK_MS = 100
-const MAX_LOOK_MS = 2000
+/**
+ * Retry delays while admission depends on uploads that may have ended in other processes. Doubles each time. Unit:
+ * milliseconds.
+ */
+const FIRST_RETRY_MS = 100
+const MAX_RETRY_MS = 2000
 
-/** What a waiting upload holds besides its bytes: connection, request and headers. */
+/** Memory overhead of a waiting upload: connection, request and headers. */
 const WAITER_BYTES = 8 * 1024
 
 const TOO_LONG = 'This upload waited too long for its turn. Please try again in a moment.'
-const ADDRESS_FULL = 'This address has as many uploads waiting as it may. Please wait for some to end.'
-const ALL_FULL = 'This server has as many uploads waiting as it can keep. Please try again in a moment.'
+const ADDRESS_FULL =
+  'Too many uploads from this address are waiting already. Please wait for some of them to finish.'
+const ALL_FULL = 'The upload queue of this server is full. Please try again in a moment.'
 const GONE = 'The connection was lost before the body ended.'
 
 export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
   const addresses = new Map<string, Address>()
   const networks = new Map<string, Network>()
-  /** Addresses with uploads that wait. The first one's turn is next. */
-  const round = new Set<Address>()
+  /** Addresses with waiting uploads, in round-robin order. */
+  const rotation = new Set<Address>()
   let serial = 0
   let reading = 0
   let waiting = 0
@@ -102,11 +105,11 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
     const known = addresses.get(name)
     if (known !== undefined) return known
     const network = networks.get(networkName) ?? { name: networkName, reading: 0, waiting: 0 }
-    return { name, network, reading: 0, waiting: [], another: null }
+    return { name, network, reading: 0, waiting: [], retrySignal: null }
   }
 
-  /** Remembers an address and its network as long as they have uploads. */
-  function remember(address: Address): void {
+  /** Keeps an address and its network in the maps as long as they have uploads. */
+  function updateMaps(address: Address): void {
     const { name, network } = address
     if (address.reading > 0 || address.waiting.length > 0) addresses.set(name, address)
     else addresses.delete(name)
@@ -118,30 +121,30 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
     reading += change
     address.reading += change
     address.network.reading += change
-    remember(address)
+    updateMaps(address)
   }
 
   function countWaiting(address: Address, { bytes }: Waiter, change: 1 | -1): void {
     waiting += change
     waitingBytes += change * bytes
     address.network.waiting += change
-    remember(address)
+    updateMaps(address)
   }
 
   /**
-   * Half of all turns are anybody's, a quarter is for addresses of which nothing is read, the last quarter for networks of
-   * which nothing is read: a few hundred addresses that send as slowly as they may keep nobody out.
+   * Half of all slots are open to everyone. The third quarter is reserved for addresses without an upload being read, the
+   * last quarter for networks without one. So a few hundred addresses that upload as slowly as possible cannot lock others
+   * out.
    */
-  function hasTurn({ reading: ofAddress, network }: Address): boolean {
+  function hasSlot({ reading: ofAddress, network }: Address): boolean {
     if (ofAddress >= limits.uploadsAtOnce || reading >= limits.uploadsRead) return false
     if (reading < limits.uploadsRead / 2) return true
     return reading < limits.uploadsRead * 0.75 ? ofAddress === 0 : network.reading === 0
   }
 
-  /** The next address in the round with a turn. */
   function next(): Address | null {
     if (reading >= limits.uploadsRead) return null
-    for (const address of round) if (address.another === null && hasTurn(address)) return address
+    for (const address of rotation) if (address.retrySignal === null && hasSlot(address)) return address
     return null
   }
 
@@ -149,107 +152,107 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
     for (let address = next(); address !== null; address = next()) void tryFirst(address)
   }
 
-  /** Tries the upload that waits longest, and moves its address to the end of the round. */
+  /** Tries to admit the address's oldest upload, and moves the address to the end of the rotation. */
   function tryFirst(address: Address): Promise<boolean> {
     const first = address.waiting[0]!
     remove(address, first)
-    if (round.delete(address)) round.add(address)
+    if (rotation.delete(address)) rotation.add(address)
     return tryOne(address, first)
   }
 
-  /** `false` if nothing came of it, and it waits on. */
+  /** `false` if the upload was neither admitted nor refused and keeps waiting. */
   async function tryOne(address: Address, waiter: Waiter): Promise<boolean> {
     countReading(address, 1)
     const outcome = await waiter.attempt()
-    const waitsOn = outcome === null && waiter.isOver === null
-    if (waitsOn) {
+    const keepsWaiting = outcome === null && waiter.leaveReason === null
+    if (keepsWaiting) {
       insert(address, waiter)
-      if (address.another === null) void tryAgain(address)
+      if (address.retrySignal === null) void retryFirst(address)
     } else waiter.unwatch?.()
-    if (outcome === null && waiter.isOver !== null) waiter.refuse(waiter.isOver)
+    if (outcome === null && waiter.leaveReason !== null) waiter.refuse(waiter.leaveReason)
     if (outcome !== 'admitted') {
       countReading(address, -1)
       admitNext()
     }
-    return !waitsOn
+    return !keepsWaiting
   }
 
   /**
-   * Retries the first upload of an address until it is admitted or refused. Stops when the address has no turn: then it waits as
-   * all others do.
+   * Retries the address's first upload until it is admitted or refused. Stops when the address has no slot; the upload then
+   * waits like all others.
    */
-  async function tryAgain(address: Address): Promise<void> {
-    let isOver = false
-    address.another = Promise.withResolvers()
-    for (let delayMs = FIRST_LOOK_MS; !isOver; delayMs = Math.min(MAX_LOOK_MS, delayMs * 2)) {
-      const timer = setTimeout(address.another.resolve, delayMs)
-      await address.another.promise
+  async function retryFirst(address: Address): Promise<void> {
+    let isDone = false
+    address.retrySignal = Promise.withResolvers()
+    for (let delayMs = FIRST_RETRY_MS; !isDone; delayMs = Math.min(MAX_RETRY_MS, delayMs * 2)) {
+      const timer = setTimeout(address.retrySignal.resolve, delayMs)
+      await address.retrySignal.promise
       clearTimeout(timer)
-      // Made before the attempt, so that no upload that ends during it is missed.
-      address.another = Promise.withResolvers()
-      isOver = address.waiting.length === 0 || !hasTurn(address) || (await tryFirst(address))
+      // Renewed before the attempt, so that an upload that ends during it is not missed.
+      address.retrySignal = Promise.withResolvers()
+      isDone = address.waiting.length === 0 || !hasSlot(address) || (await tryFirst(address))
     }
-    address.another = null
+    address.retrySignal = null
     admitNext()
   }
 
   function end(address: Address): void {
     countReading(address, -1)
-    address.another?.resolve()
+    address.retrySignal?.resolve()
     admitNext()
   }
 
-  /** Behind those that came earlier, even if it was tried before. */
+  /** Inserts by order of arrival, even if it was tried before. */
   function insert(address: Address, waiter: Waiter): void {
-    const later = address.waiting.findIndex(({ serial }) => serial > waiter.serial)
-    address.waiting.splice(later < 0 ? address.waiting.length : later, 0, waiter)
-    round.add(address)
+    const index = address.waiting.findIndex(({ serial }) => serial > waiter.serial)
+    address.waiting.splice(index < 0 ? address.waiting.length : index, 0, waiter)
+    rotation.add(address)
     countWaiting(address, waiter, 1)
     waiter.unwatch ??= watch(address, waiter)
   }
 
-  /** `false` if it does not wait: it is being tried. */
+  /** `false` if it is not in the queue because an attempt is in progress. */
   function remove(address: Address, waiter: Waiter): boolean {
     const at = address.waiting.indexOf(waiter)
     if (at < 0) return false
     address.waiting.splice(at, 1)
-    if (address.waiting.length === 0) round.delete(address)
+    if (address.waiting.length === 0) rotation.delete(address)
     countWaiting(address, waiter, -1)
     return true
   }
 
   function watch(address: Address, waiter: Waiter): () => void {
     const leave = (error: Refusal) => {
-      waiter.isOver = error
+      waiter.leaveReason = error
       drop(address, waiter, error)
     }
     const timer = setTimeout(() => leave(new Refusal('busy', TOO_LONG)), limits.waitMs)
-    const ignore = waiter.client.onGone(() => leave(new Refusal('malformed-multipart', GONE)))
+    const removeListener = waiter.client.onGone(() => leave(new Refusal('malformed-multipart', GONE)))
     return () => {
       clearTimeout(timer)
-      ignore()
+      removeListener()
     }
   }
 
-  /** One that is being tried is told what comes of that. */
+  /** Refuses a waiting upload. One that is being tried is left to its attempt. */
   function drop(address: Address, waiter: Waiter, error: Refusal): void {
     if (!remove(address, waiter)) return
     waiter.unwatch?.()
     waiter.refuse(error)
-    if (address.waiting.length === 0) address.another?.resolve()
+    if (address.waiting.length === 0) address.retrySignal?.resolve()
   }
 
   /**
-   * Makes room by refusing the latest upload of the address that has most waiting, in the network that has most waiting. Throws
-   * `Refusal('busy')` if that is `address` itself.
+   * Makes room by refusing the newest upload of the address with the most waiting uploads, in the network with the most
+   * waiting uploads. Throws `Refusal('busy')` if that is `address` itself.
    */
   function makeRoom(address: Address, bytes: number): void {
     if (address.waiting.length >= limits.waitingOfAddress) throw new Refusal('busy', ADDRESS_FULL)
     while (waitingBytes + bytes > limits.waitingBytes) {
-      let most = address
-      for (const other of round) if (waitsMore(other, most)) most = other
-      if (most === address) throw new Refusal('busy', ALL_FULL)
-      drop(most, most.waiting.at(-1)!, new Refusal('busy', ALL_FULL))
+      let largest = address
+      for (const other of rotation) if (hasMoreWaiting(other, largest)) largest = other
+      if (largest === address) throw new Refusal('busy', ALL_FULL)
+      drop(largest, largest.waiting.at(-1)!, new Refusal('busy', ALL_FULL))
     }
   }
 
@@ -275,11 +278,11 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
         client,
         attempt,
         refuse: reject,
-        isOver: null,
+        leaveReason: null,
         unwatch: null,
       }
-      const isFirst = address.waiting.length === 0 && address.another === null
-      if (isFirst && hasTurn(address)) void tryOne(address, waiter)
+      const isFirst = address.waiting.length === 0 && address.retrySignal === null
+      if (isFirst && hasSlot(address)) void tryOne(address, waiter)
       else {
         makeRoom(address, bytes)
         insert(address, waiter)
@@ -290,8 +293,8 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
   }
 }
 
-/** One network may have many addresses. */
-function waitsMore(one: Address, other: Address): boolean {
-  const more = one.network.waiting - other.network.waiting || one.waiting.length - other.waiting.length
-  return more > 0
+/** Compares by network first, as one network may have many addresses. */
+function hasMoreWaiting(one: Address, other: Address): boolean {
+  const difference = one.network.waiting - other.network.waiting || one.waiting.length - other.waiting.length
+  return difference > 0
 }

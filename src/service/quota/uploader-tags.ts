@@ -1,7 +1,7 @@
 /**
- * Tags that tell which uploads are of one uploader, and which of one network, without an address: HMACs under two random
- * salts of 48 hours that begin 24 hours apart. Two uploads within 24 hours share a tag, across midnight too; those more
- * than 48 hours apart share none.
+ * Tags that link uploads of the same uploader or network without storing addresses: HMACs under two random salts, each valid
+ * for 48 hours and starting 24 hours apart. Two uploads within 24 hours share a tag, even across midnight; uploads more than
+ * 48 hours apart share none.
  */
 import type { Ledger } from '../../stores/ledger.ts'
 import { NETWORK_TAG_LENGTH, TAG_LENGTH, type UploaderTags } from '../../stores/uploader-tags.ts'
@@ -14,7 +14,7 @@ interface Client {
   network: string
 }
 
-/** The tags of an upload that is stored as `id`, to be recorded with it. */
+/** Computes the tags to record with the upload that is stored as `id`. */
 export type TagsOf = (id: string, client: Client) => Promise<UploaderTags>
 
 export function createTagsOf(parts: {
@@ -23,9 +23,9 @@ export function createTagsOf(parts: {
   now: () => number
 }): TagsOf {
   const { ledger, hashes, now } = parts
-  /** `day`: counted from the epoch. */
+  /** `day`: days since the epoch. */
   async function tagOf({ address, network }: Client, day: number): Promise<string> {
-    // Labels of their own: no tag is ever a bucket of the quota. 64 bits tell apart what two days bring.
+    // Distinct labels keep tags apart from quota buckets. 64 bits are enough to distinguish the uploads of two days.
     const salt = await ledger.daySalt(utcDayOf(day * DAY_MS), 'links')
     const ofNetwork = hashes.hmacSha256(salt, `network ${network}`).slice(0, NETWORK_TAG_LENGTH)
     return (ofNetwork + hashes.hmacSha256(salt, `uploader ${address}`)).slice(0, TAG_LENGTH)

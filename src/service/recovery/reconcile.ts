@@ -1,29 +1,28 @@
-/** A store or a ledger that is older than the other, as a restored copy is, brought to what is known of both. */
+/** Reconciles store and ledger after one of them was restored from an older copy. */
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import type { Tombstone } from '../../stores/tombstones.ts'
 import { lastOf } from './tombstone-files.ts'
-import { compared, setOf } from './transfer.ts'
+import { compareListings, toSet } from './transfer.ts'
 
-/** Ids of one question. */
-const PAGE = 1000
+const PAGE_SIZE = 1000
 
-/** Ids that must not be there, in order. */
+/** IDs of images that must not exist any more, in ascending order. */
 export async function* goneIds(ledger: Pick<Ledger, 'goneIds'>): AsyncGenerator<string> {
   for (let last = ''; ; ) {
-    const page = await ledger.goneIds(last, PAGE)
+    const page = await ledger.goneIds(last, PAGE_SIZE)
     yield* page
-    if (page.length < PAGE) return
+    if (page.length < PAGE_SIZE) return
     last = page.at(-1)!
   }
 }
 
-/** Removes what is gone by the ledger. The ids that were there. */
+/** Removes images that are gone by the ledger. Returns the IDs that still existed. */
 export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: ObjectStore): Promise<string[]> {
-  const held = await setOf(objects.listHeld())
+  const held = await toSet(objects.listHeld())
   const removed: string[] = []
-  // Both are in one order. To ask the store for each of a million ids would take hours.
-  for await (const { id, isThere } of compared(goneIds(ledger), objects.list())) {
+  // Merges two sorted listings, as a million lookups in the store would take hours.
+  for await (const { id, isThere } of compareListings(goneIds(ledger), objects.list())) {
     if (!isThere && !held.has(id)) continue
     if ((await removeAnywhere(objects, id)) !== null) removed.push(id)
   }
@@ -31,8 +30,8 @@ export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: Objec
 }
 
 /**
- * Records what was deleted while the ledger was away: the store alone remembers, by an id that it retired. `copy`: of the
- * store, from before; only what it still has matters.
+ * Records deletions made while the ledger was unavailable, which only the store knows of, by their retired IDs. `copy`: an
+ * older copy of the store; only images that it still has matter.
  */
 export async function recordRetired(
   ledger: Pick<Ledger, 'isGone' | 'recordDeletion'>,
@@ -48,19 +47,19 @@ export async function recordRetired(
     if (found === 'retired' && !(await ledger.isGone(id))) await ledger.recordDeletion(id, new Date(now()))
   }
 
-  for await (const { id, isThere } of compared(copy.list(), objects.list())) {
+  for await (const { id, isThere } of compareListings(copy.list(), objects.list())) {
     if (!isThere) await record(id)
   }
   for await (const id of copy.listHeld()) await record(id)
 }
 
-/** Held by the operator, or hidden until it is scanned. */
+/** Whether the image is held by the operator, or hidden until it is scanned. */
 export async function isToBeHeld(id: string, ledger: Pick<Ledger, 'whyAbsent'>): Promise<boolean> {
   const state = (await ledger.whyAbsent(id))?.state
   return state === 'held' || state === 'scanning'
 }
 
-/** Holds what is held by the ledger, and nothing else. Ids that could not be released, because they are damaged. */
+/** Makes the store hold exactly the images held by the ledger. Returns IDs that could not be released because of damage. */
 export async function holdAsDecided(
   ledger: Pick<Ledger, 'heldIds'>,
   objects: ObjectStore,
@@ -78,8 +77,8 @@ export async function holdAsDecided(
   return damaged
 }
 
-/** Brings a ledger that knows nothing, and the store beside it, to what tombstones tell. What is held stays held. */
-export async function applyToAll(
+/** Applies tombstones to an empty ledger and the store next to it. Held images stay held. */
+export async function restoreFromTombstones(
   tombstones: readonly Tombstone[],
   ledger: Ledger,
   objects: ObjectStore,
@@ -88,7 +87,7 @@ export async function applyToAll(
   await bringStoreUp(ledger, objects)
 }
 
-/** Removes and holds in a store, which is a copy, what the ledger says. Doing it twice is harmless. How many were visible. */
+/** Removes and holds images in a copy of the store as the ledger says. Idempotent. Returns the number of changed images. */
 export async function bringStoreUp(
   ledger: Pick<Ledger, 'goneIds' | 'heldIds'>,
   objects: ObjectStore,

@@ -1,22 +1,22 @@
 /**
- * Tombstones as they are kept in the second place. A file has a line for each, with a checksum of its own, so that a file
- * that is torn or rotten loses no more than the lines that are:
+ * File format of tombstones in their second location. Each line is a tombstone with its own checksum, so that a torn or
+ * corrupt file loses no more than the affected lines:
  *
  *     20261122T194500123Z-3fa9c1d2.jsonl    {"at":1795376700123,"order":1,"act":"delete","subject":"…"} 5d41402abc4b2a76
  *     followed.json                         {"until":"2026-11-22T19:45:50.000Z"}
  *     place.json                            {"id":"6f1c9a52-…"}
  *
- * Names sort by time. Lines may come twice, and in any order: `at` and `order` say what came last.
+ * Names sort by time. Lines may be duplicated and in any order: `at` and `order` determine which came last.
  */
-import { forEachAtOnce } from '../../async.ts'
+import { forEachConcurrent } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Tombstone, TombstoneAct } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
 
-/** Every change before its `until` is in the files beside it. */
+/** Watermark: every change before its `until` is in the files next to it. */
 const FOLLOWED = 'followed.json'
 
-/** Which place this is: a folder of the same name may be on another disk. */
+/** Identifies the location: a folder of the same name may be on a different disk. */
 const IDENTITY = 'place.json'
 
 const NAME = /^\d{8}T\d{9}Z-[0-9a-f]{8}(-merged)?\.jsonl$/
@@ -36,25 +36,24 @@ export function isTombstoneAct(act: string): act is TombstoneAct {
 
 const CHECKSUM_DIGITS = 16
 
-/** Files that are read at once. */
-const READ_AT_ONCE = 16
+const READ_CONCURRENCY = 16
 
-/** Files are merged once there are this many, and this many at a time: a restore reads each. */
-const MERGED_AT_ONCE = 500
+/** Files are merged in groups of this size once there are as many, as a restore has to read every file. */
+const MERGE_BATCH = 500
 
-/** What one file of merged lines may have. Unit: bytes. */
-const MERGED_BYTES = 8 * 1024 * 1024
+/** Maximum size of a merged file. Unit: bytes. */
+const MAX_MERGED_BYTES = 8 * 1024 * 1024
 
-/** A file that is younger may be another process's, which wrote it a moment ago. */
+/** Younger files are not merged, as another process may just have written them. */
 const MERGE_AGE_MS = 60 * 60_000
 
 export interface FoundTombstones {
-  /** The place's id. `null` if it has none. */
+  /** The location's ID. `null` if it has none. */
   id: string | null
   tombstones: Tombstone[]
-  /** Every change before it is among them. `null` if that is not known. Epoch milliseconds. */
+  /** Every change before this time is included. `null` if unknown. Epoch milliseconds. */
   until: number | null
-  /** Names of files with lines that can't be read. */
+  /** Names of files with unreadable lines. */
   damaged: string[]
 }
 
@@ -66,19 +65,19 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
     return `${text} ${checksum(text)}\n`
   }
 
-  /** `null`: it is torn or rotten. */
+  /** `null` if the line is torn or corrupt, or of an unknown kind. */
   function tombstoneOf(line: string): Tombstone | null {
     const end = line.lastIndexOf(' ')
     const text = line.slice(0, end)
     if (end < 0 || checksum(text) !== line.slice(end + 1)) return null
     const { at, order, act, subject, rule = '', digests } = JSON.parse(text) as Tombstone & { rule?: string }
-    // A newer version may know more.
+    // Acts unknown to this version were written by a newer one.
     return isTombstoneAct(act) ? { at, order, act, subject, rule, ...(digests && { digests }) } : null
   }
 
   async function readFile(name: string): Promise<{ tombstones: Tombstone[]; isWhole: boolean }> {
     const bytes = await files.read(name)
-    // Merged meanwhile: another listing has the file that replaced it.
+    // Merged in the meantime: a new listing has the file that replaced it.
     if (bytes === null) return { tombstones: [], isWhole: false }
     const lines = new TextDecoder().decode(bytes).split('\n')
     const isEnded = lines.pop() === ''
@@ -87,7 +86,7 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
     return { tombstones, isWhole: isEnded && tombstones.length === lines.length }
   }
 
-  /** `null` if there is no such file. A damaged one says nothing. */
+  /** `null` if there is no such file. A damaged file reads as an empty object. */
   async function readJson(name: string): Promise<Record<string, unknown> | null> {
     const bytes = await files.read(name)
     if (bytes === null) return null
@@ -101,13 +100,13 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
   const writeJson = (name: string, value: object) =>
     files.write(name, new TextEncoder().encode(`${JSON.stringify(value)}\n`))
 
-  /** `null` if nobody ever wrote to the place. Epoch milliseconds. */
+  /** The watermark. `null` if the location was never written to. Epoch milliseconds. */
   async function until(): Promise<number | null> {
     const followed = await readJson(FOLLOWED)
     return followed && (Date.parse(String(followed.until)) || 0)
   }
 
-  /** `null` if it has none yet. */
+  /** The location's ID. `null` if it has none yet. */
   async function id(): Promise<string | null> {
     const place = await readJson(IDENTITY)
     return typeof place?.id === 'string' ? place.id : null
@@ -123,11 +122,11 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
     identify: (id: string) => writeJson(IDENTITY, { id }),
 
     async read(): Promise<FoundTombstones> {
-      // Before the files: what is written meanwhile is more, not less.
+      // Read before the files: anything written in the meantime only adds to them.
       const followed = await until()
       const names = (await files.names()).filter((name) => NAME.test(name))
       const found: FoundTombstones = { id: await id(), tombstones: [], until: followed || null, damaged: [] }
-      await forEachAtOnce(names, READ_AT_ONCE, async (name) => {
+      await forEachConcurrent(names, READ_CONCURRENCY, async (name) => {
         const { tombstones, isWhole } = await readFile(name)
         for (const each of tombstones) found.tombstones.push(each)
         if (!isWhole) found.damaged.push(name)
@@ -136,22 +135,22 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
       return found
     },
 
-    /** Makes one file of many small ones. Killed in the middle, it leaves lines twice. */
+    /** Merges many small files into one. If killed in the middle, it leaves duplicate lines. */
     async merge(now: number): Promise<void> {
       const newest = nameOf(now - MERGE_AGE_MS)
       const small = (await files.names()).filter(
         (name) => NAME.test(name) && !name.endsWith('-merged.jsonl') && name < newest,
       )
-      for (let at = 0; at + MERGED_AT_ONCE <= small.length; at += MERGED_AT_ONCE) {
+      for (let at = 0; at + MERGE_BATCH <= small.length; at += MERGE_BATCH) {
         const merged: string[] = []
         const pieces: string[] = []
         let size = 0
-        for (const name of small.slice(at, at + MERGED_AT_ONCE)) {
+        for (const name of small.slice(at, at + MERGE_BATCH)) {
           const { tombstones, isWhole } = await readFile(name)
-          // A damaged one stays as it is: a restore names it.
+          // A damaged file is kept, so that a restore can report it.
           if (!isWhole) continue
           const text = tombstones.map(lineOf).join('')
-          if (size + text.length > MERGED_BYTES) break
+          if (size + text.length > MAX_MERGED_BYTES) break
           size += text.length
           pieces.push(text)
           merged.push(name)
@@ -165,7 +164,7 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
   }
 }
 
-/** Random at its end: two processes never write the same. */
+/** Ends with a random number, so that no two processes write the same file. */
 function nameOf(now: number): string {
   const time = new Date(now).toISOString().replace(/[-:.]/g, '')
   const random = crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, '0')
@@ -173,18 +172,18 @@ function nameOf(now: number): string {
 }
 
 /**
- * What holds in the end, to be applied to a ledger in this order: of each image and each digest the last change, but that what
- * is gone stays gone.
+ * The effective tombstones, in the order in which to apply them to a ledger: the last change per image and digest, except
+ * that deletions and removals are final.
  */
 export function lastOf(tombstones: readonly Tombstone[]): Tombstone[] {
   const last = new Map<string, Tombstone>()
-  /** The last change that is not final. */
+  /** The last non-final change per subject. */
   const decided = new Map<string, Tombstone>()
   for (const tombstone of tombstones) {
     putIfLater(last, tombstone)
     if (FINAL[tombstone.act] === undefined) putIfLater(decided, tombstone)
   }
-  // The operator let go of the bytes of an image that its uploader deleted.
+  // The operator released the bytes of an image that its uploader deleted.
   const released = [...decided.values()].filter(
     ({ act, subject }) => act === 'release' && last.get(subject)!.act === 'delete',
   )
@@ -196,7 +195,7 @@ function putIfLater(of: Map<string, Tombstone>, tombstone: Tombstone): void {
   if (known === undefined || isLater(tombstone, known)) of.set(tombstone.subject, tombstone)
 }
 
-/** The operator's removal counts more than a deletion: the public is told why. */
+/** A removal by the operator outranks a deletion by the uploader, as visitors are given its reason. */
 const FINAL: Partial<Record<TombstoneAct, number>> = { delete: 1, remove: 2 }
 
 function isLater(one: Tombstone, other: Tombstone): boolean {

@@ -1,45 +1,45 @@
 /**
- * Deletions, removals, holds and blocks, written to a second place that survives the disk. Each leaves a tombstone in the
- * ledger, in the transaction of the change, and stays there until it is in the second place: if a process dies before
- * that, another writes it. Nobody who deletes or decides waits for that.
+ * Replicates deletions, removals, holds and blocks to a second location that survives a lost disk. Each change leaves a
+ * tombstone in the ledger, in the same transaction (an outbox), where it stays until it is written to the second location,
+ * by another process if this one dies. Asynchronous: deletions and decisions don't wait for it.
  */
 
-import { backoffMs, createIntervalJob, type Rounds } from '../../async.ts'
+import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { APPLIED, REACHED, type Tombstone } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
-import { applyToAll } from './reconcile.ts'
+import { restoreFromTombstones } from './reconcile.ts'
 import { createTombstoneFiles, isTombstoneAct, lastOf } from './tombstone-files.ts'
 
-/** Writes what is due, also what earlier or other processes left; `stop` writes once more. */
-export interface Tombstones extends Rounds {
-  /** How many are queued, and the age of the oldest in seconds. `null` if there is no second place. */
+/** The job writes pending tombstones, including those left by earlier or other processes; `stop` flushes once more. */
+export interface Tombstones extends BackgroundJob {
+  /** Queue length, and the age of the oldest tombstone in seconds. `null` if there is no second location. */
   pending(): Promise<{ count: number; oldestSeconds: number } | null>
 }
 
 const INTERVAL_MS = 1000
 
-/** A process that dies gives back its claim after this time. One that writes more slowly may write twice, which is harmless. */
+/** Lease of a claim: another process takes over after this time. A slower write may be duplicated, which is harmless. */
 const LEASE_MS = 10_000
 
-/** Most tombstones of one file. */
+/** Maximum number of tombstones per file. */
 const BATCH = 1000
 
-/** What waits would be lost with the disk: a place that is back is not kept waiting. */
+/** Short, as pending tombstones would be lost with the disk: writing resumes soon after the location is reachable again. */
 const MAX_RETRY_MS = 15_000
 
-/** How often all servers together write down that nothing waits. */
+/** How often the watermark is advanced, by all servers together. */
 const FOLLOW_RATE = { intervalMs: 20_000, burst: 1 }
 
-/** A change is committed within this time of its own. */
+/** A change is committed within this time after its timestamp. */
 const COMMITTED_MS = 10_000
 
-/** How often they look whether there is something to merge. */
+/** How often files are checked for merging, by all servers together. */
 const MERGE_RATE = { intervalMs: 60 * 60_000, burst: 1 }
 
-/** There is no second place. */
+/** For instances without a second location. */
 export const NO_TOMBSTONES: Tombstones = {
   pending: async () => null,
   start: () => {},
@@ -51,12 +51,12 @@ export function createTombstones(parts: {
   objects: ObjectStore
   files: Files
   hashes: Hashes
-  /** As the ledger names it. */
+  /** The location's name in the ledger. */
   place: string
-  /** The ledger leaves tombstones for this place for the first time. */
+  /** Whether the ledger is used with this location for the first time. */
   isNew: boolean
   now: () => number
-  /** Hears of the first failure of several in a row, and of the end of them. */
+  /** Called for the first of several consecutive failures; `onRecovery` when they end. */
   onFailure: (error: unknown) => void
   onRecovery: () => void
   intervalMs?: number
@@ -66,25 +66,25 @@ export function createTombstones(parts: {
   let isPrepared = false
   let { isNew: isNewToLedger } = parts
   let failures = 0
-  /** Nothing is tried before. */
-  let quietUntil = 0
+  /** No attempts before this time. */
+  let retryAt = 0
   let followedAt = 0
   let isStarted = false
 
   async function prepare(): Promise<void> {
     if (isPrepared) return
     const facts = await ledger.facts()
-    // Until it was reached once, also by a server that did not get far. If it is missing later, its disk is not there.
+    // Creates the location only until it was first reached. If it is missing later, its disk is not mounted.
     const isNew = isNewToLedger || facts[REACHED] !== parts.place
     if (isNew) await parts.files.make()
     const isEmpty = (await files.until()) === null
     const found = await files.id()
     const isApplied = facts[APPLIED] === (found ?? 'yes')
-    // A ledger that was lost begins anew, or its disk was not mounted so far.
-    if (!isEmpty && !isApplied) await applyToAll(await olderChanges(), ledger, objects)
+    // The ledger was lost and recreated, or the location's disk was not mounted before.
+    if (!isEmpty && !isApplied) await restoreFromTombstones(await olderChanges(), ledger, objects)
     if (isEmpty || !isApplied || found === null) {
       const id = found ?? crypto.randomUUID()
-      // First, for it throws if the place is away.
+      // First, as it throws if the location is unreachable.
       if (found === null) await files.identify(id)
       if (!isNew && (isEmpty || !isApplied)) await ledger.repeatTombstones(now())
       await ledger.writeFacts({ [APPLIED]: id }, { replace: true })
@@ -95,11 +95,11 @@ export function createTombstones(parts: {
     isPrepared = true
   }
 
-  /** What the place has, but for what was decided anew while it was away. */
+  /** The location's tombstones, except those superseded by changes made while it was unreachable. */
   async function olderChanges(): Promise<Tombstone[]> {
     const { tombstones } = await files.read()
     const since = new Set(await ledger.waitingTombstones())
-    // Those already written too: they went to the folder that stood there while the disk was not mounted.
+    // Includes changes already written: they went to the empty mount point while the disk was not mounted.
     for await (const { at, act, subject, rule } of ledger.everyAuditEntry()) {
       if (isTombstoneAct(act)) since.add({ at: Date.parse(at), order: Infinity, act, subject, rule })
     }
@@ -121,37 +121,37 @@ export function createTombstones(parts: {
   }
 
   async function follow(): Promise<void> {
-    const lookedAt = now()
-    if (Math.abs(lookedAt - followedAt) < FOLLOW_RATE.intervalMs) return
-    followedAt = lookedAt
-    if ((await ledger.takeTurn('tombstones.follow', lookedAt, FOLLOW_RATE)) > 0) return
-    // A disk was mounted there, or is no more.
+    const at = now()
+    if (Math.abs(at - followedAt) < FOLLOW_RATE.intervalMs) return
+    followedAt = at
+    if ((await ledger.takeTurn('tombstones.follow', at, FOLLOW_RATE)) > 0) return
+    // A disk was mounted or unmounted there.
     if ((await files.id()) !== (await ledger.facts())[APPLIED]) {
       isPrepared = false
       await prepare()
       return
     }
     if ((await ledger.pendingTombstones()).count > 0) return
-    await files.follow(lookedAt - COMMITTED_MS)
+    await files.follow(at - COMMITTED_MS)
     if ((await ledger.takeTurn('tombstones.merge', now(), MERGE_RATE)) === 0) await files.merge(now())
   }
 
-  async function round(): Promise<void> {
-    if (performance.now() < quietUntil) return
+  async function run(): Promise<void> {
+    if (performance.now() < retryAt) return
     try {
       await prepare()
       while (await writeSome());
       await follow()
     } catch (error) {
       if (failures === 0) onFailure(error)
-      quietUntil = performance.now() + Math.min(MAX_RETRY_MS, backoffMs(failures++))
+      retryAt = performance.now() + Math.min(MAX_RETRY_MS, backoffMs(failures++))
       return
     }
     if (failures > 0) onRecovery()
     failures = 0
   }
 
-  const job = createIntervalJob(round, parts.intervalMs ?? INTERVAL_MS, onFailure)
+  const job = createIntervalJob(run, parts.intervalMs ?? INTERVAL_MS, onFailure)
 
   return {
     async pending() {

@@ -1,4 +1,4 @@
-/** Brings images from one store into another: each once, whole, and with the digest of its record. */
+/** Copies images from one store to another, and verifies each copy against the digest in its record. */
 
 import { sleep } from '../../async.ts'
 import type { Segment } from '../../formats/image.ts'
@@ -20,24 +20,23 @@ import {
 import { expiryOf } from '../images/expiry.ts'
 
 export interface Transfer {
-  /** Brought over. */
   copied: number
   bytes: number
-  /** Already there. */
+  /** Already in the target. */
   kept: number
-  /** Ids that can't be read, or whose bytes are not those of their record. */
+  /** IDs that cannot be read, or whose bytes don't match their record. */
   damaged: string[]
-  /** Ids that were there and damaged, and are whole again. */
+  /** IDs that were damaged in the target and have been repaired. */
   healed: string[]
 }
 
-const AT_ONCE = 16
+const CONCURRENCY = 16
 
 /**
- * Brings over what `to` has not. Both are listed in one order, so that nothing is asked for twice and an interrupted
- * transfer goes on where it was. What is held in `from` is held in `to`, and the other way round. `bytesPerSecond`: an
- * upper bound, `null` for none. `heal`: reads what is there already, and replaces what is damaged. `staysHeld`: ids that are
- * not released in `to`, since somebody who knows better holds them.
+ * Copies images missing in `to`. Merges two sorted listings, so that no image needs a lookup and an interrupted transfer can
+ * resume. Images are held in `to` exactly if they are held in `from`. `bytesPerSecond`: rate limit, `null` for none. `heal`:
+ * verifies images that already exist, and replaces damaged ones. `staysHeld`: IDs not to be released in `to`, as they are
+ * held for another reason.
  */
 export async function transferImages(options: {
   from: ObjectStore
@@ -52,10 +51,10 @@ export async function transferImages(options: {
   const startedAt = performance.now()
   const inFlight = new Set<Promise<void>>()
   const failures: unknown[] = []
-  // Few: each is a decision of the operator's.
-  const held = await setOf(to.listHeld())
-  /** Held before `from` is listed, and not listed yet: one that is released meanwhile may be in neither of its lists. */
-  const unseen = await setOf(from.listHeld())
+  // Fits in memory: each hold is a decision of the operator's.
+  const held = await toSet(to.listHeld())
+  /** Held in `from` at the start and not listed since: an image released meanwhile may appear in neither listing. */
+  const unseen = await toSet(from.listHeld())
 
   function count(bytes: number | null): void {
     if (bytes === null) transfer.kept++
@@ -65,15 +64,15 @@ export async function transferImages(options: {
     }
   }
 
-  async function mend(id: string, source: Source): Promise<void> {
+  async function healIfAsked(id: string, source: Source): Promise<void> {
     if (heal && (await healImage(id, source, to))) transfer.healed.push(id)
   }
 
-  async function bring(id: string, isThere: boolean): Promise<void> {
+  async function transferVisible(id: string, isThere: boolean): Promise<void> {
     try {
       // Released since the last transfer.
       const isHeld = held.delete(id)
-      if (isThere || isHeld) await mend(id, from)
+      if (isThere || isHeld) await healIfAsked(id, from)
       if (isHeld && !staysHeld?.has(id)) await to.release(id)
       count(isThere || isHeld ? null : await copyImage(id, from, to))
     } catch (error) {
@@ -83,13 +82,13 @@ export async function transferImages(options: {
     onProgress?.(transfer, id)
   }
 
-  async function bringHeld(id: string): Promise<void> {
+  async function transferHeld(id: string): Promise<void> {
     const source = { open: from.openHeld }
     try {
-      await mend(id, source)
+      await healIfAsked(id, source)
       if (held.has(id)) return
       const bytes = await copyImage(id, source, to)
-      // It may have been visible when it was brought over first.
+      // An earlier transfer may have copied it while it was visible.
       await to.hold(id)
       transfer.copied++
       transfer.bytes += bytes ?? 0
@@ -99,7 +98,7 @@ export async function transferImages(options: {
     }
   }
 
-  for await (const { id, isThere } of compared(from.list(), to.list())) {
+  for await (const { id, isThere } of compareListings(from.list(), to.list())) {
     if (failures.length > 0) break
     unseen.delete(id)
     if (isThere && !heal) {
@@ -108,29 +107,29 @@ export async function transferImages(options: {
     }
     if (bytesPerSecond !== null)
       await sleep((transfer.bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt))
-    const work = bring(id, isThere).finally(() => inFlight.delete(work))
+    const work = transferVisible(id, isThere).finally(() => inFlight.delete(work))
     inFlight.add(work)
-    if (inFlight.size >= AT_ONCE) await Promise.race(inFlight)
+    if (inFlight.size >= CONCURRENCY) await Promise.race(inFlight)
   }
   await Promise.all(inFlight)
   if (failures.length === 0) {
     for await (const id of from.listHeld()) {
       unseen.delete(id)
-      await bringHeld(id)
+      await transferHeld(id)
     }
     for (const id of unseen) {
-      if (await isIn(from.head(id))) await bring(id, await isIn(to.head(id)))
-      else if (await isIn(from.headHeld(id))) await bringHeld(id)
+      if (await isIn(from.head(id))) await transferVisible(id, await isIn(to.head(id)))
+      else if (await isIn(from.headHeld(id))) await transferHeld(id)
     }
   }
   if (failures.length > 0) throw failures[0]
   return transfer
 }
 
-/** Removes from `to` what `from` has no more, neither visible nor held. How many. */
+/** Removes images from `to` that `from` no longer has, neither visible nor held. Returns their number. */
 export async function pruneImages(from: ObjectStore, to: ObjectStore): Promise<number> {
   let pruned = 0
-  for await (const { id, isThere } of compared(to.list(), from.list())) {
+  for await (const { id, isThere } of compareListings(to.list(), from.list())) {
     if (!isThere && !(await isAnywhere(id, from)) && (await to.remove(id))) pruned++
   }
   for await (const id of to.listHeld()) {
@@ -139,12 +138,12 @@ export async function pruneImages(from: ObjectStore, to: ObjectStore): Promise<n
   return pruned
 }
 
-/** Also one that is held or released between the questions: it is asked for as visible before and after. */
+/** Checks visible images before and after held ones, so that an image held or released meanwhile is not missed. */
 async function isAnywhere(id: string, { head, headHeld }: ObjectStore): Promise<boolean> {
   return (await isIn(head(id))) || (await isIn(headHeld(id))) || (await isIn(head(id)))
 }
 
-/** A damaged one is there. */
+/** `true` for a damaged image too. */
 async function isIn(record: Promise<ImageRecord | null>): Promise<boolean> {
   try {
     return (await record) !== null
@@ -155,8 +154,8 @@ async function isIn(record: Promise<ImageRecord | null>): Promise<boolean> {
 }
 
 /**
- * Replaces the image in `to` if it is damaged, visible or held. `false` if it is sound, or there is none. Throws
- * `DamagedObject` if it is damaged in both.
+ * Replaces the image in `to`, visible or held, if it is damaged. `false` if it is intact or absent. Throws `DamagedObject`
+ * if it is damaged in both stores.
  */
 export async function healImage(id: string, from: Source, to: ObjectStore): Promise<boolean> {
   if (!(await isDamaged(id, to))) return false
@@ -167,7 +166,7 @@ export async function healImage(id: string, from: Source, to: ObjectStore): Prom
   return isReplaced
 }
 
-/** Reads all of an image, visible or held. `false` also if there is none. */
+/** Verifies an image, visible or held, by reading all of it. `false` if it is intact or absent. */
 export async function isDamaged(id: string, { verify, openHeld }: ObjectStore): Promise<boolean> {
   try {
     if ((await verify(id)) !== null) return false
@@ -183,17 +182,17 @@ export async function isDamaged(id: string, { verify, openHeld }: ObjectStore): 
   }
 }
 
-/** A sector that the disk can't read is an image that is damaged. */
+/** An unreadable disk sector (EIO) counts as damage too. */
 function isUnreadable(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } }
   return error instanceof DamagedObject || (error instanceof StoreUnavailable && cause?.code === 'EIO')
 }
 
-/** How much was stored, or `null` if it was there or is gone. Throws `DamagedObject`. */
+/** Returns the bytes stored. `null` if the image already exists in `to` or is absent from `from`. Throws `DamagedObject`. */
 export function copyImage(id: string, from: Source, to: ObjectStore): Promise<number | null> {
   return readWhole(id, from, to, async (draft, record) => {
     try {
-      // What was retired there stays away.
+      // `isContended`, so that an ID retired in `to` is not reused.
       await draft.commit(record, wholeOf(draft), { isContended: true })
       return storedSize(record)
     } catch (error) {
@@ -204,15 +203,15 @@ export function copyImage(id: string, from: Source, to: ObjectStore): Promise<nu
 }
 
 /**
- * The same images without those that expired by `now` (epoch milliseconds). `onExpiring` hears of each that is to expire,
- * before it is opened.
+ * A view of the store without images that expired by `now` (epoch milliseconds). `onExpiring` is called for each image with
+ * an expiry time, before it is returned.
  */
 export function unexpired(
   store: ObjectStore,
   now: () => number,
   onExpiring: (expiry: Expiry) => Promise<void> = async () => {},
 ): ObjectStore {
-  const only =
+  const filtered =
     (open: Source['open']): Source['open'] =>
     async (id, selection) => {
       const image = await open(id, selection)
@@ -225,14 +224,14 @@ export function unexpired(
       await dispose(image!)
       return null
     }
-  return { ...store, open: only(store.open), openHeld: only(store.openHeld) }
+  return { ...store, open: filtered(store.open), openHeld: filtered(store.openHeld) }
 }
 
 export interface Source {
   open(id: string, selection: Selection): Promise<StoredImage | null>
 }
 
-/** `use`: of a draft in `to` whose bytes are those of the record. `null` if there is no image. Throws `DamagedObject`. */
+/** Copies an image into a draft in `to`, verifies it and calls `use`. `null` if there is no image. Throws `DamagedObject`. */
 async function readWhole<T>(
   id: string,
   from: Source,
@@ -265,8 +264,8 @@ function wholeOf({ size }: Draft): Segment[] {
   return [{ offset: 0, length: size }]
 }
 
-/** Those of `wanted`, and whether `known` has them. Both in ascending order. */
-export async function* compared(
+/** Merges two ascending listings: yields each ID of `wanted`, and whether `known` has it. */
+export async function* compareListings(
   wanted: AsyncIterable<string>,
   known: AsyncIterable<string>,
 ): AsyncGenerator<{ id: string; isThere: boolean }> {
@@ -282,7 +281,7 @@ export async function* compared(
   }
 }
 
-export async function setOf(ids: AsyncIterable<string>): Promise<Set<string>> {
+export async function toSet(ids: AsyncIterable<string>): Promise<Set<string>> {
   const all = new Set<string>()
   for await (const id of ids) all.add(id)
   return all

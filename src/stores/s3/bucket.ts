@@ -1,5 +1,5 @@
 /** What a bucket must be like, found out at start; and whether it can be written now. */
-import { sharedFor } from '../../async.ts'
+import { cacheSuccess } from '../../async.ts'
 import type { ImageBucket } from '../bucket/store.ts'
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
 import { errorOf, textOf } from './answer.ts'
@@ -123,7 +123,7 @@ const QUICK_RETRIES: Partial<RetryPolicy> = { attempts: 2, idleMs: 3000 }
 
 /** Resolves if a probe could be written and removed. */
 export function createCheck(client: S3Client, prefix: string): () => Promise<void> {
-  return sharedFor(SUCCESS_HOLDS_MS, async () => {
+  return cacheSuccess(SUCCESS_HOLDS_MS, async () => {
     const probe = createProbe(client, prefix, QUICK_RETRIES)
     const { failure } = await probe.put()
     if (failure !== null) throw errorOf(failure, 'PUT a probe')

@@ -1,5 +1,5 @@
 /** State shared by all servers on one ledger: facts, a clock, rate limits, settings, admin tokens. */
-import { MAX_ASKED_MS } from '../../async.ts'
+import { MAX_RETRY_AFTER_MS } from '../../async.ts'
 import type { Ledger } from '../ledger.ts'
 import { record } from './audit-log.ts'
 import type { SqlDatabase } from './database.ts'
@@ -46,7 +46,7 @@ export function instanceLedger(database: SqlDatabase) {
       // Generic cell rate algorithm (ITU-T I.371): the only state is the time at which the bucket is full again.
       const [costMs, toleranceMs] = [turns * intervalMs, (burst - turns) * intervalMs]
       // No wait is that long: written by a clock that was ahead.
-      const isImplausible = sql`turns.full_at_ms > ${now + burst * intervalMs + MAX_ASKED_MS}`
+      const isImplausible = sql`turns.full_at_ms > ${now + burst * intervalMs + MAX_RETRY_AFTER_MS}`
       const [taken] = await database.write([
         sql`insert into turns (name, full_at_ms) values (${name}, ${now + costMs})
           on conflict (name) do update set full_at_ms = ${costMs} +
