@@ -68,7 +68,7 @@ export function createRaw(parts: {
   baseUrl: string
   site: Site
   log: Log
-  /** Whether serving images is switched off. */
+  /** Whether the operator has set all images to private: nobody can view them. */
   isPrivate: () => boolean
   expiryClock: Pick<ExpiryClock, 'latest'>
 }): Raw {
