@@ -96,7 +96,7 @@ it('holds a flood in several acts, and says of how many each may be', async (t) 
   const isHeld = async (id: string) => (await objects.headHeld(id)) !== null
   const { result } = await hold(ids)
   assert.equal(result.status, 400)
-  assert.match(result.text, /At most 60 are held in one act/)
+  assert.match(result.text, /At most 60 can be held at a time/)
   for (let from = 0; from < ids.length; from += 60) {
     const { result, calls } = await hold(ids.slice(from, from + 60))
     assert.equal(result.status, 303)

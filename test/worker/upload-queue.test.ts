@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { startHostHere } from '../support/worker/host-here.ts'
 
 const MB = 1024 * 1024
-const quick = { ...LIMITS, pollMs: 1, firstRetryMs: 1, lastRetryMs: 4, waitMs: 60_000 }
+const quick = { ...LIMITS, pollMs: 1, firstRetryMs: 1, maxRetryMs: 4, waitMs: 60_000 }
 const client = (address: string) => ({ address, network: address, waitingBytes: 0, onGone: () => () => {} })
 
 it('never lets drafts take more than the budget, and serves all that wait', async () => {

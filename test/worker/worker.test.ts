@@ -126,7 +126,7 @@ describe('a Worker whose configuration is wrong', () => {
       checkAnswer(answer, { method: 'GET', path: '/', https: false })
       // The answer may be here before the line.
       await until('it is logged', () =>
-        host.logs().includes('DATA_DIR has no meaning on Workers: there is no disk'),
+        host.logs().includes('DATA_DIR has no effect on Workers: there is no disk'),
       )
       assert.ok(host.logs().includes(answer.headers.get('X-Request-Id')!), host.logs())
     } finally {
