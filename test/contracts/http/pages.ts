@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { needsOwnCoding, visit, visitsTo, type World } from './host.ts'
+import { needsOwnCompression, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const UNKNOWN = `Zr4Kq9Lm2Xa${'k'.repeat(32)}`
 
 export function pageCases(world: World): void {
-  const codedHere = visitsTo(world, world.main, needsOwnCoding)
+  const withOwnCompression = visitsTo(world, world.main, needsOwnCompression)
   const onMain = visitsTo(world, world.main)
 
   onMain('shows the image, with its size held open', async (me) => {
@@ -109,7 +109,7 @@ export function pageCases(world: World): void {
     }
   })
 
-  codedHere('sends pages compressed to whoever takes gzip, and plain to all others', async (me) => {
+  withOwnCompression('sends pages compressed to whoever takes gzip, and plain to all others', async (me) => {
     const { id } = await me.store()
     for (const path of ['/', '/terms', `/${id}`, '/AAAAAAAAAAA']) {
       const plain = await me.get(path, { Accept: 'text/html' })
@@ -129,7 +129,7 @@ export function pageCases(world: World): void {
     }
   })
 
-  codedHere('neither compresses a page with a key in it, nor lets anything keep it', async (me) => {
+  withOwnCompression('neither compresses a page with a key in it, nor lets anything keep it', async (me) => {
     const { key } = await me.store()
     const ask = await me.get(`/api/delete?key=${key}`, { Accept: 'text/html', 'Accept-Encoding': 'gzip' })
     const result = await me.upload(gif(), { Accept: 'text/html,*/*;q=0.8', 'Accept-Encoding': 'gzip' })

@@ -7,7 +7,7 @@ import { gif } from '../../support/images/tiny-images.ts'
 import { sha256Of } from '../../support/sha256.ts'
 import {
   type Host,
-  namedUploads,
+  idempotentUploads,
   needsOperator,
   RESIZER,
   type Visitor,
@@ -254,8 +254,8 @@ export function previewCases(world: World): void {
 
   onMain('repeats an upload with a preview under its name', async (me) => {
     const { image, preview, file } = await previewed()
-    const { newName, send } = namedUploads(world)
-    const name = newName()
+    const { newIdempotencyKey, send } = idempotentUploads(world)
+    const name = newIdempotencyKey()
     const first = await send(me, file, name)
     assert.equal(first.status, 201, first.text)
     assert.equal((await me.upload(file, { 'Idempotency-Key': name })).text, first.text)

@@ -5,15 +5,15 @@ import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
-import { needsOneLine, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
+import { needsSingleQueue, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const NO_IMAGE = Buffer.from('no image')
 
 export function refusalCases(world: World): void {
-  const inOneLineOnHasty = visitsTo(world, world.hasty, needsOneLine)
-  const inOneLine = visitsTo(world, world.main, needsOneLine)
-  const inOneLineOnFrugal = visitsTo(world, world.frugal, needsOneLine)
+  const inOneLineOnHasty = visitsTo(world, world.hasty, needsSingleQueue)
+  const inOneLine = visitsTo(world, world.main, needsSingleQueue)
+  const inOneLineOnFrugal = visitsTo(world, world.frugal, needsSingleQueue)
 
   const frugal = () => visit(world, world.frugal)
 

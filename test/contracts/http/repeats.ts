@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import sharp from 'sharp'
 import type { Answer } from '../../support/http.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { namedUploads, visit, visitsTo, type World } from './host.ts'
+import { idempotentUploads, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const picture = () => sharp({ create: { width: 9, height: 6, channels: 3, background: '#a75' } })
@@ -15,7 +15,7 @@ export function repeatCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const onStrict = visitsTo(world, world.strict)
 
-  const { newName, send } = namedUploads(world)
+  const { newIdempotencyKey, send } = idempotentUploads(world)
 
   const images: [what: string, make: () => Buffer | Promise<Buffer>][] = [
     ['a small image', () => gif()],
@@ -32,7 +32,7 @@ export function repeatCases(world: World): void {
   for (const [what, make] of images) {
     onMain(`answers a repeat of ${what} with the very same, and counts it once`, async (me) => {
       const bytes = await make()
-      const name = newName()
+      const name = newIdempotencyKey()
       const first = await send(me, bytes, name)
       assert.equal(first.status, 201, first.text)
       for (let nth = 2; nth <= 4; nth++) {
@@ -54,7 +54,7 @@ export function repeatCases(world: World): void {
   it('stores one image of many that come at once, and counts one', async () => {
     for (const bytes of [gif(), gif({ size: 700_000 })]) {
       const me = await visit(world, world.main)
-      const name = newName()
+      const name = newIdempotencyKey()
       const answers = await Promise.all(Array.from({ length: 12 }, () => send(me, bytes, name)))
       for (const answer of answers) assert.equal(answer.status, 201, answer.text)
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
@@ -63,7 +63,7 @@ export function repeatCases(world: World): void {
   })
 
   onMain('stores one of many images that come at once under one name', async (me) => {
-    const name = newName()
+    const name = newIdempotencyKey()
     const images = Array.from({ length: 8 }, (_, nth) => gif({ size: 300_000 + nth }))
     const answers = await Promise.all(images.map((bytes) => send(me, bytes, name)))
     const won = answers.findIndex(({ status }) => status === 201)
@@ -75,7 +75,7 @@ export function repeatCases(world: World): void {
   })
 
   onMain('refuses other bytes under a name that was used, and keeps the first', async (me) => {
-    const name = newName()
+    const name = newIdempotencyKey()
     const bytes = gif()
     const { id } = (await send(me, bytes, name)).json()
     checkProblem(await send(me, png(3, 3), name), 422, 'idempotency-key-reused')
@@ -86,10 +86,10 @@ export function repeatCases(world: World): void {
 
   onMain('gives another name another image, also for the same bytes', async (me) => {
     const bytes = gif()
-    const name = newName()
+    const name = newIdempotencyKey()
     const ids = new Set([
       (await send(me, bytes, name)).json().id,
-      (await send(me, bytes, newName())).json().id,
+      (await send(me, bytes, newIdempotencyKey())).json().id,
       (await send(me, bytes, `${name}.`)).json().id,
       (await send(me, bytes, name.toUpperCase() === name ? name.toLowerCase() : name.toUpperCase())).json()
         .id,
@@ -98,7 +98,7 @@ export function repeatCases(world: World): void {
   })
 
   it('answers the repeat from another address too, and takes nothing of its quota', async () => {
-    const name = newName()
+    const name = newIdempotencyKey()
     const bytes = gif()
     const first = await send(await visit(world, world.main), bytes, name)
     const elsewhere = await visit(world, world.main)
@@ -109,21 +109,21 @@ export function repeatCases(world: World): void {
 
   onStrict('answers the repeat of the last upload of a day, and stores nothing more', async (me) => {
     await me.store()
-    const [name, bytes] = [newName(), gif()]
+    const [name, bytes] = [newIdempotencyKey(), gif()]
     const first = await send(me, bytes, name)
     assert.equal(remainingOf(first), 0)
     const again = await send(me, bytes, name)
     assert.equal(again.status, 201, again.text)
     assert.equal(again.text, first.text)
     checkProblem(await send(me, png(2, 2), name), 422, 'idempotency-key-reused')
-    checkProblem(await send(me, gif(), newName()), 429, 'quota-exceeded')
-    checkProblem(await send(me, Buffer.from('no image'), newName()), 429, 'quota-exceeded')
+    checkProblem(await send(me, gif(), newIdempotencyKey()), 429, 'quota-exceeded')
+    checkProblem(await send(me, Buffer.from('no image'), newIdempotencyKey()), 429, 'quota-exceeded')
     await me.remove(first.json().key)
     checkProblem(await send(me, bytes, name), 429, 'quota-exceeded')
   })
 
   onMain('answers in each representation', async (me) => {
-    const [name, bytes] = [newName(), gif()]
+    const [name, bytes] = [newIdempotencyKey(), gif()]
     const { link } = (await send(me, bytes, name)).json()
     assert.equal((await send(me, bytes, name, { Accept: 'text/plain' })).text, `${link}\n`)
     const page = await send(me, bytes, name, { Accept: 'text/html' })
@@ -132,7 +132,7 @@ export function repeatCases(world: World): void {
   })
 
   onMain('leaves nothing of a refused image under its name', async (me) => {
-    const name = newName()
+    const name = newIdempotencyKey()
     checkProblem(await send(me, Buffer.from('no image'), name), 415, 'unsupported-type')
     assert.equal((await send(me, gif(), name)).status, 201)
   })
@@ -154,10 +154,10 @@ export function repeatCases(world: World): void {
 
   onMain('takes names of 22 and 255 characters, and refuses two', async (me) => {
     for (const length of [22, 255]) {
-      const name = newName().repeat(12).slice(0, length)
+      const name = newIdempotencyKey().repeat(12).slice(0, length)
       assert.equal((await send(me, gif(), name)).status, 201)
     }
-    const two = [newName(), newName()]
+    const two = [newIdempotencyKey(), newIdempotencyKey()]
     const answer = await me.upload(gif(), { 'Idempotency-Key': two })
     checkProblem(answer, 400, 'bad-idempotency-key')
   })
