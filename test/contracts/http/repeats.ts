@@ -1,4 +1,4 @@
-/** Idempotency-Key: a repeat of an upload stores nothing twice, whatever was lost on the way. */
+/** Idempotency-Key: retries of an upload never store an image twice. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import sharp from 'sharp'
@@ -30,13 +30,13 @@ export function repeatCases(world: World): void {
     ],
   ]
   for (const [what, make] of images) {
-    onMain(`answers a repeat of ${what} with the very same, and counts it once`, async (me) => {
+    onMain(`returns the same response for retries of ${what} and counts it once`, async (me) => {
       const bytes = await make()
-      const name = newIdempotencyKey()
-      const first = await send(me, bytes, name)
+      const idempotencyKey = newIdempotencyKey()
+      const first = await send(me, bytes, idempotencyKey)
       assert.equal(first.status, 201, first.text)
-      for (let nth = 2; nth <= 4; nth++) {
-        const again = await send(me, bytes, name)
+      for (let i = 2; i <= 4; i++) {
+        const again = await send(me, bytes, idempotencyKey)
         assert.equal(again.status, 201, again.text)
         assert.equal(again.text, first.text)
         assert.equal(again.headers.get('Location'), first.headers.get('Location'))
@@ -51,90 +51,97 @@ export function repeatCases(world: World): void {
     })
   }
 
-  it('stores one image of many that come at once, and counts one', async () => {
+  it('stores and counts concurrent retries once', async () => {
     for (const bytes of [gif(), gif({ size: 700_000 })]) {
       const me = await visit(world, world.main)
-      const name = newIdempotencyKey()
-      const answers = await Promise.all(Array.from({ length: 12 }, () => send(me, bytes, name)))
+      const idempotencyKey = newIdempotencyKey()
+      const answers = await Promise.all(Array.from({ length: 12 }, () => send(me, bytes, idempotencyKey)))
       for (const answer of answers) assert.equal(answer.status, 201, answer.text)
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
       assert.equal(await me.remaining(), 99)
     }
   })
 
-  onMain('stores one of many images that come at once under one name', async (me) => {
-    const name = newIdempotencyKey()
-    const images = Array.from({ length: 8 }, (_, nth) => gif({ size: 300_000 + nth }))
-    const answers = await Promise.all(images.map((bytes) => send(me, bytes, name)))
+  onMain('stores one of several concurrent images with the same key', async (me) => {
+    const idempotencyKey = newIdempotencyKey()
+    const images = Array.from({ length: 8 }, (_, i) => gif({ size: 300_000 + i }))
+    const answers = await Promise.all(images.map((bytes) => send(me, bytes, idempotencyKey)))
     const won = answers.findIndex(({ status }) => status === 201)
-    for (const [nth, answer] of answers.entries()) {
-      if (nth !== won) checkProblem(answer, 422, 'idempotency-key-reused')
+    for (const [i, answer] of answers.entries()) {
+      if (i !== won) checkProblem(answer, 422, 'idempotency-key-reused')
     }
     assert.deepEqual((await me.get(`/raw/${answers[won]!.json().id}`)).body, images[won])
     assert.equal(await me.remaining(), 99)
   })
 
-  onMain('refuses other bytes under a name that was used, and keeps the first', async (me) => {
-    const name = newIdempotencyKey()
+  onMain('refuses a different image with a used key and keeps the first', async (me) => {
+    const idempotencyKey = newIdempotencyKey()
     const bytes = gif()
-    const { id } = (await send(me, bytes, name)).json()
-    checkProblem(await send(me, png(3, 3), name), 422, 'idempotency-key-reused')
-    checkPage(await send(me, png(3, 3), name, { Accept: 'text/html' }), 422)
+    const { id } = (await send(me, bytes, idempotencyKey)).json()
+    checkProblem(await send(me, png(3, 3), idempotencyKey), 422, 'idempotency-key-reused')
+    checkPage(await send(me, png(3, 3), idempotencyKey, { Accept: 'text/html' }), 422)
     assert.deepEqual((await me.get(`/raw/${id}`)).body, bytes)
     assert.equal(await me.remaining(), 99)
   })
 
-  onMain('gives another name another image, also for the same bytes', async (me) => {
+  onMain('stores the same bytes again under another key', async (me) => {
     const bytes = gif()
-    const name = newIdempotencyKey()
+    const idempotencyKey = newIdempotencyKey()
     const ids = new Set([
-      (await send(me, bytes, name)).json().id,
+      (await send(me, bytes, idempotencyKey)).json().id,
       (await send(me, bytes, newIdempotencyKey())).json().id,
-      (await send(me, bytes, `${name}.`)).json().id,
-      (await send(me, bytes, name.toUpperCase() === name ? name.toLowerCase() : name.toUpperCase())).json()
-        .id,
+      (await send(me, bytes, `${idempotencyKey}.`)).json().id,
+      (
+        await send(
+          me,
+          bytes,
+          idempotencyKey.toUpperCase() === idempotencyKey
+            ? idempotencyKey.toLowerCase()
+            : idempotencyKey.toUpperCase(),
+        )
+      ).json().id,
     ])
     assert.equal(ids.size, 4)
   })
 
-  it('answers the repeat from another address too, and takes nothing of its quota', async () => {
-    const name = newIdempotencyKey()
+  it('answers a retry from another address without using its quota', async () => {
+    const idempotencyKey = newIdempotencyKey()
     const bytes = gif()
-    const first = await send(await visit(world, world.main), bytes, name)
+    const first = await send(await visit(world, world.main), bytes, idempotencyKey)
     const elsewhere = await visit(world, world.main)
-    const again = await send(elsewhere, bytes, name)
+    const again = await send(elsewhere, bytes, idempotencyKey)
     assert.equal(again.text, first.text)
     assert.equal(await elsewhere.remaining(), 100)
   })
 
-  onStrict('answers the repeat of the last upload of a day, and stores nothing more', async (me) => {
+  onStrict('answers a retry of the last upload of the day, but stores nothing new', async (me) => {
     await me.store()
-    const [name, bytes] = [newIdempotencyKey(), gif()]
-    const first = await send(me, bytes, name)
+    const [idempotencyKey, bytes] = [newIdempotencyKey(), gif()]
+    const first = await send(me, bytes, idempotencyKey)
     assert.equal(remainingOf(first), 0)
-    const again = await send(me, bytes, name)
+    const again = await send(me, bytes, idempotencyKey)
     assert.equal(again.status, 201, again.text)
     assert.equal(again.text, first.text)
-    checkProblem(await send(me, png(2, 2), name), 422, 'idempotency-key-reused')
+    checkProblem(await send(me, png(2, 2), idempotencyKey), 422, 'idempotency-key-reused')
     checkProblem(await send(me, gif(), newIdempotencyKey()), 429, 'quota-exceeded')
     checkProblem(await send(me, Buffer.from('no image'), newIdempotencyKey()), 429, 'quota-exceeded')
     await me.remove(first.json().key)
-    checkProblem(await send(me, bytes, name), 429, 'quota-exceeded')
+    checkProblem(await send(me, bytes, idempotencyKey), 429, 'quota-exceeded')
   })
 
-  onMain('answers in each representation', async (me) => {
-    const [name, bytes] = [newIdempotencyKey(), gif()]
-    const { link } = (await send(me, bytes, name)).json()
-    assert.equal((await send(me, bytes, name, { Accept: 'text/plain' })).text, `${link}\n`)
-    const page = await send(me, bytes, name, { Accept: 'text/html' })
+  onMain('answers retries in every representation', async (me) => {
+    const [idempotencyKey, bytes] = [newIdempotencyKey(), gif()]
+    const { link } = (await send(me, bytes, idempotencyKey)).json()
+    assert.equal((await send(me, bytes, idempotencyKey, { Accept: 'text/plain' })).text, `${link}\n`)
+    const page = await send(me, bytes, idempotencyKey, { Accept: 'text/html' })
     checkPage(page, 201)
     assert.ok(page.text.includes(link))
   })
 
-  onMain('leaves nothing of a refused image under its name', async (me) => {
-    const name = newIdempotencyKey()
-    checkProblem(await send(me, Buffer.from('no image'), name), 415, 'unsupported-type')
-    assert.equal((await send(me, gif(), name)).status, 201)
+  onMain('lets a key be reused after a refused upload', async (me) => {
+    const idempotencyKey = newIdempotencyKey()
+    checkProblem(await send(me, Buffer.from('no image'), idempotencyKey), 415, 'unsupported-type')
+    assert.equal((await send(me, gif(), idempotencyKey)).status, 201)
   })
 
   const bad = [
@@ -145,17 +152,24 @@ export function repeatCases(world: World): void {
     `${'x'.repeat(22)}\u00e9`,
     'x'.repeat(4000),
   ]
-  for (const name of bad) {
-    onMain(`refuses a name of ${name.length} characters, ending in “${name.slice(-2)}”`, async (me) => {
-      checkProblem(await me.upload(gif(), { 'Idempotency-Key': name }), 400, 'bad-idempotency-key')
-      assert.equal(await me.remaining(), 100)
-    })
+  for (const idempotencyKey of bad) {
+    onMain(
+      `refuses a key of ${idempotencyKey.length} characters ending in “${idempotencyKey.slice(-2)}”`,
+      async (me) => {
+        checkProblem(
+          await me.upload(gif(), { 'Idempotency-Key': idempotencyKey }),
+          400,
+          'bad-idempotency-key',
+        )
+        assert.equal(await me.remaining(), 100)
+      },
+    )
   }
 
-  onMain('takes names of 22 and 255 characters, and refuses two', async (me) => {
+  onMain('accepts keys of 22 and 255 characters, and refuses two keys', async (me) => {
     for (const length of [22, 255]) {
-      const name = newIdempotencyKey().repeat(12).slice(0, length)
-      assert.equal((await send(me, gif(), name)).status, 201)
+      const idempotencyKey = newIdempotencyKey().repeat(12).slice(0, length)
+      assert.equal((await send(me, gif(), idempotencyKey)).status, 201)
     }
     const two = [newIdempotencyKey(), newIdempotencyKey()]
     const answer = await me.upload(gif(), { 'Idempotency-Key': two })
