@@ -10,7 +10,7 @@ import { PROCESSES, startBackends, startCluster } from './support/processes/clus
 import { linksTo } from './support/processes/links.ts'
 import { startTcpProxy } from './support/tcp-proxy.ts'
 
-/** What the contract's main host trusts. */
+/** Proxies that the contract's main host trusts. */
 const PROXIES = ['127.0.0.1/32', '10.0.0.0/8', '2001:db8:ffff::/48']
 
 const backends = await startBackends({ ceph: true })

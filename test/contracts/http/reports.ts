@@ -105,7 +105,7 @@ export function reportCases(world: World): void {
     const page = await me.get(`/report?id=${id}`)
     checkPage(page, 200)
     assert.ok(page.text.includes(`value="${link}"`), 'the link is filled in')
-    for (const strange of ['"><script>', 'https://crossSite.example/a']) {
+    for (const strange of ['"><script>', 'https://elsewhere.example/a']) {
       const asked = await me.get(`/report?id=${encodeURIComponent(strange)}`)
       assert.ok(asked.text.includes('name="image"') && !asked.text.includes(strange))
     }
@@ -123,7 +123,7 @@ export function reportCases(world: World): void {
     const wrong: [object | string, RegExp][] = [
       ['no JSON', /JSON/],
       ['null', /JSON object/],
-      [{ ...REPORT, image: 'https://crossSite.example/a/b/c' }, /picture/],
+      [{ ...REPORT, image: 'https://elsewhere.example/a/b/c' }, /picture/],
       [{ ...REPORT, image: '00000000000', category: 'toString' }, /wrong/],
       [{ ...REPORT, image: '00000000000', text: ' '.repeat(30) }, /characters/],
       [{ ...REPORT, image: '00000000000', text: 'x'.repeat(2001) }, /characters/],
@@ -188,7 +188,7 @@ export function reportCases(world: World): void {
     const crossSite = { 'Sec-Fetch-Site': 'cross-site' }
     const given = { ...REPORT, image: id }
     checkProblem(
-      await me.report(given, { ...crossSite, Origin: 'https://crossSite.example' }),
+      await me.report(given, { ...crossSite, Origin: 'https://elsewhere.example' }),
       403,
       'cross-site',
     )

@@ -54,7 +54,7 @@ export function scanCases(world: World): void {
     assert.equal(scanner.looksAt(bytes), 1)
   })
 
-  it('rescans a assertBlocked image of any other category when it is uploaded again', async () => {
+  it('rescans a refused image of any other category when it is uploaded again', async () => {
     const { scanner, me, bytes, answer } = await send(verdict('block', { category: 'copyright' }))
     checkProblem(answer, 403, 'blocked-image')
     scanner.answers.set(sha256Of(bytes), 'clean')
