@@ -25,7 +25,7 @@ httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env
   const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...env, ...links.place }
   const cluster = await startCluster(
     settings,
-    Array.from({ length: PROCESSES }, (_, nth) => ({ dataDir: join(folder, `server-${nth}`) })),
+    Array.from({ length: PROCESSES }, (_, i) => ({ dataDir: join(folder, `server-${i}`) })),
   )
   const { servers } = cluster
   const ports = servers.map((server) => server.port)

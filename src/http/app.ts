@@ -142,7 +142,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   read(ID_PATH, (c) => viewer(c, parts, c.req.param('id') ?? ''))
 
   app.get('*', async (c, next) => (await sendAsset(c, parts.site)) ?? next())
-  app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this address.')))
+  app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this URL.')))
   app.onError((error, c) => answerError(c, parts, error))
   return app
 }
@@ -158,8 +158,8 @@ async function readyz(c: AppContext, { health }: AppParts): Promise<Response> {
 /** True when the path as sent has no percent-escapes and no dot segments: each resource has one URL. */
 function isCanonical(c: AppContext): boolean {
   const { pathname } = new URL(c.req.url)
-  const [sent] = c.env.target.split('?', 1)
-  return sent === pathname && !pathname.includes('%')
+  const [rawPath] = c.env.target.split('?', 1)
+  return rawPath === pathname && !pathname.includes('%')
 }
 
 /** Responds 405 with `Allow` (RFC 9110, 15.5.6). */

@@ -43,7 +43,7 @@ const MAX_IMAGES = 60
 
 const NO_METRICS = { upload() {}, removalByKey() {}, report() {} }
 
-export function createHost(given: {
+export function createHost(options: {
   config: Config & { baseUrl: string }
   objects: ObjectStore
   ledger: Ledger
@@ -53,14 +53,14 @@ export function createHost(given: {
   log: Log
   limits?: Partial<Limits>
 }): Host {
-  const { config, objects, evidence, assets, log } = given
+  const { config, objects, evidence, assets, log } = options
   const { baseUrl, maxUploadBytes } = config
-  const limits = { ...LIMITS, ...given.limits }
+  const limits = { ...LIMITS, ...options.limits }
   const now = Date.now
   // Cloudflare's clock is accurate.
   const expiryClock: ExpiryClock = { latest: now, earliest: now }
   const background = createBackground()
-  const ledger = background.tracked(given.ledger)
+  const ledger = background.tracked(options.ledger)
   const uploadQueue = createUploadQueue(limits, config.uploadsAtOnce)
   const purging = createPurging({ config, ledger, now, log })
   const { cdn, purges } = purging
@@ -251,7 +251,7 @@ export function createHost(given: {
       await settings.refresh()
       await runScheduled({
         ...moderationParts,
-        notifiers: given.notifiers,
+        notifiers: options.notifiers,
         link: config.operatorUrl,
         purge: () => purging.run(context),
       })

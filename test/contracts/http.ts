@@ -1,16 +1,15 @@
 /** The HTTP contract: tests the whole public API over a real socket, against any host. */
 import { after, afterEach, describe, type TestContext } from 'node:test'
+import { allResponsesCases } from './http/all-responses.ts'
 import { documentCases, documentIsCovered } from './http/api.ts'
-import { brokenCases } from './http/broken.ts'
 import { browserCases } from './http/browser.ts'
 import { challengeCases } from './http/challenges.ts'
 import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
 import { drainCases } from './http/drain.ts'
-import { everyAnswerCases } from './http/every-answer.ts'
 import { expiryCases } from './http/expiry.ts'
-import { goneCases } from './http/gone.ts'
 import { createWorld, type StartHost, type World } from './http/host.ts'
+import { idempotencyCases } from './http/idempotency.ts'
 import { malformedCases } from './http/malformed.ts'
 import { multipartCases } from './http/multipart.ts'
 import { operatorCases } from './http/operator.ts'
@@ -18,27 +17,28 @@ import { pageCases } from './http/pages.ts'
 import { pathCases } from './http/paths.ts'
 import { previewCases } from './http/previews.ts'
 import { privacyCases } from './http/privacy.ts'
-import { capCases, quotaCases } from './http/quota.ts'
+import { quotaCases, serverLimitCases } from './http/quota.ts'
 import { rawCases } from './http/raw.ts'
 import { refusalCases } from './http/refusals.ts'
-import { repeatCases } from './http/repeats.ts'
+import { removedImageCases } from './http/removed-images.ts'
 import { reportCases } from './http/reports.ts'
 import { scanCases } from './http/scans.ts'
-import { scrubCases } from './http/scrub.ts'
+import { metadataCases } from './http/scrub.ts'
 import { slowCases } from './http/slow.ts'
+import { storageFailureCases } from './http/storage-failures.ts'
 import { transportCases } from './http/transport.ts'
 import { unfurlingCases } from './http/unfurling.ts'
 import { uploadCases } from './http/upload.ts'
 
 const CASES = {
   uploads: uploadCases,
-  'idempotent retries': repeatCases,
+  'idempotent retries': idempotencyCases,
   'image expiry': expiryCases,
-  'deleted, held and removed images': goneCases,
+  'deleted, held and removed images': removedImageCases,
   'multipart forms': multipartCases,
   'malformed forms': malformedCases,
   'quota and client address': quotaCases,
-  'network and server-wide limits': capCases,
+  'network and server-wide limits': serverLimitCases,
   'refused and concurrent uploads': refusalCases,
   challenges: challengeCases,
   'cross-site requests and CORS': browserCases,
@@ -46,18 +46,18 @@ const CASES = {
   'image bytes': rawCases,
   'conditional and range requests': conditionCases,
   previews: previewCases,
-  'metadata removal': scrubCases,
+  'metadata removal': metadataCases,
   'scanning before publication': scanCases,
   pages: pageCases,
   deletion: deleteCases,
   'methods and paths': pathCases,
-  'all responses': everyAnswerCases,
+  'all responses': allResponsesCases,
   'link previews': unfurlingCases,
   'API description': documentCases,
   'HTTP transport': transportCases,
   'operator commands': operatorCases,
   reports: reportCases,
-  'storage failures': brokenCases,
+  'storage failures': storageFailureCases,
   'slow requests': slowCases,
   // Last: inspects the logs and files that all other cases left behind.
   privacy: privacyCases,

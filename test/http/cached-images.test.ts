@@ -55,8 +55,8 @@ describe('images in the page cache only', () => {
 
   it('reach slow readers intact while other clients read immediately', async () => {
     const late = await Promise.all(Array.from({ length: 8 }, () => converse(server.url)))
-    const asked = Array.from({ length: 1 + LIMITS.pipelined }, (_, n) => images[n % 3]!)
-    const words = asked.map(({ id }) => `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
+    const requested = Array.from({ length: 1 + LIMITS.pipelined }, (_, n) => images[n % 3]!)
+    const words = requested.map(({ id }) => `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
     try {
       for (const { socket, write } of late) {
         socket.pause()
@@ -68,7 +68,7 @@ describe('images in the page cache only', () => {
       }
       for (const { socket, answer } of late) {
         socket.resume()
-        for (const { bytes } of asked) assert.ok((await answer()).body.equals(bytes))
+        for (const { bytes } of requested) assert.ok((await answer()).body.equals(bytes))
       }
     } finally {
       for (const { close } of late) close()

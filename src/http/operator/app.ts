@@ -114,7 +114,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   )
 
   app.get('*', async (c, next) => (await sendAsset(c, site)) ?? next())
-  app.notFound((c) => sendError(c, 'There is nothing at this address.', 404))
+  app.notFound((c) => sendError(c, 'There is nothing at this URL.', 404))
   app.onError((error, c) => {
     logFault(parts.log, error, c.get('requestId'))
     const { status, detail } = toProblem(error)

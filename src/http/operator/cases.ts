@@ -84,8 +84,8 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
   }
 
   const stepIn = (c: AppContext): Step => {
-    const asked = c.req.query('show') ?? ''
-    return isStep(asked) ? asked : 'text'
+    const step = c.req.query('show') ?? ''
+    return isStep(step) ? step : 'text'
   }
   const idOf = (c: AppContext): string => c.req.param('id') ?? ''
 

@@ -226,9 +226,9 @@ function isLedgerFault(error: unknown): boolean {
 
 /** `null` when absent. The deletion key can be derived from the value: never log it or include it in a response. */
 function idempotencyKeyOf({ header }: UploadRequest): string | null {
-  const sent = header(IDEMPOTENCY_HEADER.toLowerCase())
-  if (sent === undefined) return null
-  if (IDEMPOTENCY_PATTERN.test(sent)) return sent
+  const key = header(IDEMPOTENCY_HEADER.toLowerCase())
+  if (key === undefined) return null
+  if (IDEMPOTENCY_PATTERN.test(key)) return key
   throw new Refusal('bad-idempotency-key', 'Idempotency-Key must be 22 to 255 visible ASCII characters.')
 }
 

@@ -50,8 +50,8 @@ export function documentCases(world: World): void {
       assert.ok(answer.body.length < plain.body.length / 4, `${answer.body.length} of ${plain.body.length}`)
       const etag = answer.headers.get('ETag')!
       tags.push(etag)
-      const asked = { 'Accept-Encoding': accepted, 'If-None-Match': etag }
-      assert.equal((await me.get('/openapi.json', asked)).status, 304)
+      const headers = { 'Accept-Encoding': accepted, 'If-None-Match': etag }
+      assert.equal((await me.get('/openapi.json', headers)).status, 304)
       assert.equal((await me.get('/openapi.json', { 'If-None-Match': etag })).status, 200)
     }
     assert.equal(new Set(tags).size, 3)

@@ -9,7 +9,7 @@ import { type Answer, request } from '../../support/http.ts'
 
 export interface Documented {
   /** Throws if the response does not match the document. */
-  check(answer: Answer, asked: { method: string; path: string }): void
+  check(answer: Answer, requested: { method: string; path: string }): void
 }
 
 /** Statuses and codes that occurred, by operation: `upload 201`, `upload 415 not-multipart`. */

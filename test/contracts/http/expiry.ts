@@ -24,7 +24,7 @@ export function expiryCases(world: World): void {
   }
 
   onMain('returns expires for images that expire, and only for them', async (me) => {
-    for (const [asked, seconds] of [
+    for (const [lifetime, seconds] of [
       ['1h', 3600],
       ['1d', 86_400],
       ['7d', 604_800],
@@ -32,9 +32,9 @@ export function expiryCases(world: World): void {
       ['60', 60],
       ['31536000', 31_536_000],
     ] as const) {
-      const stored = await store(me, `?expires=${asked}`)
+      const stored = await store(me, `?expires=${lifetime}`)
       assert.deepEqual(Object.keys(stored), ['id', 'link', 'key', 'delete', 'expires'])
-      assert.ok(Math.abs(secondsLeft(stored) - seconds) < TOLERANCE, `${asked}: ${stored.expires}`)
+      assert.ok(Math.abs(secondsLeft(stored) - seconds) < TOLERANCE, `${lifetime}: ${stored.expires}`)
     }
     assert.deepEqual(Object.keys(await store(me, '?other=1')), ['id', 'link', 'key', 'delete'])
   })
@@ -51,12 +51,12 @@ export function expiryCases(world: World): void {
   })
 
   onMain('limits the sum of cache lifetimes to the remaining time', async (me) => {
-    for (const [asked, bytes] of [
+    for (const [lifetime, bytes] of [
       ['60', gif()],
       ['1h', gif({ size: 300_000 })],
       ['1d', png(6, 6)],
     ] as const) {
-      const stored = await store(me, `?expires=${asked}`, bytes)
+      const stored = await store(me, `?expires=${lifetime}`, bytes)
       // Remaining time as of the first response, which caches repeat.
       const maxSeconds = secondsLeft(stored) + 1
       const { etag } = Object.fromEntries((await me.get(`/raw/${stored.id}`)).headers) as { etag: string }

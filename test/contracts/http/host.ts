@@ -176,7 +176,7 @@ export interface Visitor {
   /** Sends a request and checks the response against the rules for all responses. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
   /** Checks a response that was received in another way. */
-  check(answer: Answer, asked: { method: string; path: string }): void
+  check(answer: Answer, requested: { method: string; path: string }): void
   get(path: string, headers?: RequestOptions['headers']): Promise<Answer>
   /** Posts an arbitrary upload form. */
   post(form: Form, headers?: RequestOptions['headers'], query?: string): Promise<Answer>
@@ -223,9 +223,9 @@ export async function visit(
       visitor.check(answer, { method, path })
       return answer
     },
-    check(answer, asked) {
-      checkAnswer(answer, { ...asked, https: host.baseUrl.startsWith('https:') })
-      document.check(answer, asked)
+    check(answer, requested) {
+      checkAnswer(answer, { ...requested, https: host.baseUrl.startsWith('https:') })
+      document.check(answer, requested)
     },
     get: (path, headers = {}) => visitor.request('GET', path, { headers }),
     async post({ body, contentType }, headers = {}, query = '') {
@@ -314,9 +314,9 @@ export function isOneServer({ direct, servers = 1 }: Host): boolean {
 }
 
 /** True for requests that a proxy in front refuses itself: invalid percent-encoding, NUL, paths above the root, TRACE. */
-export function isRefusedInFront({ direct }: Host, asked: { method?: string; path?: string }): boolean {
+export function isRefusedInFront({ direct }: Host, requested: { method?: string; path?: string }): boolean {
   if (direct) return false
-  return asked.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(asked.path ?? '')
+  return requested.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(requested.path ?? '')
 }
 
 /** The head of an upload for a raw socket. `fields`: further header lines, each with its CRLF. */

@@ -191,7 +191,7 @@ export function quotaCases(world: World): void {
 }
 
 /** Limits of networks and of the whole server, in addition to the quota of an address. */
-export function capCases(world: World): void {
+export function serverLimitCases(world: World): void {
   it('limits uploads per network and in total, and reports which limit was reached', async () => {
     const uploadFrom = async (address: string) => (await visit(world, world.capped, address)).upload(gif())
     const [one, two] = await Promise.all([uploadFrom('203.0.113.1'), uploadFrom('203.0.113.2')])

@@ -106,8 +106,8 @@ export function reportCases(world: World): void {
     checkPage(page, 200)
     assert.ok(page.text.includes(`value="${link}"`), 'the link is filled in')
     for (const strange of ['"><script>', 'https://elsewhere.example/a']) {
-      const asked = await me.get(`/report?id=${encodeURIComponent(strange)}`)
-      assert.ok(asked.text.includes('name="image"') && !asked.text.includes(strange))
+      const prefilled = await me.get(`/report?id=${encodeURIComponent(strange)}`)
+      assert.ok(prefilled.text.includes('name="image"') && !prefilled.text.includes(strange))
     }
     const fields = { image: link, category: 'copyright', text: TEXT, name: 'A. Photographer' }
     const person = { email: 'a@b.example', signature: 'A. Photographer' }

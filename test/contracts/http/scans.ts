@@ -31,9 +31,9 @@ export function scanCases(world: World): void {
     const raw = await me.get(`/raw/${answer.json().id}`)
     assert.ok(raw.body.equals(bytes))
     assert.equal(await used(), 1)
-    const [asked] = scanner.asked.filter(({ sha256 }) => sha256 === sha256Of(bytes))
-    assert.equal(asked?.type, 'image/gif')
-    assert.equal(asked?.announced, sha256Of(bytes))
+    const [request] = scanner.asked.filter(({ sha256 }) => sha256 === sha256Of(bytes))
+    assert.equal(request?.type, 'image/gif')
+    assert.equal(request?.announced, sha256Of(bytes))
     assert.equal(scanner.looksAt(bytes), 1)
   })
 

@@ -34,7 +34,7 @@ const ENCODERS: Record<string, (image: Sharp) => Promise<Buffer>> = {
   avif: (image) => image.avif({ effort: 0 }).toBuffer(),
 }
 
-export function scrubCases(world: World): void {
+export function metadataCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const onStrict = visitsTo(world, world.strict)
 

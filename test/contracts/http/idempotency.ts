@@ -11,7 +11,7 @@ const picture = () => sharp({ create: { width: 9, height: 6, channels: 3, backgr
 
 const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-Remaining'))
 
-export function repeatCases(world: World): void {
+export function idempotencyCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const onStrict = visitsTo(world, world.strict)
 

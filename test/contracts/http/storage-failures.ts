@@ -8,7 +8,7 @@ import { checkPage, checkProblem } from './rules.ts'
 const REPORT = { category: 'other', text: 'This picture shows my garden without my leave.', goodFaith: true }
 const PAGE = { Accept: 'text/html' }
 
-export function brokenCases(world: World): void {
+export function storageFailureCases(world: World): void {
   const onBroken = visitsTo(world, world.broken)
 
   onBroken(

@@ -6,7 +6,7 @@ import { idempotentUploads, needsOperator, visit, visitsTo, type World } from '.
 import { operate } from './operator.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
-export function goneCases(world: World): void {
+export function removedImageCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const operated = visitsTo(world, world.main, needsOperator)
 

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { type Visitor, visit, visitsTo, type World } from './host.ts'
 
-export function everyAnswerCases(world: World): void {
+export function allResponsesCases(world: World): void {
   const onMain = visitsTo(world, world.main)
 
   it('builds absolute links from the base URL only', async () => {
