@@ -4,7 +4,7 @@ import { type ObjectStore, openAnywhere } from '../../stores/object-store.ts'
 import type { AppContext } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
 
-/** Review the preview too: the uploader can supply one that shows something else. */
+/** `part`: the preview is reviewed separately, because the uploader can supply one that shows something else. */
 export async function sendImageBytes(
   c: AppContext,
   objects: ObjectStore,

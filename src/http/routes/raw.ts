@@ -114,7 +114,7 @@ export function createRaw(parts: {
     }
   }
 
-  /** Opens the image in a single store request, even when the conditions depend on its record. */
+  /** Opens the image only once, even when the conditions depend on its record. */
   async function answerCold(request: RawRequest, target: Target): Promise<Answer> {
     const { id } = target
     const image = await parts.images.open(id, selectionOf(request, target), request.signal)

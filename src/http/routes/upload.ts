@@ -89,7 +89,7 @@ export function createUpload(parts: AppParts): Upload {
     let claim: Taken | undefined
     let isKept = false
     const beforeStored = async (bytes: number) => {
-      // Admitted as a repeat of an existing image, which was deleted in the meantime.
+      // Admitted as a retry for an existing image, which was deleted in the meantime.
       if (isRepeat) throw quotaExceeded(quota.limit)
       claim = await parts.capacity.take(bytes)
     }
