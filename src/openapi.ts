@@ -1,6 +1,6 @@
 /**
- * The interface as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.2.html), with the values that an operator sets.
- * The HTTP contract holds every answer of every host against it, and it against every answer.
+ * The API as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.2.html), with the operator's settings filled in.
+ * The HTTP contract tests validate every response of every host against it, and check that every documented response occurs.
  */
 import { LIFETIMES, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from './lifetimes.ts'
 import { PROBLEMS, type ProblemCode, problemType, titleOf } from './problems.ts'
@@ -59,7 +59,7 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: { description: string; required: boolean; content: Content }
   responses: Record<string, ApiResponse>
-  /** An extension that other readers of OpenAPI show beside the operation. */
+  /** Code samples: an extension that many OpenAPI viewers support. */
   'x-codeSamples'?: { lang: string; label: string; source: string }[]
 }
 
@@ -75,7 +75,7 @@ export interface ApiDocument {
   components: {
     schemas: Record<string, Schema>
     headers: Record<string, Header>
-    /** Answers that any address may give, as `anywhere-STATUS`: operations do not repeat them. */
+    /** Responses that any endpoint may return, as `anywhere-STATUS`. Operations do not repeat them. */
     responses: Record<string, ApiResponse>
   }
 }
@@ -92,113 +92,135 @@ const KEY = `${ID}${'Zk3vY8qLw1'.repeat(4).slice(0, 32)}`
 
 const string = { type: 'string' }
 const text = (pattern: string): Schema => ({ type: 'string', pattern })
-const whole = (minimum: number): Schema => ({ type: 'integer', minimum })
+const integer = (minimum: number): Schema => ({ type: 'integer', minimum })
 
-/** No members but these. `optional`: those that may be missing. */
+/** An object schema without additional properties. `optional`: properties that may be absent. */
 function object(properties: Record<string, Schema>, optional: string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name))
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-function always(description: string, schema: Schema, example?: unknown): Header {
+function requiredHeader(description: string, schema: Schema, example?: unknown): Header {
   return { description, required: true, schema, ...(example !== undefined && { example }) }
 }
 
-function sometimes(description: string, schema: Schema = string, example?: unknown): Header {
+function optionalHeader(description: string, schema: Schema = string, example?: unknown): Header {
   return { description, schema, ...(example !== undefined && { example }) }
 }
 
-/** A name with a dot has several forms: what follows the dot tells them apart. */
+/** Names are unique keys: a suffix after a dot distinguishes variants of the same header. */
 const HEADERS: Record<string, Header> = {
-  'X-Content-Type-Options': always('No type is guessed.', { const: 'nosniff' }),
-  'Referrer-Policy': always('Links away from here tell nobody where they were.', { const: 'no-referrer' }),
-  'Strict-Transport-Security': sometimes('Where the base URL is https.', text('^max-age=\\d+$')),
-  'X-Request-Id': always(
-    'Names the request in the log of the service.',
+  'X-Content-Type-Options': requiredHeader('Disables content type sniffing.', { const: 'nosniff' }),
+  'Referrer-Policy': requiredHeader('Outgoing links send no referrer.', { const: 'no-referrer' }),
+  'Strict-Transport-Security': optionalHeader('Present if the base URL is https.', text('^max-age=\\d+$')),
+  'X-Request-Id': requiredHeader(
+    'Identifies the request in the server log.',
     text('^[\\w-]{8,}$'),
     'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
   ),
-  'Cache-Control.none': always('No cache keeps it.', { const: 'no-store' }),
-  'Cache-Control.page': always('A browser asks again each time.', { const: 'private, no-cache' }),
-  'Cache-Control.image': always(
-    'The bytes at this address never change. For an image that expires, max-age never exceeds the time left.',
+  'Cache-Control.none': requiredHeader('The response must not be cached.', { const: 'no-store' }),
+  'Cache-Control.page': requiredHeader('Only browsers may cache the page, and must revalidate it.', {
+    const: 'private, no-cache',
+  }),
+  'Cache-Control.image': requiredHeader(
+    'The content at this URL never changes. For an image that expires, max-age never exceeds the remaining time.',
     text('^public, max-age=\\d+(, s-maxage=\\d+, must-revalidate)?, immutable$'),
     `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable`,
   ),
-  'Cache-Control.document': always('Kept, but asked about each time.', { const: 'no-cache' }),
-  Vary: sometimes('What the answer depends on.', string, 'Accept'),
-  Link: sometimes('Where else to look (RFC 8288).', string, '</openapi.json>; rel="service-desc"'),
-  Allow: sometimes('The methods that the address takes.', text('^[A-Z]+(, [A-Z]+)*$'), 'GET, HEAD'),
-  Location: always('An absolute address.', text('^https?://')),
-  'Location.preview': always(
-    'On this host, or an absolute address where a resizer makes previews.',
+  'Cache-Control.document': requiredHeader('Caches must revalidate the document before each use.', {
+    const: 'no-cache',
+  }),
+  Vary: optionalHeader('The request headers that the response depends on.', string, 'Accept'),
+  Link: optionalHeader(
+    'Links to related resources (RFC 8288).',
+    string,
+    '</openapi.json>; rel="service-desc"',
+  ),
+  Allow: optionalHeader('The methods that this URL supports.', text('^[A-Z]+(, [A-Z]+)*$'), 'GET, HEAD'),
+  Location: requiredHeader('An absolute URL.', text('^https?://')),
+  'Location.preview': requiredHeader(
+    'A path on this host, or an absolute URL if an external resizer generates the previews.',
     text('^(https?:/)?/'),
   ),
-  'X-RateLimit-Limit': always('Images that one address may store in a UTC day.', whole(1), 100),
-  'X-RateLimit-Remaining': always('How many of them are left today.', whole(0), 73),
-  'RateLimit-Policy': always(
+  'X-RateLimit-Limit': requiredHeader(
+    'The number of images that an address may upload per UTC day.',
+    integer(1),
+    100,
+  ),
+  'X-RateLimit-Remaining': requiredHeader('The number of uploads left today.', integer(0), 73),
+  'RateLimit-Policy': requiredHeader(
     'The quota as a structured field (draft-ietf-httpapi-ratelimit-headers).',
     text('^"uploads";q=\\d+;w=\\d+$'),
     '"uploads";q=100;w=86400',
   ),
-  RateLimit: always(
-    'What is left of it, and seconds until it is whole again.',
+  RateLimit: requiredHeader(
+    'The uploads left (r) and the number of seconds until the quota resets (t).',
     text('^"uploads";r=\\d+;t=\\d+$'),
     '"uploads";r=73;t=18233',
   ),
-  'RateLimit-Policy.sometimes': sometimes('On answers of the upload.'),
-  'RateLimit.sometimes': sometimes('On answers of the upload.'),
-  'X-RateLimit-Limit.sometimes': sometimes('On answers of the upload.', whole(1), 100),
-  'X-RateLimit-Remaining.sometimes': sometimes('On answers of the upload.', whole(0), 73),
-  'Retry-After': always('Seconds until it is worth another try.', whole(1), 18233),
-  ETag: always('SHA-256 of the bytes, in hex, quoted.', text('^"[0-9a-f]{64}"$')),
-  'ETag.document': always(
-    'The same of the plain bytes, and how they are compressed.',
+  'RateLimit-Policy.sometimes': optionalHeader('In responses of the upload endpoint.'),
+  'RateLimit.sometimes': optionalHeader('In responses of the upload endpoint.'),
+  'X-RateLimit-Limit.sometimes': optionalHeader('In responses of the upload endpoint.', integer(1), 100),
+  'X-RateLimit-Remaining.sometimes': optionalHeader('In responses of the upload endpoint.', integer(0), 73),
+  'Retry-After': requiredHeader('The number of seconds to wait before retrying.', integer(1), 18233),
+  ETag: requiredHeader('The SHA-256 of the content, in hex and quoted.', text('^"[0-9a-f]{64}"$')),
+  'ETag.document': requiredHeader(
+    'The SHA-256 of the uncompressed content, in hex, with a suffix for the compression.',
     text('^"[0-9a-f]{64}(-br|-gzip)?"$'),
   ),
-  'Repr-Digest': always('The same, as RFC 9530 writes it.', text('^sha-256=:[A-Za-z0-9+/]{43}=:$')),
-  'Accept-Ranges': always('Parts can be asked for.', { const: 'bytes' }),
-  'Content-Range': always('Which part it is, and of how many bytes.', text('^bytes (\\d+-\\d+|\\*)/\\d+$')),
-  'Content-Disposition': always(
-    'The name to save it under.',
+  'Repr-Digest': requiredHeader(
+    'The SHA-256 of the content (RFC 9530).',
+    text('^sha-256=:[A-Za-z0-9+/]{43}=:$'),
+  ),
+  'Accept-Ranges': requiredHeader('Range requests are supported.', { const: 'bytes' }),
+  'Content-Range': requiredHeader(
+    'The returned byte range and the total size in bytes.',
+    text('^bytes (\\d+-\\d+|\\*)/\\d+$'),
+  ),
+  'Content-Disposition': requiredHeader(
+    'The suggested file name.',
     text('^(inline|attachment); filename="[^"]+"$'),
   ),
-  'Content-Security-Policy': sometimes('What the answer may load if it is opened as a page.'),
-  'Cross-Origin-Resource-Policy': always('Any site may show it.', { const: 'cross-origin' }),
-  'X-Robots-Tag': always('Search engines leave it out.', { const: 'noindex' }),
-  'CDN-Cache-Control.image': always(
-    'How long caches that the operator can purge keep it (RFC 9213).',
+  'Content-Security-Policy': optionalHeader('What the response may load when it is opened as a page.'),
+  'Cross-Origin-Resource-Policy': requiredHeader('Any site may embed the resource.', {
+    const: 'cross-origin',
+  }),
+  'X-Robots-Tag': requiredHeader('Search engines must not index the image.', { const: 'noindex' }),
+  'CDN-Cache-Control.image': requiredHeader(
+    'Cache lifetime in caches that the operator can purge (RFC 9213).',
     text('^public, max-age=\\d+, must-revalidate$'),
     `public, max-age=${CDN_MAX_AGE_SECONDS}, must-revalidate`,
   ),
-  'CDN-Cache-Control.page': sometimes('No shared cache keeps a page.', { const: 'no-store' }),
-  'Cache-Tag': always('What the image is purged by.', string),
-  'Cloudflare-CDN-Cache-Control': sometimes('For Cloudflare.'),
-  'Surrogate-Control': sometimes('For Fastly.'),
-  'Surrogate-Key': sometimes('For Fastly.'),
-  'X-Accel-Expires': sometimes('For nginx.'),
-  'Access-Control-Allow-Origin.any': always('Scripts of any site may read it.', { const: '*' }),
-  'Access-Control-Allow-Origin': sometimes('For origins that the operator lists.'),
-  'Access-Control-Allow-Methods': sometimes('For the same.'),
-  'Access-Control-Allow-Headers': sometimes('For the same.'),
-  'Access-Control-Expose-Headers': sometimes('For the same.'),
-  'Access-Control-Max-Age': sometimes('For the same.', whole(1)),
-  'Cross-Origin-Opener-Policy': sometimes('On pages.', { const: 'same-origin' }),
-  'Permissions-Policy': sometimes('On pages.'),
-  'X-Frame-Options': sometimes('On pages.', { const: 'DENY' }),
-  'Content-Encoding': sometimes('On pages and documents, where the client takes it.', {
+  'CDN-Cache-Control.page': optionalHeader('Shared caches must not store pages.', { const: 'no-store' }),
+  'Cache-Tag': requiredHeader('The tag for purging the image from caches.', string),
+  'Cloudflare-CDN-Cache-Control': optionalHeader('For Cloudflare.'),
+  'Surrogate-Control': optionalHeader('For Fastly.'),
+  'Surrogate-Key': optionalHeader('For Fastly.'),
+  'X-Accel-Expires': optionalHeader('For nginx.'),
+  'Access-Control-Allow-Origin.any': requiredHeader('Scripts on any site may read the response.', {
+    const: '*',
+  }),
+  'Access-Control-Allow-Origin': optionalHeader('For origins that the operator allows.'),
+  'Access-Control-Allow-Methods': optionalHeader('For origins that the operator allows.'),
+  'Access-Control-Allow-Headers': optionalHeader('For origins that the operator allows.'),
+  'Access-Control-Expose-Headers': optionalHeader('For origins that the operator allows.'),
+  'Access-Control-Max-Age': optionalHeader('For origins that the operator allows.', integer(1)),
+  'Cross-Origin-Opener-Policy': optionalHeader('On pages.', { const: 'same-origin' }),
+  'Permissions-Policy': optionalHeader('On pages.'),
+  'X-Frame-Options': optionalHeader('On pages.', { const: 'DENY' }),
+  'Content-Encoding': optionalHeader('On pages and documents, if the client accepts the encoding.', {
     enum: ['gzip', 'br'],
   }),
 }
 
-// Groups of headers, by their names in that table; and of codes, by theirs in `PROBLEMS`.
+// Groups of keys of `HEADERS`, and of codes of `PROBLEMS`, separated by spaces.
 const COMMON = 'X-Content-Type-Options Referrer-Policy Strict-Transport-Security'
 const UNCACHED = `${COMMON} Cache-Control.none X-Request-Id`
 const ON_PAGES =
   'CDN-Cache-Control.page Content-Security-Policy Cross-Origin-Opener-Policy Permissions-Policy X-Frame-Options ' +
   'Content-Encoding Vary'
 const PAGE = `${COMMON} Cache-Control.page X-Request-Id ${ON_PAGES}`
-/** A refusal comes as problem details or as a page; and a page with a key in it is not kept either. */
+/** Uncached pages, and errors, which may be problem details or a page. */
 const UNCACHED_PAGE = `${UNCACHED} ${ON_PAGES}`
 const CORS =
   'Vary Access-Control-Allow-Origin Access-Control-Allow-Methods Access-Control-Allow-Headers ' +
@@ -229,7 +251,7 @@ const json = (schema: Schema, examples?: MediaType['examples']): Content => ({
   'application/json': { schema, ...(examples && { examples }) },
 })
 
-function answer(description: string, headers: string, content?: Content): ApiResponse {
+function response(description: string, headers: string, content?: Content): ApiResponse {
   const refs = headers
     .split(' ')
     .map((name) => [name.split('.')[0], { $ref: `#/components/headers/${name}` }] as const)
@@ -237,9 +259,9 @@ function answer(description: string, headers: string, content?: Content): ApiRes
 }
 
 /**
- * What an operation refuses with, by status. `form`: `problem` always as problem details, `page` always for people,
- * `either` as `Accept` asks. `codes`: with spaces between them, as headers are. `more`: headers besides those of every refusal;
- * of one status, after its number.
+ * Error responses of an operation by status. `form`: always problem details, always a page, or `either` depending on
+ * `Accept`. `codes`: separated by spaces, like header names. `more`: additional headers of every error; `moreOf`: additional
+ * headers by status.
  */
 function refusals(
   form: 'problem' | 'page' | 'either',
@@ -251,7 +273,7 @@ function refusals(
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       `${status}`,
-      answer(
+      response(
         codes.map((code) => `\`${code}\`: ${PROBLEMS[code].when}`).join(' '),
         [UNCACHED_PAGE, more, moreOf[status] ?? ''].filter((names) => names !== '').join(' '),
         {
@@ -305,45 +327,47 @@ function sample(lang: string, label: string, source: string) {
 }
 
 const KEY_PARAMETER: Parameter = {
-  ...inQuery('key', 'The deletion key that the upload returned.', text('^[0-9A-Za-z]{43}$'), KEY),
+  ...inQuery('key', 'The deletion key from the upload response.', text('^[0-9A-Za-z]{43}$'), KEY),
   required: true,
 }
 
 const EXPIRES_QUERY: Parameter = inQuery(
   EXPIRES_PARAMETER,
-  `How long the image stays: ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ` +
-    `${MAX_LIFETIME_SECONDS}. From then on it is as if it had been deleted. Without it the image stays until its key deletes ` +
-    'it, or for as long as the operator says; the member expires of the answer tells.',
+  `How long to keep the image: ${Object.keys(LIFETIMES).join(', ')}, or a number of seconds from ${MIN_LIFETIME_SECONDS} to ` +
+    `${MAX_LIFETIME_SECONDS}. An expired image behaves as if it had been deleted. By default, an image is kept until it is ` +
+    'deleted with its key, or for as long as the operator has configured; see expires in the response.',
   text(`^(${Object.keys(LIFETIMES).join('|')}|\\d{1,9})$`),
   '1d',
 )
 
 const SOLUTION_PARAMETER: Parameter = inHeader(
   SOLUTION_HEADER,
-  'The solution of a challenge: its token, a colon, and the answers with commas between them. It is accepted once.',
+  'The solution of a challenge: its token, a colon, and the comma-separated answers. Each solution is accepted once.',
   text('^[\\w.-]{1,200}:\\d{1,10}(,\\d{1,10}){0,15}$'),
 )
 
 const RAW_PARAMETERS: Parameter[] = [
   inPath(
     'name',
-    'The id, alone or with the extension of the type.',
+    'The image ID, optionally followed by the file extension of its type.',
     text('^[0-9A-Za-z]{11}(\\.(jpg|png|gif|webp|avif))?$'),
     `${ID}.png`,
   ),
   inQuery(
     'dl',
-    '1: to save the image instead of showing it. Any other query is redirected to the address without it.',
+    'Set to 1 to download the image instead of displaying it. Any other query is redirected to the URL without it.',
     { const: 1 },
   ),
-  ...['If-Match', 'If-None-Match', 'Range', 'If-Range'].map((name) => inHeader(name, 'As RFC 9110 says.')),
+  ...['If-Match', 'If-None-Match', 'Range', 'If-Range'].map((name) =>
+    inHeader(name, 'As defined in RFC 9110.'),
+  ),
 ]
 
-const IMAGE_ANSWERS = {
-  200: answer('The bytes.', IMAGE, BYTES),
-  304: answer('What the client has is still current.', IMAGE, BYTES),
-  308: answer(
-    'The address without its meaningless parts.',
+const IMAGE_RESPONSES = {
+  200: response('The image.', IMAGE, BYTES),
+  304: response('Not modified: the client’s copy is current.', IMAGE, BYTES),
+  308: response(
+    'Redirect to the canonical URL, without the unknown query parameters.',
     `${UNCACHED} Location Cross-Origin-Resource-Policy ${ANY_SITE}`,
   ),
 }
@@ -357,15 +381,18 @@ const RANGE_REFUSALS = {
   ...refusals('problem', 'range-not-satisfiable', ANY_SITE, { 416: 'Content-Range' }),
 }
 
-const ID_PARAMETERS: Parameter[] = [inPath('id', 'The id of the image.', text('^[0-9A-Za-z]{11}$'), ID)]
+const ID_PARAMETERS: Parameter[] = [inPath('id', 'The image ID.', text('^[0-9A-Za-z]{11}$'), ID)]
 
 const PREVIEW_BYTES: Content = Object.fromEntries(PREVIEW_TYPES.map((type) => [type, {}]))
 
-const PREVIEW_ANSWERS = {
-  200: answer('The bytes.', IMAGE, PREVIEW_BYTES),
-  304: answer('What the client has is still current.', IMAGE, PREVIEW_BYTES),
-  307: answer('No preview came with the image: the address of its bytes.', PREVIEW_REDIRECT),
-  308: IMAGE_ANSWERS[308],
+const PREVIEW_RESPONSES = {
+  200: response('The preview.', IMAGE, PREVIEW_BYTES),
+  304: response('Not modified: the client’s copy is current.', IMAGE, PREVIEW_BYTES),
+  307: response(
+    'Redirect to the image if it has no preview, or to the external resizer if the operator uses one.',
+    PREVIEW_REDIRECT,
+  ),
+  308: IMAGE_RESPONSES[308],
 }
 
 const CATEGORY = { enum: Object.keys(CATEGORIES) }
@@ -380,46 +407,53 @@ const READINESS = object(
     store: string,
     ledger: string,
     clock: string,
-    purgesOwed: whole(0),
+    purgesOwed: integer(0),
     oldestPurgeSeconds: { type: 'number', minimum: 0 },
   },
   ['store', 'ledger', 'clock', 'purgesOwed', 'oldestPurgeSeconds'],
 )
 
-/** Asked before a browser lets a script of another site send (Fetch, 4.8). */
+/** A CORS preflight request (Fetch, 4.8). */
 function preflight(operationId: string, methods: string, more: string): Operation {
-  return operation(operationId, 'Images', `Ask which sites' scripts may ${methods}`, {
-    responses: { 204: answer('The headers say so.', `${UNCACHED} Allow ${more}`) },
+  return operation(operationId, 'Images', `CORS preflight for ${methods}`, {
+    responses: {
+      204: response(
+        'The headers contain the CORS policy for the requesting origin.',
+        `${UNCACHED} Allow ${more}`,
+      ),
+    },
   })
 }
 
 function page(operationId: string, summary: string, headers = PAGE): Operation {
-  return operation(operationId, 'Pages', summary, { responses: { 200: answer('The page.', headers, HTML) } })
-}
-
-function moved(operationId: string, summary: string): Operation {
-  const responses = { 307: answer('It is a part of the terms.', `${UNCACHED} Location`) }
-  return operation(operationId, 'Pages', summary, { responses })
-}
-
-const TOOL = 'With the address of this service in it.'
-
-function tool(operationId: string, summary: string, type: string): Operation {
-  return operation(operationId, 'Tools', summary, {
-    responses: { 200: answer(TOOL, UNCACHED, { [type]: {} }) },
+  return operation(operationId, 'Pages', summary, {
+    responses: { 200: response('The page.', headers, HTML) },
   })
 }
 
-/** Cacheable, and revalidated with its ETag. */
-function described(operationId: string, summary: string, type: string, schema: Schema): Operation {
+function redirectToTerms(operationId: string, summary: string): Operation {
+  const responses = { 307: response('Redirect to that section of the terms.', `${UNCACHED} Location`) }
+  return operation(operationId, 'Pages', summary, { responses })
+}
+
+const TOOL = 'The file, configured with the URL of this server.'
+
+function tool(operationId: string, summary: string, type: string): Operation {
+  return operation(operationId, 'Tools', summary, {
+    responses: { 200: response(TOOL, UNCACHED, { [type]: {} }) },
+  })
+}
+
+/** A cacheable document, revalidated by its ETag. */
+function cachedDocument(operationId: string, summary: string, type: string, schema: Schema): Operation {
   const responses = {
-    200: answer('The document.', DOCUMENT, { [type]: { schema } }),
-    304: answer('What the client has is what is here.', DOCUMENT),
+    200: response('The document.', DOCUMENT, { [type]: { schema } }),
+    304: response('Not modified: the client’s copy is current.', DOCUMENT),
   }
   return operation(operationId, 'Tools', summary, { responses })
 }
 
-/** The interface as one service offers it: its address, its largest file and its quota stand in the text. */
+/** The document for one server: includes its base URL, file size limit and quota. */
 export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSettings): ApiDocument {
   const link = `${baseUrl}/${ID}`
   const raw = `${baseUrl}/raw/${ID}`
@@ -429,74 +463,77 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
     info: {
       title: 'Pinhole',
       version: '1',
-      summary: 'Anonymous image sharing: send a picture, get a link, delete it with a key.',
+      summary: 'Anonymous image sharing: upload an image, get a link, delete it with a key.',
       description:
-        'No account and no API key. Errors are problem details (RFC 9457) with a stable code in `error`; ' +
-        '`type` leads to its explanation. HEAD works wherever GET does. What is going to be removed says so beforehand, ' +
-        'in the headers Deprecation (RFC 9745) and Sunset (RFC 8594).',
+        'There are no accounts and no API keys. Errors are returned as problem details (RFC 9457) with a stable code in ' +
+        '`error`; `type` links to its explanation. HEAD works wherever GET does. Before a part of the API is removed, its ' +
+        'responses announce it in the headers Deprecation (RFC 9745) and Sunset (RFC 8594).',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    externalDocs: { url: `${baseUrl}/api`, description: 'The same for people, with every error code.' },
+    externalDocs: {
+      url: `${baseUrl}/api`,
+      description: 'The API reference as a web page, with every error code.',
+    },
     tags: [
-      { name: 'Images', description: 'Upload, view, fetch and delete images.' },
-      { name: 'Reports', description: 'Report an image to the operator, and see what was decided.' },
-      { name: 'Tools', description: 'Settings and descriptions that tools fetch.' },
-      { name: 'Pages', description: 'What browsers open.' },
-      { name: 'Health', description: 'For load balancers and monitoring.' },
+      { name: 'Images', description: 'Upload, view, download and delete images.' },
+      { name: 'Reports', description: 'Report an image to the operator and follow the decision.' },
+      { name: 'Tools', description: 'Configuration files and API descriptions for tools.' },
+      { name: 'Pages', description: 'Web pages and their forms.' },
+      { name: 'Health', description: 'Health checks for load balancers and monitoring.' },
     ],
     paths: {
       '/api/upload': {
         post: operation('upload', 'Images', 'Upload an image', {
           description:
-            'A form with exactly one part, named `file`: JPEG, PNG, GIF, WebP or AVIF of at most ' +
-            `${maxUploadBytes} bytes. The type is read from the bytes; the file name and the declared type are ignored. ` +
-            `An address stores at most ${uploadsPerDay} images in a UTC day; refused uploads do not count. ` +
-            'Metadata that says where, by whom and with what a picture was taken is not stored, unless the operator ' +
-            'turned that off; pixels are never touched, and GIF is stored as it comes.',
+            'Send a multipart form with exactly one part, named `file`: a JPEG, PNG, GIF, WebP or AVIF image of at most ' +
+            `${maxUploadBytes} bytes. The type is detected from the content; the file name and the declared type are ignored. ` +
+            `Each address may upload ${uploadsPerDay} images per UTC day; refused uploads do not count. ` +
+            'Metadata about where, by whom and with which device a picture was taken is removed, unless the operator ' +
+            'has disabled this. Pixels are never changed, and GIF files are stored unchanged.',
           parameters: [
             inHeader(
               'Accept',
-              'text/plain for the link alone, text/html for a page; JSON for all others.',
+              'text/plain returns only the link, and text/html returns a page. The default is JSON.',
               string,
               'application/json',
             ),
             EXPIRES_QUERY,
             inHeader(
               'Content-Digest',
-              'Of the whole form (RFC 9530): sha-256 or sha-512. Another form than that is refused.',
+              'The sha-256 or sha-512 digest of the whole request body (RFC 9530). The upload is refused if it does not match.',
               string,
               'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
             ),
             inHeader(
               'Idempotency-Key',
-              'Generate one for each image, of at least 128 random bits, and send it again with each repeat: the same ' +
-                'image gets the same answer and counts once. It is a secret, for it leads to the deletion key. Stop ' +
-                `repeating after ${REPEAT_SECONDS} seconds: a repeat that comes after the image was deleted stores it again.`,
+              'Makes retries safe. Generate a key with at least 128 random bits for each image and send it again with each ' +
+                'retry: the same image then gets the same response and counts once. Keep it secret, because it gives access ' +
+                `to the deletion key. Stop retrying after ${REPEAT_SECONDS} seconds: a retry after the image was deleted stores it again.`,
               text('^[\\x21-\\x7e]{22,255}$'),
               'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
             ),
             SOLUTION_PARAMETER,
             inHeader(
               'Authorization',
-              `Where challenges are on: Bearer and a pass, which is good for ${PASS_UPLOADS} uploads of one day. It is used ` +
-                `from the upload of the day on that follows the first ${UNCHALLENGED_UPLOADS} of an address.`,
+              `If challenges are enabled: Bearer followed by a pass, which is valid for ${PASS_UPLOADS} uploads within one day. ` +
+                `The first ${UNCHALLENGED_UPLOADS} uploads of an address per day do not use up the pass.`,
             ),
           ],
           requestBody: {
-            description: 'The image.',
+            description: 'A form with the image.',
             required: true,
             content: {
               'multipart/form-data': {
-                // The format is OpenAPI 3.0's: generators still know a file by it.
+                // The OpenAPI 3.0 format, by which client generators still recognize a file.
                 schema: object({ file: { type: 'string', format: 'binary' } }),
                 encoding: { file: { contentType: IMAGE_TYPES.join(', ') } },
               },
             },
           },
           responses: {
-            201: answer(
-              'The image is stored, and survives a crash of the service.',
+            201: response(
+              'The image is stored durably: it survives a crash of the server.',
               `${UNCACHED} Location ${RATE} ${CORS} ${ON_PAGES}`,
               {
                 ...json(
@@ -516,10 +553,10 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
               'fetch',
               `const form = new FormData()
 form.append('file', blob)
-const answer = await fetch('${baseUrl}/api/upload', { method: 'POST', body: form })
-const told = await answer.json()
-if (!answer.ok) throw new Error(told.detail)
-const { link, key } = told`,
+const response = await fetch('${baseUrl}/api/upload', { method: 'POST', body: form })
+const result = await response.json()
+if (!response.ok) throw new Error(result.detail)
+const { link, key } = result`,
             ),
             sample(
               'JavaScript',
@@ -534,16 +571,16 @@ const { link, key } = await upload(blob, { baseUrl: '${baseUrl}' })`,
               `import requests
 
 with open("picture.png", "rb") as image:
-    answer = requests.post("${baseUrl}/api/upload", files={"file": image})
-told = answer.json()
-if not answer.ok:
-    raise RuntimeError(told["detail"])
-print(told["link"], told["key"])`,
+    response = requests.post("${baseUrl}/api/upload", files={"file": image})
+result = response.json()
+if not response.ok:
+    raise RuntimeError(result["detail"])
+print(result["link"], result["key"])`,
             ),
             sample(
               'Text',
               'ShareX',
-              `Open ${baseUrl}/sharex.sxcu in a browser, then open the file that it saves.`,
+              `Download ${baseUrl}/sharex.sxcu in a browser, then open the downloaded file.`,
             ),
           ],
         }),
@@ -552,11 +589,11 @@ print(told["link"], told["key"])`,
       '/api/delete': {
         delete: operation('deleteImage', 'Images', 'Delete an image', {
           description:
-            'Permanent: when it answers true, this service never serves the image again, and its bytes are gone. ' +
-            'Copies that caches and chats made are not its own; caches that the operator can reach are told.',
+            'Permanently deletes an image. Once this returns `true`, the server never serves the image again, and its data is ' +
+            'gone. Caches that the operator can purge are purged; copies in other caches and in chats are beyond its reach.',
           parameters: [KEY_PARAMETER],
           responses: {
-            200: answer(
+            200: response(
               'The image is deleted.',
               `${UNCACHED} ${CORS}`,
               json({ $ref: '#/components/schemas/Deletion' }, { deleted: { value: { success: true } } }),
@@ -568,8 +605,8 @@ print(told["link"], told["key"])`,
             sample(
               'JavaScript',
               'fetch',
-              `const answer = await fetch('${deletion}', { method: 'DELETE' })
-const { success } = await answer.json()`,
+              `const response = await fetch('${deletion}', { method: 'DELETE' })
+const { success } = await response.json()`,
             ),
             sample(
               'JavaScript',
@@ -583,37 +620,33 @@ await remove('${KEY}', { baseUrl: '${baseUrl}' })`,
               'Python',
               `import requests
 
-answer = requests.delete("${baseUrl}/api/delete", params={"key": "${KEY}"})
-print(answer.json()["success"])`,
+response = requests.delete("${baseUrl}/api/delete", params={"key": "${KEY}"})
+print(response.json()["success"])`,
             ),
-            sample('Text', 'ShareX', 'Its history has the deletion address of each upload.'),
+            sample('Text', 'ShareX', 'The ShareX history contains the deletion URL of each upload.'),
           ],
         }),
-        get: operation('askDeletion', 'Images', 'Ask before deleting', {
+        get: operation('askDeletion', 'Images', 'Confirm a deletion', {
           description:
-            'The `delete` address opened in a browser. It never deletes: previews of links fetch it.',
+            'The confirmation page behind the `delete` URL. GET never deletes the image, because link previews fetch the URL.',
           parameters: [KEY_PARAMETER],
           responses: {
-            200: answer(
-              'A page with a button that deletes, or one that says that it is done.',
-              `${UNCACHED_PAGE} ${CORS}`,
-              HTML,
-            ),
+            200: response('A page with a button that deletes the image.', `${UNCACHED_PAGE} ${CORS}`, HTML),
             ...refusals('page', 'unavailable missing-key unknown-key removed', CORS),
           },
         }),
         options: preflight('deleteOptions', 'DELETE', CORS),
       },
       '/raw/{name}': {
-        get: operation('getImage', 'Images', 'Fetch the bytes of an image', {
+        get: operation('getImage', 'Images', 'Download an image', {
           description:
-            'Conditions and one range are honoured. The extension may be left out; a wrong one is 404. Clients that prefer ' +
-            'text/html, as browsers do when the address is opened directly, get a refusal as a page. ' +
-            'Repr-Digest is always SHA-256: Want-Repr-Digest is ignored (RFC 9530, 4).',
+            'Returns the image file. Conditional requests and single byte ranges are supported. The file extension is ' +
+            'optional, but a wrong one returns 404. Clients that prefer `text/html`, such as a browser that opens the URL ' +
+            'directly, get errors as a page. `Repr-Digest` is always SHA-256: `Want-Repr-Digest` is ignored (RFC 9530, 4).',
           parameters: RAW_PARAMETERS,
           responses: {
-            ...IMAGE_ANSWERS,
-            206: answer('One range of them.', `${IMAGE} Content-Range`, BYTES),
+            ...IMAGE_RESPONSES,
+            206: response('The requested byte range.', `${IMAGE} Content-Range`, BYTES),
             ...RANGE_REFUSALS,
           },
           'x-codeSamples': [
@@ -629,104 +662,117 @@ image = requests.get("${raw}").content`,
             ),
           ],
         }),
-        head: operation('headImage', 'Images', 'Fetch the headers of an image', {
+        head: operation('headImage', 'Images', 'Get the headers of an image', {
           parameters: RAW_PARAMETERS,
           responses: {
-            ...IMAGE_ANSWERS,
+            ...IMAGE_RESPONSES,
             ...IMAGE_REFUSALS,
           },
         }),
       },
       '/preview/{id}': {
-        get: operation('getPreview', 'Images', 'Fetch a small picture of an image', {
+        get: operation('getPreview', 'Images', 'Download the preview of an image', {
           description:
-            'At most 1,200 pixels a side and 120 KiB, made by the client that uploaded the image. Conditions and one range are honoured.',
+            'Returns a smaller version of the image: at most 1,200 pixels per side and 120 KiB. Previews are created by the ' +
+            'client that uploads the image. Conditional requests and single byte ranges are supported.',
           parameters: ID_PARAMETERS,
           responses: {
-            ...PREVIEW_ANSWERS,
-            206: answer('One range of them.', `${IMAGE} Content-Range`, PREVIEW_BYTES),
+            ...PREVIEW_RESPONSES,
+            206: response('The requested byte range.', `${IMAGE} Content-Range`, PREVIEW_BYTES),
             ...RANGE_REFUSALS,
           },
         }),
-        head: operation('headPreview', 'Images', 'Fetch the headers of a preview', {
+        head: operation('headPreview', 'Images', 'Get the headers of a preview', {
           parameters: ID_PARAMETERS,
           responses: {
-            ...PREVIEW_ANSWERS,
+            ...PREVIEW_RESPONSES,
             ...IMAGE_REFUSALS,
           },
         }),
       },
       '/{id}': {
-        get: operation('viewImage', 'Images', 'Look at an image', {
-          description: 'The page that links lead to, with what chats need to show the image beside the link.',
+        get: operation('viewImage', 'Images', 'View an image', {
+          description:
+            'The page that share links open, with the metadata that chat apps need to show a link preview.',
           parameters: ID_PARAMETERS,
           responses: {
-            200: answer('The page.', PAGE, HTML),
+            200: response('The page.', PAGE, HTML),
             ...refusals('page', 'unavailable not-found removed held'),
           },
         }),
       },
       '/api/challenge': {
-        get: operation('readChallenge', 'Images', 'Ask for a challenge ahead of an upload', {
-          description: 'Proof of work. Without challenges, as by default, this address is 404.',
+        get: operation('readChallenge', 'Images', 'Get a challenge before an upload', {
+          description:
+            'Returns a proof-of-work challenge. Challenges are disabled by default; this endpoint then returns 404.',
           parameters: [
-            inQuery('for', 'pass: a challenge whose solution is a pass. Without it: for the next upload.', {
-              const: 'pass',
-            }),
+            inQuery(
+              'for',
+              'Set to pass for a challenge whose solution earns a pass. By default, the challenge is for the next upload.',
+              { const: 'pass' },
+            ),
           ],
           responses: {
-            200: answer(
-              'What to solve.',
+            200: response(
+              'The challenge to solve.',
               `${UNCACHED} ${CORS}`,
               json({ $ref: '#/components/schemas/Challenge' }),
             ),
-            204: answer('The next upload of this address needs none.', `${UNCACHED} ${CORS}`),
+            204: response('The next upload from this address needs no challenge.', `${UNCACHED} ${CORS}`),
           },
         }),
       },
       '/api/pass': {
         post: operation('getPass', 'Images', 'Get a pass for a solved challenge', {
           description:
-            `It stands for the challenges of ${PASS_UPLOADS} uploads within 24 hours, of any address. Without a body. ` +
-            'Without challenges, as by default, this address is 404.',
+            `A pass replaces the challenges of ${PASS_UPLOADS} uploads within 24 hours, from any address. The request has no body. ` +
+            'Challenges are disabled by default; this endpoint then returns 404.',
           parameters: [{ ...SOLUTION_PARAMETER, required: true }],
           responses: {
-            201: answer('The pass.', UNCACHED, json({ $ref: '#/components/schemas/Pass' })),
+            201: response('The pass.', UNCACHED, json({ $ref: '#/components/schemas/Pass' })),
             ...refusals('either', 'challenge-required cross-site'),
           },
         }),
       },
-      '/pass': { get: page('passPage', 'A page that solves a challenge for a pass') },
+      '/pass': { get: page('passPage', 'Get a pass in the browser') },
       '/api/report': {
         post: operation('report', 'Reports', 'Report an image', {
           description:
-            'Somebody looks at it; a report alone removes nothing. Reports have budgets by address, network and severity.',
+            'The operator reviews every report; a report alone removes nothing. The number of reports is limited by address, ' +
+            'network and severity.',
           requestBody: {
             description: 'The report.',
             required: true,
             content: json({
               type: 'object',
               properties: {
-                image: { ...string, description: 'Link or id of the image.' },
+                image: { ...string, description: 'Link or ID of the image.' },
                 category: CATEGORY,
                 text: { ...string, minLength: REPORT_TEXT.least, maxLength: REPORT_TEXT.most },
                 name: {
                   ...string,
                   description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,
                 },
-                email: { ...string, description: 'Likewise.' },
+                email: {
+                  ...string,
+                  description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,
+                },
                 signature: {
                   ...string,
-                  description: `The full name. Required for ${categoriesWhere(({ needsSignature }) => needsSignature)}.`,
+                  description: `Full name. Required for ${categoriesWhere(({ needsSignature }) => needsSignature)}.`,
                 },
-                goodFaith: { const: true, description: 'What is said is believed to be right and complete.' },
+                goodFaith: {
+                  const: true,
+                  description: 'Confirms that the reporter believes the report to be accurate and complete.',
+                },
               },
               required: ['image', 'category', 'text', 'goodFaith'],
             }),
           },
           responses: {
-            202: answer(
-              'It is filed, or was before. The receipt shows what becomes of it. When an image is reported many times, only the first reports are kept word for word; the others are counted, and share a receipt.',
+            202: response(
+              'The report is filed, now or earlier. The receipt URL shows its state. If an image is reported many times, only ' +
+                'the first reports are kept in full; further ones are counted and share a receipt.',
               `${UNCACHED} Location`,
               json(object({ receipt: { type: 'string', format: 'uri' } })),
             ),
@@ -741,21 +787,21 @@ image = requests.get("${raw}").content`,
       },
       '/report': {
         get: {
-          ...page('askReport', 'The form for reports'),
-          parameters: [{ name: 'id', in: 'query', description: 'Of the image.', schema: string }],
+          ...page('askReport', 'Report form'),
+          parameters: [{ name: 'id', in: 'query', description: 'The image ID.', schema: string }],
           responses: {
-            200: answer('The form.', PAGE, HTML),
+            200: response('The form.', PAGE, HTML),
             ...refusals('page', 'unavailable not-found'),
           },
         },
-        post: operation('reportByForm', 'Pages', 'Report an image by that form', {
+        post: operation('reportByForm', 'Pages', 'Submit the report form', {
           requestBody: {
-            description: 'As in JSON; the confirmation is named good-faith.',
+            description: 'The same fields as in JSON, except that the confirmation is named good-faith.',
             required: true,
             content: { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } },
           },
           responses: {
-            303: answer('The receipt is there.', `${UNCACHED} Location`),
+            303: response('Redirect to the receipt.', `${UNCACHED} Location`),
             ...refusals(
               'either',
               'cross-site not-a-form body-too-large unavailable bad-report too-many-reports not-found',
@@ -766,58 +812,62 @@ image = requests.get("${raw}").content`,
         }),
       },
       '/receipt/{secret}': {
-        get: operation('readReceipt', 'Reports', 'What became of a report', {
+        get: operation('readReceipt', 'Reports', 'Get the state of a report', {
           parameters: [
             {
               name: 'secret',
               in: 'path',
               required: true,
-              description: 'Of the receipt.',
+              description: 'The secret in the receipt URL.',
               schema: text('^[0-9a-f]{64}$'),
             },
           ],
           responses: {
-            200: answer('Its state, as `Accept` asks.', UNCACHED_PAGE, {
-              ...json(
-                object({
-                  category: CATEGORY,
-                  reported: { type: 'string', format: 'date-time' },
-                  state: { enum: ['open', 'held', 'kept', 'removed'] },
-                  decided: { type: ['string', 'null'], format: 'date-time' },
-                }),
-              ),
-              ...HTML,
-            }),
+            200: response(
+              'The state of the report, as JSON or as a page depending on `Accept`.',
+              UNCACHED_PAGE,
+              {
+                ...json(
+                  object({
+                    category: CATEGORY,
+                    reported: { type: 'string', format: 'date-time' },
+                    state: { enum: ['open', 'held', 'kept', 'removed'] },
+                    decided: { type: ['string', 'null'], format: 'date-time' },
+                  }),
+                ),
+                ...HTML,
+              },
+            ),
             ...refusals('either', 'unavailable'),
           },
         }),
       },
-      '/': { get: page('home', 'The page to upload from', `${PAGE} Link`) },
-      '/api': { get: page('readApi', 'This reference, for people', `${PAGE} Link`) },
-      '/tools': { get: page('readTools', 'How to upload from elsewhere') },
-      '/terms': { get: page('readTerms', 'The terms') },
-      '/rules': { get: moved('readRules', 'What may be uploaded') },
-      '/contact': { get: moved('readContact', 'Who runs the service') },
+      '/': { get: page('home', 'Upload page', `${PAGE} Link`) },
+      '/api': { get: page('readApi', 'API reference (web page)', `${PAGE} Link`) },
+      '/tools': { get: page('readTools', 'Instructions for uploading with other tools') },
+      '/terms': { get: page('readTerms', 'Terms of use') },
+      '/rules': { get: redirectToTerms('readRules', 'Rules for uploads') },
+      '/contact': { get: redirectToTerms('readContact', 'Contact of the operator') },
       '/transparency': {
         get: {
-          ...page('readTransparency', 'What was reported, and what was decided'),
-          responses: { 200: answer('The page.', PAGE, HTML), ...refusals('page', 'unavailable') },
+          ...page('readTransparency', 'Transparency report: reports and decisions'),
+          responses: { 200: response('The page.', PAGE, HTML), ...refusals('page', 'unavailable') },
         },
       },
       '/.well-known/security.txt': {
         get: operation(
           'readSecurity',
           'Pages',
-          'How to report a hole (RFC 9116), if the operator says how to be reached',
+          'How to report a security vulnerability (RFC 9116), if the operator has published a contact',
           {
-            responses: { 200: answer('The file.', UNCACHED, { 'text/plain': {} }) },
+            responses: { 200: response('The file.', UNCACHED, { 'text/plain': {} }) },
           },
         ),
       },
       '/delete': {
-        post: operation('deleteByForm', 'Pages', 'Delete an image by the form of the page that asks', {
+        post: operation('deleteByForm', 'Pages', 'Submit the deletion form', {
           requestBody: {
-            description: 'The key.',
+            description: 'The deletion key.',
             required: true,
             content: {
               'application/x-www-form-urlencoded': {
@@ -826,20 +876,20 @@ image = requests.get("${raw}").content`,
             },
           },
           responses: {
-            200: answer('A page that says so.', UNCACHED_PAGE, HTML),
+            200: response('A page that confirms the deletion.', UNCACHED_PAGE, HTML),
             ...refusals('page', 'cross-site not-a-form body-too-large unavailable missing-key unknown-key'),
           },
         }),
       },
       '/openapi.json': {
-        get: described('readDocument', 'This reference, for programs', 'application/json', {
+        get: cachedDocument('readDocument', 'API reference (OpenAPI)', 'application/json', {
           type: 'object',
         }),
       },
       '/.well-known/api-catalog': {
-        get: described(
+        get: cachedDocument(
           'readCatalog',
-          'Where the reference is (RFC 9727)',
+          'API catalog (RFC 9727)',
           'application/linkset+json',
           object({ linkset: { type: 'array' } }),
         ),
@@ -847,14 +897,14 @@ image = requests.get("${raw}").content`,
       '/oembed': {
         get: operation('oembed', 'Tools', 'Embed an image (https://oembed.com, type photo)', {
           parameters: [
-            { ...inQuery('url', 'The page of the image.'), required: true },
-            inQuery('maxwidth', 'Pixels: width and height are told as they fit.'),
-            inQuery('maxheight', 'The same.'),
-            inQuery('format', 'json, or nothing.'),
+            { ...inQuery('url', 'The URL of an image page.'), required: true },
+            inQuery('maxwidth', 'Maximum width in pixels. The returned dimensions are scaled to fit.'),
+            inQuery('maxheight', 'Maximum height in pixels. The returned dimensions are scaled to fit.'),
+            inQuery('format', 'Only json, the default, is supported.'),
           ],
           responses: {
-            200: answer(
-              'The image.',
+            200: response(
+              'The oEmbed data of the image.',
               `${UNCACHED} ${ANY_SITE}`,
               json(
                 object(
@@ -863,13 +913,13 @@ image = requests.get("${raw}").content`,
                     type: { const: 'photo' },
                     provider_name: string,
                     provider_url: string,
-                    url: { ...string, description: 'Of the bytes.' },
-                    width: whole(1),
-                    height: whole(1),
-                    thumbnail_url: { ...string, description: 'Of the preview, if it has one.' },
-                    thumbnail_width: whole(1),
-                    thumbnail_height: whole(1),
-                    cache_age: { type: 'integer', description: 'Seconds.' },
+                    url: { ...string, description: 'URL of the image file.' },
+                    width: integer(1),
+                    height: integer(1),
+                    thumbnail_url: { ...string, description: 'URL of the preview, if there is one.' },
+                    thumbnail_width: integer(1),
+                    thumbnail_height: integer(1),
+                    cache_age: { type: 'integer', description: 'Suggested cache lifetime in seconds.' },
                   },
                   ['thumbnail_url', 'thumbnail_width', 'thumbnail_height'],
                 ),
@@ -883,28 +933,34 @@ image = requests.get("${raw}").content`,
           },
         }),
       },
-      '/llms.txt': { get: tool('readLlms', 'How programs that read prose upload', 'text/plain') },
-      '/robots.txt': { get: tool('readRobots', 'What crawlers may look at', 'text/plain') },
+      '/llms.txt': { get: tool('readLlms', 'Upload instructions for AI agents', 'text/plain') },
+      '/robots.txt': { get: tool('readRobots', 'Rules for crawlers', 'text/plain') },
       '/sharex.sxcu': {
-        get: operation('readShareX', 'Tools', 'Settings for ShareX', {
+        get: operation('readShareX', 'Tools', 'ShareX configuration', {
           parameters: [EXPIRES_QUERY],
           responses: {
-            200: answer(TOOL, `${UNCACHED} Content-Disposition`, { 'application/json': {} }),
+            200: response(TOOL, `${UNCACHED} Content-Disposition`, { 'application/json': {} }),
             ...refusals('problem', 'bad-expires'),
           },
         }),
       },
-      '/upload.sh': { get: tool('readScript', 'A script for the shell', 'text/x-shellscript') },
+      '/upload.sh': { get: tool('readScript', 'Shell script for uploads', 'text/x-shellscript') },
       '/healthz': {
-        get: operation('readHealth', 'Health', 'Whether the process is alive', {
-          responses: { 200: answer('It is.', UNCACHED, json(object({ status: { const: 'ok' } }))) },
+        get: operation('readHealth', 'Health', 'Liveness check', {
+          responses: {
+            200: response('The process is alive.', UNCACHED, json(object({ status: { const: 'ok' } }))),
+          },
         }),
       },
       '/readyz': {
-        get: operation('readReadiness', 'Health', 'Whether the service can do its work', {
+        get: operation('readReadiness', 'Health', 'Readiness check', {
           responses: {
-            200: answer('It can.', UNCACHED, json(READINESS)),
-            503: answer('It can not: its parts are named.', UNCACHED, json(READINESS)),
+            200: response('The service is ready.', UNCACHED, json(READINESS)),
+            503: response(
+              'The service is not ready. The failing components are listed.',
+              UNCACHED,
+              json(READINESS),
+            ),
           },
         }),
       },
@@ -913,59 +969,76 @@ image = requests.get("${raw}").content`,
       schemas: {
         Upload: object(
           {
-            id: { ...text('^[0-9A-Za-z]{11}$'), description: 'Identifies the image: 11 letters and digits.' },
-            link: { ...text(`^${baseUrl}/[0-9A-Za-z]{11}$`), description: 'The page that shows the image.' },
+            id: {
+              ...text('^[0-9A-Za-z]{11}$'),
+              description: 'Unique ID of the image: 11 letters and digits.',
+            },
+            link: {
+              ...text(`^${baseUrl}/[0-9A-Za-z]{11}$`),
+              description: 'URL of the page that shows the image.',
+            },
             key: {
               ...text('^[0-9A-Za-z]{43}$'),
-              description: 'The only credential that deletes the image. It is told once.',
+              description:
+                'The deletion key: the only credential that can delete the image. It is returned only once, so store it.',
             },
             delete: {
               ...text(`^${baseUrl}/api/delete\\?key=`),
-              description: 'A page that asks before it deletes; DELETE deletes at once.',
+              description:
+                'Deletion URL. GET returns a confirmation page; DELETE deletes the image immediately.',
             },
             expires: {
               ...text(TIME_PATTERN.source),
               description:
-                'From then on the image is gone (RFC 3339). Absent if it stays until it is deleted.',
+                'When the image expires (RFC 3339, UTC). Absent if the image is kept until it is deleted.',
             },
           },
           ['expires'],
         ),
         Deletion: object({ success: { const: true } }),
         Challenge: object({
-          token: { ...text('^[\\w.-]{1,200}$'), description: 'Names it, and is signed by the service.' },
+          token: {
+            ...text('^[\\w.-]{1,200}$'),
+            description: 'Identifies the challenge. Signed by the server.',
+          },
           algorithm: {
             const: 'PBKDF2-SHA-256',
             description:
-              'For each n from 0 to answers - 1 find a whole number c below 2^32, so that PBKDF2-HMAC-SHA-256 of the ' +
-              'password token and the salt "n.c" begins with as many zero bits as bits says.',
+              'For each n from 0 to answers - 1, find an integer c below 2^32 such that PBKDF2-HMAC-SHA-256 with the password ' +
+              'token, the salt "n.c" (ASCII, decimal) and the given number of iterations begins with the given number of zero bits.',
           },
-          iterations: whole(1),
-          bits: whole(1),
-          answers: whole(1),
-          expires: { ...text(TIME_PATTERN.source), description: 'It must be used before that.' },
+          iterations: integer(1),
+          bits: integer(1),
+          answers: integer(1),
+          expires: {
+            ...text(TIME_PATTERN.source),
+            description: 'The solution must be used before this time.',
+          },
         }),
         Pass: object({
-          pass: { ...text(PASS_PATTERN.source), description: 'For Authorization: Bearer.' },
-          uploads: whole(1),
+          pass: { ...text(PASS_PATTERN.source), description: 'Send it as Authorization: Bearer.' },
+          uploads: integer(1),
           expires: text(TIME_PATTERN.source),
         }),
         Problem: object(
           {
-            type: { ...string, description: 'Where the code is explained, relative to this address.' },
-            title: { ...string, description: 'The phrase of the status.' },
-            status: { type: 'integer', description: 'The status again.' },
-            detail: { ...string, description: 'What is wrong, in a sentence for people.' },
-            error: { ...text('^[a-z]+(-[a-z]+)*$'), description: 'The code: stable, for programs.' },
+            type: {
+              ...string,
+              description: 'Link to the explanation of the code, relative to the request URL.',
+            },
+            title: { ...string, description: 'The reason phrase of the HTTP status.' },
+            status: { type: 'integer', description: 'The HTTP status.' },
+            detail: { ...string, description: 'A human-readable explanation of the error.' },
+            error: { ...text('^[a-z]+(-[a-z]+)*$'), description: 'A stable, machine-readable error code.' },
             retryAfter: {
-              ...whole(1),
-              description: 'Seconds until it is worth another try, where that is known.',
+              ...integer(1),
+              description: 'The number of seconds to wait before retrying, if known.',
             },
             challenge: {
               $ref: '#/components/schemas/Challenge',
-              description: 'Of `challenge-required`: what to solve.',
+              description: 'The challenge to solve. Only with `challenge-required`.',
             },
-            success: { const: false, description: 'On answers to a deletion.' },
+            success: { const: false, description: 'Only in responses to a deletion.' },
           },
           ['retryAfter', 'challenge', 'success'],
         ),

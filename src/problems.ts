@@ -1,8 +1,8 @@
-/** Every error code: its status, what problem details (RFC 9457) say of it, and what a client does about it. */
+/** Every error code with its status, meaning and remedy, for problem details (RFC 9457) and the API reference. */
 import type { RefusalCode } from './errors.ts'
 import { API_PAGE_PATH } from './protocol.ts'
 
-/** Refusals, and what only the web layer says. */
+/** Refusal codes, plus the codes that only the web layer uses. */
 export type ProblemCode =
   | RefusalCode
   | 'bad-request'
@@ -14,221 +14,221 @@ export type ProblemCode =
 
 interface ProblemFacts {
   status: number
-  /** One sentence: the condition. */
+  /** The condition, in one sentence. */
   when: string
-  /** One sentence: what a client does now. */
+  /** What the client should do, in one or two sentences. */
   remedy: string
-  /** For conditions that pass soon: seconds until a retry makes sense. Absent where the wait lasts until the day ends. */
+  /** When to retry after a short-lived condition. Absent where the wait lasts until the end of the day. Unit: seconds. */
   retryAfter?: number
 }
 
 export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   'malformed-multipart': {
     status: 400,
-    when: 'The body is not well-formed multipart/form-data, or it was cut off.',
-    remedy: 'Let a library build the form; send it again if the connection broke.',
+    when: 'The request body is not well-formed multipart/form-data, was cut off, or does not match its Content-Digest.',
+    remedy: 'Use an HTTP library to build the form. If the connection was lost, retry the upload.',
   },
   'missing-file': {
     status: 400,
     when: 'The form has no part named file, or that part is empty.',
-    remedy: 'Send the image as a part named file.',
+    remedy: 'Send the image in a form part named file.',
   },
   'unexpected-field': {
     status: 400,
-    when: 'The form has something besides the one part named file.',
-    remedy: 'Send one image a request, and no other fields.',
+    when: 'The form contains something other than a single part named file.',
+    remedy: 'Send one image per request, and no other fields.',
   },
   'not-multipart': {
     status: 415,
-    when: 'The body is not multipart/form-data.',
-    remedy: 'Send a form, not the bare bytes.',
+    when: 'The request body is not multipart/form-data.',
+    remedy: 'Send the image in a multipart form, not as the raw request body.',
   },
   'file-too-large': {
     status: 413,
-    when: 'The file is larger than this service takes.',
-    remedy: 'Make the image smaller.',
+    when: 'The file exceeds the size limit of this server.',
+    remedy: 'Resize or compress the image.',
   },
   'unsupported-type': {
     status: 415,
-    when: 'The bytes are not a JPEG, PNG, GIF, WebP or AVIF image.',
-    remedy: 'Convert the image. File names and declared types are ignored.',
+    when: 'The file is not a JPEG, PNG, GIF, WebP or AVIF image.',
+    remedy: 'Convert the image to a supported format. The file name and the declared type are ignored.',
   },
   'damaged-image': {
     status: 422,
-    when: 'The type is right, but the file is cut off, contradicts itself, has no pixels, or far too many.',
-    remedy: 'Save the image anew from the program that made it.',
+    when: 'The format is supported, but the file is truncated or inconsistent, or has no pixels or far too many.',
+    remedy: 'Export the image again from the program that created it.',
   },
   'blocked-image': {
     status: 403,
-    when: 'The operator removed this very image before, and blocked it.',
-    remedy: 'Do not send it again.',
+    when: 'The operator removed this exact image and blocked it from being uploaded again.',
+    remedy: 'Do not retry.',
   },
   'capacity-reached': {
     status: 503,
-    when: 'The whole server stored as many uploads, or bytes, as the operator lets it store in one day.',
-    remedy: 'Try again after as many seconds as the member retryAfter says.',
+    when: 'The server has reached the daily limit that its operator set for the number or total size of all uploads.',
+    remedy: 'Retry after the number of seconds in retryAfter.',
   },
   'network-quota-exceeded': {
     status: 429,
-    when: 'The network of this address (/24, or /48 of IPv6) made all its uploads of today.',
-    remedy: 'Try again after the time in Retry-After.',
+    when: 'The network of this address (the /24, or /48 for IPv6) has used up its uploads for today.',
+    remedy: 'Retry after the number of seconds in Retry-After.',
   },
   'cross-site': {
     status: 403,
-    when: 'A page of another site asked a browser for this, and the operator did not allow that site.',
-    remedy: 'Call from a server, or ask the operator to list your origin.',
+    when: 'A page on another site made the browser send this request, and the operator has not allowed that site.',
+    remedy: 'Call the API from a server, or ask the operator to allow your origin.',
   },
   'challenge-required': {
     status: 403,
-    when: 'The operator turned challenges on, and this address made its first five uploads of the day without one.',
+    when: 'The operator has enabled challenges, and this address has used its five uploads per day that need none.',
     remedy:
-      'Solve what the member challenge says and send it again with Challenge-Solution, or with a pass: <base URL>/pass gives them.',
+      'Solve the challenge in the challenge field and retry with a Challenge-Solution header, or with a pass from <base URL>/pass.',
   },
   'quota-exceeded': {
     status: 429,
-    when: 'The address has stored as many images as it may in one UTC day.',
-    remedy: 'Wait as long as Retry-After says.',
+    when: 'This address has reached its upload quota for the current UTC day.',
+    remedy: 'Retry after the number of seconds in Retry-After.',
   },
   'too-many-refusals': {
     status: 429,
-    when: 'Too many uploads of the address were refused in this UTC day, or too many bytes of them.',
-    remedy: 'Wait as long as Retry-After says, and look at why they were refused.',
+    when: 'Too many uploads from this address, or too many bytes, were refused during the current UTC day.',
+    remedy: 'Check why the uploads were refused, and retry after the number of seconds in Retry-After.',
   },
   busy: {
     status: 503,
-    when: 'The upload waited too long for its turn, or too many others wait already.',
-    remedy: 'Send it again after as many seconds as the member retryAfter says.',
+    when: 'The upload waited too long in the queue, or the queue is full.',
+    remedy: 'Retry after the number of seconds in retryAfter.',
     retryAfter: 5,
   },
   'not-a-form': {
     status: 415,
-    when: 'The body is not a form as browsers send it.',
-    remedy: 'Send application/x-www-form-urlencoded.',
+    when: 'The request body is not a URL-encoded form.',
+    remedy: 'Send the form as application/x-www-form-urlencoded.',
   },
   'body-too-large': {
     status: 413,
-    when: 'The body is larger than this address reads.',
-    remedy: 'Send the fields that are asked for, and no others.',
+    when: 'The request body exceeds the limit of this endpoint.',
+    remedy: 'Send only the documented fields.',
   },
   'bad-idempotency-key': {
     status: 400,
-    when: 'Idempotency-Key is not 22 to 255 visible characters.',
-    remedy: 'Generate at least 128 random bits for each image.',
+    when: 'The Idempotency-Key header is not 22 to 255 visible ASCII characters.',
+    remedy: 'Generate a key with at least 128 random bits for each image.',
   },
   'bad-expires': {
     status: 400,
-    when: 'The parameter expires is not 1h, 1d, 7d, 30d or whole seconds from 60 to 31536000.',
-    remedy: 'Send one of these, once; or leave it out.',
+    when: 'The expires parameter is not 1h, 1d, 7d, 30d, or a whole number of seconds from 60 to 31536000.',
+    remedy: 'Send one of these values once, or omit the parameter.',
   },
   'idempotency-key-reused': {
     status: 422,
-    when: 'Another image was sent under this Idempotency-Key before, or its image was deleted or expired.',
-    remedy: 'Generate a new one for each image, and for one that is to be stored again.',
+    when: 'This Idempotency-Key was already used for another image, or for an image that was deleted or has expired.',
+    remedy: 'Generate a new key for each image, and also to store a deleted or expired image again.',
   },
   'uploads-paused': {
     status: 503,
-    when: 'The operator paused uploads.',
+    when: 'The operator has paused uploads.',
     remedy: 'Try again later.',
   },
   'storage-full': {
     status: 507,
-    when: 'The storage of the service is full.',
+    when: 'The storage of this server is full.',
     remedy: 'Try again later.',
   },
   unavailable: {
     status: 503,
-    when: 'The store or the ledger behind the service does not answer.',
-    remedy: 'Try again in a while.',
+    when: 'The image store or the database of this server is not responding.',
+    remedy: 'Retry after the number of seconds in retryAfter.',
     retryAfter: 5,
   },
   'bad-report': {
     status: 422,
-    when: 'Something is missing from the report, or is not as it should be.',
-    remedy: 'The detail says what.',
+    when: 'A field of the report is missing or invalid.',
+    remedy: 'Correct the field described in detail.',
   },
   'too-many-reports': {
     status: 429,
-    when: 'The address made as many reports of this kind as are taken in one UTC day, or too many of images that are not here.',
-    remedy: 'Wait as long as Retry-After says, or write to the operator.',
+    when: 'This address has reached its daily (UTC) limit for reports of this kind, or has reported too many images that do not exist.',
+    remedy: 'Retry after the number of seconds in Retry-After, or contact the operator.',
   },
   'too-slow': {
     status: 408,
-    when: 'The request came too slowly and was given up.',
-    remedy: 'Send it again, over a better connection.',
+    when: 'The request arrived too slowly, so the server stopped reading it.',
+    remedy: 'Retry on a faster connection.',
   },
   'missing-key': {
     status: 400,
-    when: 'The request names no deletion key.',
+    when: 'The request has no deletion key.',
     remedy: 'Add the key that the upload returned.',
   },
   'missing-url': {
     status: 400,
-    when: 'The request names no page of an image.',
-    remedy: 'Add url: the address of the page, percent-encoded.',
+    when: 'The request has no url parameter.',
+    remedy: 'Add url with the percent-encoded URL of an image page.',
   },
   'unsupported-format': {
     status: 501,
-    when: 'A format other than JSON was asked for.',
-    remedy: 'Ask for format=json, or for none.',
+    when: 'The requested format is not JSON.',
+    remedy: 'Use format=json, or omit the parameter.',
   },
   'unknown-key': {
     status: 404,
-    when: 'No image has this deletion key. It may have been deleted already.',
-    remedy: 'Nothing: the image is not there.',
+    when: 'No image has this deletion key. It may already have been deleted.',
+    remedy: 'No action is needed: there is no image to delete.',
   },
   'not-found': {
     status: 404,
-    when: 'There is nothing at this address. An image may have been deleted.',
-    remedy: 'Check the address: it is read letter by letter.',
+    when: 'There is nothing at this URL. If it was an image, the image may have been deleted.',
+    remedy: 'Check the URL. It is case-sensitive.',
   },
   removed: {
     status: 410,
     when: 'The operator removed the image.',
-    remedy: 'Nothing: it does not come back.',
+    remedy: 'Do not retry: the image will not come back.',
   },
   held: {
     status: 403,
-    when: 'The operator is checking the image, or one of the same bytes.',
-    remedy: 'Come back later: it is there again, or removed for good.',
+    when: 'The operator is reviewing the image, or another image with identical bytes.',
+    remedy: 'Check back later: the image will be either restored or removed for good.',
   },
   'method-not-allowed': {
     status: 405,
-    when: 'The address does not take this method.',
-    remedy: 'Use one that Allow lists.',
+    when: 'This endpoint does not support the request method.',
+    remedy: 'Use one of the methods in the Allow header.',
   },
   'precondition-failed': {
     status: 412,
-    when: 'If-Match names a representation other than the current one.',
-    remedy: 'Fetch the image without a condition.',
+    when: 'The If-Match header does not match the current ETag.',
+    remedy: 'Fetch the image without the condition.',
   },
   'range-not-satisfiable': {
     status: 416,
-    when: 'The range begins beyond the end of the image.',
-    remedy: 'Content-Range has the size; ask within it.',
+    when: 'The requested range starts beyond the end of the image.',
+    remedy: 'Request a range within the size given in Content-Range.',
   },
   'bad-request': {
     status: 400,
-    when: 'This is not an HTTP request that the server can read.',
-    remedy: 'Correct the client.',
+    when: 'The server cannot parse the HTTP request.',
+    remedy: 'Fix the client.',
   },
   'expectation-failed': {
     status: 417,
-    when: 'The request expects more than 100-continue.',
-    remedy: 'Correct the client.',
+    when: 'The Expect header contains something other than 100-continue.',
+    remedy: 'Remove the Expect header, or send 100-continue.',
   },
   'headers-too-large': {
     status: 431,
-    when: 'The headers of the request are too large.',
-    remedy: 'Send less: the service needs no cookies.',
+    when: 'The request headers are too large.',
+    remedy: 'Send fewer or smaller headers. The public API uses no cookies.',
   },
   'internal-error': {
     status: 500,
     when: 'Something went wrong on the server.',
-    remedy: 'Tell the operator the request id of the answer.',
+    remedy: 'Report the X-Request-Id of the response to the operator.',
   },
 }
 
-/** Reason phrases (RFC 9110, RFC 6585, RFC 4918): the titles of problems. */
+/** Reason phrases (RFC 9110, RFC 6585, RFC 4918), used as problem titles. */
 const TITLE: Record<number, string> = {
   400: 'Bad Request',
   403: 'Forbidden',
@@ -256,7 +256,7 @@ export function titleOf(status: number): string {
   return TITLE[status]!
 }
 
-/** Where the code is explained, seen from the base URL. */
+/** Path of the code's entry in the API reference, relative to the base URL. */
 export function problemType(code: ProblemCode): string {
   return `${API_PAGE_PATH}#${code}`
 }

@@ -1,24 +1,24 @@
-/** The wire: what server, page, SDK and CLI agree on. It names no runtime and imports nothing. */
+/** The wire protocol shared by server, page, SDK and CLI. Runtime-independent, and imports nothing. */
 
-/** Uploads that one client address may make in one UTC day. */
+/** Default quota: uploads per client address and UTC day. */
 export const DEFAULT_UPLOADS_PER_DAY = 100
 
-/** "25 MB", counted on the file part alone. Unit: bytes. */
+/** "25 MB", applied to the file part only. Unit: bytes. */
 export const DEFAULT_MAX_UPLOAD_BYTES = 26_214_400
 
-/** The largest side that is accepted. Unit: pixels. */
+/** Maximum width and height of an image. Unit: pixels. */
 export const MAX_SIDE_PIXELS = 65_535
 
-/** The largest frame that is accepted (268 MP: a 200 MP phone picture passes). Unit: pixels. */
+/** Maximum frame area (268 MP: enough for a 200 MP phone photo). Unit: pixels. */
 export const MAX_FRAME_PIXELS = 2 ** 28
 
-/** How long a browser may keep an image. Unit: seconds. */
+/** Browser cache lifetime of an image. Unit: seconds. */
 export const RAW_MAX_AGE_SECONDS = 31_536_000
 
-/** How long a cache that the operator can purge may keep an image (RFC 9213). Unit: seconds. */
+/** Lifetime of an image in caches that the operator can purge (RFC 9213). Unit: seconds. */
 export const CDN_MAX_AGE_SECONDS = 3600
 
-/** Media types that are accepted, with the extension that each one's files carry. */
+/** Accepted media types and their file extensions. */
 export const EXTENSIONS = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
@@ -29,24 +29,24 @@ export const EXTENSIONS = {
 
 export type ImageType = keyof typeof EXTENSIONS
 
-const SPELLED: Record<string, string> = { 'image/webp': 'WebP', 'image/jxl': 'JPEG XL' }
+const SPELLING: Record<string, string> = { 'image/webp': 'WebP', 'image/jxl': 'JPEG XL' }
 
-/** What people call a type of image, e.g. `PNG`. */
+/** Display name of an image type, e.g. `PNG`. */
 export function typeName(type: `image/${string}`): string {
-  return SPELLED[type] ?? type.slice('image/'.length).toUpperCase()
+  return SPELLING[type] ?? type.slice('image/'.length).toUpperCase()
 }
 
-/** Types of a preview: what every browser and every unfurler shows. */
+/** Preview types: those that every browser and every unfurler supports. */
 export const PREVIEW_TYPES = ['image/jpeg', 'image/webp'] as const
 export type PreviewType = (typeof PREVIEW_TYPES)[number]
 
-/** A smaller file is its own preview. 120 KiB. Unit: bytes. */
+/** Maximum size of a preview (120 KiB). A file no larger than this needs none. Unit: bytes. */
 export const PREVIEW_MAX_BYTES = 122_880
 
-/** The longest side of a preview: what unfurlers show at twice the density. Unit: pixels. */
+/** Maximum side of a preview: what unfurlers show, at twice the pixel density. Unit: pixels. */
 export const PREVIEW_MAX_SIDE_PIXELS = 1200
 
-/** What stands before a preview behind its image, and after it: see `formats/preview-frame.ts`. Unit: bytes. */
+/** Header and footer around a preview that is appended to its image: see `formats/preview-frame.ts`. Unit: bytes. */
 export const FRAME_HEAD_BYTES = 8
 export const FRAME_FOOT_BYTES = 12
 
@@ -56,32 +56,32 @@ export const IMAGE_TYPES = Object.keys(EXTENSIONS) as ImageType[]
 export const ID_LENGTH = 11
 export const ID_PATTERN = /^[0-9A-Za-z]{11}$/
 
-/** The id, then 32 random characters of the same alphabet. */
+/** The ID followed by 32 random characters of the same alphabet. */
 export const KEY_PATTERN = /^[0-9A-Za-z]{43}$/
 
 export const UPLOAD_PATH = '/api/upload'
 export const DELETE_PATH = '/api/delete'
 export const REPORT_PATH = '/api/report'
-/** The form for people. */
+/** The HTML report form. */
 export const REPORT_PAGE_PATH = '/report'
-/** The challenge that the next upload of an address needs, or one for a pass: `?for=pass`. */
+/** Returns the challenge for the next upload of an address or, with `?for=pass`, for a pass. */
 export const CHALLENGE_PATH = '/api/challenge'
-/** Gives a pass for a solved challenge. */
+/** Issues a pass for a solved challenge. */
 export const PASS_PATH = '/api/pass'
-/** The page that solves it for people. */
+/** The page that solves a challenge in the browser. */
 export const PASS_PAGE_PATH = '/pass'
 export const UPLOAD_FIELD = 'file'
-/** A time in whole seconds, UTC (RFC 3339). */
+/** A UTC time in whole seconds (RFC 3339). */
 export const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
-/** Parameter of an upload: see `lifetimes.ts`. */
+/** Upload parameter: see `lifetimes.ts`. */
 export const EXPIRES_PARAMETER = 'expires'
 
-/** The API as a document (OpenAPI), and as a page that explains every error code under an anchor of its name. */
+/** The API reference as OpenAPI, and as a page with an anchor for every error code. */
 export const API_DOCUMENT_PATH = '/openapi.json'
 export const API_PAGE_PATH = '/api'
-/** Where programs look for the two (RFC 9727). */
+/** Where programs discover the API reference (RFC 9727). */
 export const API_CATALOG_PATH = '/.well-known/api-catalog'
-/** How to upload from elsewhere, and what tools fetch to be set up for it. */
+/** Instructions for uploading with other tools, followed by the files that those tools fetch. */
 export const TOOLS_PATH = '/tools'
 /** For sites that embed links (https://oembed.com). */
 export const OEMBED_PATH = '/oembed'
@@ -91,30 +91,30 @@ export const SCRIPT_PATH = '/upload.sh'
 export const AGENTS_PATH = '/llms.txt'
 
 /**
- * Names an upload, so that a repeat of it stores nothing twice: at least 128 random bits, in visible characters. It is
- * a secret: with it and the image anybody can ask for the deletion key again.
+ * Makes an upload idempotent, so that a retry does not store the image twice: at least 128 random bits, in visible ASCII
+ * characters. A secret: anyone who has both the key and the image can obtain the deletion key.
  */
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key'
 export const IDEMPOTENCY_PATTERN = /^[\x21-\x7e]{22,255}$/
 
-/** `<token>:<answer>,<answer>…`: the solution of a challenge, which is accepted once. A pass comes as `Authorization: Bearer`. */
+/** A challenge solution, `<token>:<answer>,<answer>…`, valid once. A pass is sent as `Authorization: Bearer` instead. */
 export const SOLUTION_HEADER = 'Challenge-Solution'
 export const PASS_PATTERN = /^pass\.[0-9a-f]{32}\.\d{10,11}\.[0-9a-f]{32}$/
 
-/** Uploads of an address and day that no challenge is asked for. */
+/** Uploads per address and day that need no challenge. */
 export const UNCHALLENGED_UPLOADS = 5
 
-/** What a pass is good for. */
+/** Uploads that a pass is valid for. */
 export const PASS_UPLOADS = 100
 
-/** How long a client repeats an upload: see `docs/decisions/056`. Unit: seconds. */
+/** How long a client retries an upload: see `docs/decisions/056`. Unit: seconds. */
 export const REPEAT_SECONDS = 60
 
 export function viewPath(id: string): string {
   return `/${id}`
 }
 
-/** `secret`: the receipt of a report. */
+/** `secret`: identifies the receipt of a report. */
 export function receiptPath(secret: string): string {
   return `/receipt/${secret}`
 }
@@ -123,19 +123,19 @@ export function rawPath(id: string): string {
   return `/raw/${id}`
 }
 
-/** A smaller picture of the image; a redirect to the image where there is none. */
+/** Preview of an image; redirects to the image when it has none. */
 export function previewPath(id: string): string {
   return `/preview/${id}`
 }
 
-/** The answer to an upload. */
+/** Response to an upload. */
 export interface UploadAnswer {
   id: string
-  /** Address of the viewer page. */
+  /** URL of the viewer page. */
   link: string
-  /** The only credential that deletes the image. */
+  /** Deletion key: the only credential that can delete the image. */
   key: string
-  /** Ready deletion address: a page that asks on GET, the deletion itself on DELETE. */
+  /** Deletion URL: a confirmation page on GET, the deletion itself on DELETE. */
   delete: string
   /** When the image expires, if it does (RFC 3339, UTC, whole seconds). */
   expires?: string
@@ -146,9 +146,9 @@ export interface DeleteAnswer {
 }
 
 /**
- * Proof of work that is to be done before an upload: for each `n` from 0 to `answers - 1` a whole number `c` below 2^32, so
- * that PBKDF2-HMAC-SHA-256 of the password `token` and the salt `n.c` (in ASCII, decimal), of so many iterations, begins with
- * so many zero bits.
+ * Proof of work required before an upload. For each `n` from 0 to `answers - 1`, find an integer `c` below 2^32 such that
+ * PBKDF2-HMAC-SHA-256 with password `token`, salt `n.c` (ASCII, decimal) and `iterations` iterations begins with `bits`
+ * zero bits.
  */
 export interface Challenge {
   token: string
@@ -160,7 +160,7 @@ export interface Challenge {
   expires: string
 }
 
-/** The answer to a solved challenge for a pass. */
+/** Response to a solved challenge for a pass. */
 export interface PassAnswer {
   pass: string
   uploads: number
@@ -168,24 +168,24 @@ export interface PassAnswer {
   expires: string
 }
 
-/** Problem details (RFC 9457), plus `error`: a stable machine code. */
+/** Problem details (RFC 9457) with a stable machine-readable code in `error`. */
 export interface Problem {
   type: string
   title: string
   status: number
   detail: string
   error: string
-  /** When it is worth another try, where that is known. Unit: seconds. */
+  /** When to retry, if known. Unit: seconds from now. */
   retryAfter?: number
-  /** What to solve. With `challenge-required` only. */
+  /** The challenge to solve. Only with `challenge-required`. */
   challenge?: Challenge
-  /** Present on answers of the delete endpoint only. */
+  /** Only in responses of the delete endpoint. */
   success?: false
 }
 
 export const RATE_LIMIT_HEADER = 'X-RateLimit-Limit'
 export const RATE_REMAINING_HEADER = 'X-RateLimit-Remaining'
-/** The same as structured fields (draft-ietf-httpapi-ratelimit-headers). */
+/** The rate limit as structured fields (draft-ietf-httpapi-ratelimit-headers). */
 export const RATE_POLICY_FIELD = 'RateLimit-Policy'
 export const RATE_FIELD = 'RateLimit'
 export const RATE_WINDOW_SECONDS = 86_400

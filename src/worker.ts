@@ -1,6 +1,6 @@
 /**
- * Host: Cloudflare Workers, with images in R2 and the ledger in D1. The only file that names bindings; deploy/cloudflare has
- * their configuration.
+ * Entry point for Cloudflare Workers, with images in R2 and the ledger in D1. The only file that uses the bindings, which
+ * deploy/cloudflare configures.
  */
 import { createEvidence } from './service/moderation/evidence.ts'
 import { sealerFor } from './service/moderation/sealing.ts'
@@ -14,7 +14,7 @@ import { createHost, type Host } from './worker/host.ts'
 import { createLog } from './worker/log.ts'
 import type { Execution } from './worker/purging.ts'
 
-/** The host of this isolate, once it has started: a start that failed is tried by the next request. */
+/** The host of this isolate, once it has started. After a failed start, the next request tries again. */
 let host: Host | undefined
 
 async function start(env: Env): Promise<Host> {
@@ -30,7 +30,7 @@ async function start(env: Env): Promise<Host> {
   const objects = openR2Store({ bucket: env.IMAGES })
   const files = openR2Files(env.IMAGES, '.evidence/')
 
-  // Each of the first requests starts one: none may wait for another's.
+  // Concurrent first requests each start a host: a request must not await another request's promise.
   host ??= createHost({
     config,
     objects,
@@ -43,7 +43,7 @@ async function start(env: Env): Promise<Host> {
   return host
 }
 
-/** Throws if an address is wrong. The ways to tell are loaded where somebody is told: a start has little room for code. */
+/** Throws when an address is invalid. Loads the notifiers only if configured, since code size is limited at startup. */
 async function notifiersOf(addresses: string[]) {
   if (addresses.length === 0) return []
   const { openNotifiers } = await import('./worker/notifiers.ts')
@@ -57,7 +57,7 @@ export default {
     } catch (error) {
       const requestId = crypto.randomUUID()
       console.error(requestId, error)
-      const detail = 'The service can’t start now. Please try again in a moment.'
+      const detail = 'The service could not start. Please try again in a moment.'
       return unavailable(`${env.BASE_URL}`, detail, requestId)
     }
   },

@@ -10,7 +10,7 @@ import { PROCESSES, startBackends, startCluster } from './support/processes/clus
 import { linksTo } from './support/processes/links.ts'
 import { startTcpProxy } from './support/tcp-proxy.ts'
 
-/** What the contract's main host trusts. */
+/** Proxies that the contract's main host trusts. */
 const PROXIES = ['127.0.0.1/32', '10.0.0.0/8', '2001:db8:ffff::/48']
 
 const backends = await startBackends({ ceph: true })
@@ -25,7 +25,7 @@ httpContract(`${PROCESSES} servers behind ${front}, S3 and Postgres`, async (env
   const settings = { BASE_URL: `http://127.0.0.1:${port}`, ...env, ...links.place }
   const cluster = await startCluster(
     settings,
-    Array.from({ length: PROCESSES }, (_, nth) => ({ dataDir: join(folder, `server-${nth}`) })),
+    Array.from({ length: PROCESSES }, (_, i) => ({ dataDir: join(folder, `server-${i}`) })),
   )
   const { servers } = cluster
   const ports = servers.map((server) => server.port)

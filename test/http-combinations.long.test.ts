@@ -1,4 +1,4 @@
-/** What the HTTP contract says of stores, on the two combinations that mix one machine's parts with many machines'. */
+/** The storage parts of the HTTP contract, on the two combinations of a local and a shared backend. */
 import { after, before, describe } from 'node:test'
 import type { Host } from './contracts/http/host.ts'
 import { httpContract, OF_STORES } from './contracts/http.ts'
@@ -30,7 +30,7 @@ describe('combinations', { concurrency: 2 }, () => {
   })
 })
 
-/** `place`: what it keeps elsewhere. */
+/** `place`: settings of its remote backend. */
 async function hostOn(place: Env, env: Env): Promise<Host> {
   const links = await linksTo(place, env)
   const server = await startServer({ ...env, ...links.place })

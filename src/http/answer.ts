@@ -1,4 +1,4 @@
-/** Answers in no framework's language, for a host to write straight to its socket. */
+/** Framework-independent responses, which a host can write straight to its socket. */
 import { PROBLEM_TYPE } from '../problems.ts'
 import { type Problem, REQUEST_ID_HEADER } from '../protocol.ts'
 import { NO_STORE, PAGE_HEADERS } from './headers/common.ts'
@@ -8,55 +8,58 @@ export interface Answer {
   /** Name, value, name, value, … */
   headers: string[]
   body: string | Uint8Array | ReadableStream<Uint8Array> | null
-  /** To be called when the body has been sent, or never will be. */
+  /** Call it once the body has been sent or abandoned. */
   release?: (() => void) | undefined
-  /** May be called with a piece of a stream that has been sent: its memory then takes another piece. */
+  /** Optionally returns the memory of a sent chunk to the stream, for reuse. */
   reuse?: ((piece: Uint8Array) => void) | undefined
 }
 
-/** An error as problem details (RFC 9457). `more`: headers besides those of every such answer. */
-export function problemAnswer(problem: Problem, requestId: string, more: readonly string[]): Answer {
-  return textAnswer(problem.status, PROBLEM_TYPE, JSON.stringify(problem), requestId, more)
+/** A problem details response (RFC 9457). */
+export function problemAnswer(problem: Problem, requestId: string, extraHeaders: readonly string[]): Answer {
+  return textAnswer(problem.status, PROBLEM_TYPE, JSON.stringify(problem), requestId, extraHeaders)
 }
 
-/** An answer that no cache keeps. */
+/** A text response with `Cache-Control: no-store`. */
 export function textAnswer(
   status: number,
   type: string,
   body: string,
   requestId: string,
-  more: readonly string[],
+  extraHeaders: readonly string[],
 ): Answer {
   const length = new TextEncoder().encode(body).length
   const headers = ['Content-Type', type, 'Content-Length', `${length}`, 'Cache-Control', NO_STORE]
-  headers.push(REQUEST_ID_HEADER, requestId, ...more)
+  headers.push(REQUEST_ID_HEADER, requestId, ...extraHeaders)
   return { status, headers, body }
 }
 
-/** A page that no cache keeps, not even the browser's. `page`: HTML. */
+/** An HTML page with `Cache-Control: no-store`. */
 export function pageAnswer(
   status: number,
   page: { toString(): string },
   requestId: string,
-  more: readonly string[],
+  extraHeaders: readonly string[],
 ): Answer {
-  return textAnswer(status, 'text/html; charset=UTF-8', page.toString(), requestId, [...PAGE_ONLY, ...more])
+  return textAnswer(status, 'text/html; charset=UTF-8', page.toString(), requestId, [
+    ...PAGE_ONLY,
+    ...extraHeaders,
+  ])
 }
 
-/** What pages have besides a lifetime. A header may stand twice: `Vary` lists what either needs. */
+/** Page headers except `Cache-Control`. A header may appear twice in a response; the values of `Vary` add up. */
 const PAGE_ONLY = Object.entries(PAGE_HEADERS)
   .filter(([name]) => name !== 'Cache-Control')
   .flat()
 
-/** An answer without a body. */
-export function emptyAnswer(status: number, requestId: string, more: readonly string[]): Answer {
-  const headers = ['Cache-Control', NO_STORE, REQUEST_ID_HEADER, requestId, ...more]
+/** A response without a body. */
+export function emptyAnswer(status: number, requestId: string, extraHeaders: readonly string[]): Answer {
+  const headers = ['Cache-Control', NO_STORE, REQUEST_ID_HEADER, requestId, ...extraHeaders]
   return { status, headers, body: null }
 }
 
 /**
- * A body of bytes that many answers have. A `Response` of bytes copies them, and whoever asks for them often fills the
- * memory with copies.
+ * Wraps bytes that many responses share. `new Response(bytes)` copies the bytes, so frequent requests for a large page
+ * would fill the memory with copies.
  */
 export function sharedBody(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({

@@ -1,6 +1,6 @@
 /**
- * The web layer: every route on one screen. Uploads (`routes/upload.ts`) and image bytes (`routes/raw.ts`) never come
- * here: the host answers them below the framework.
+ * The web layer's routing table. Uploads (`routes/upload.ts`) and image bytes (`routes/raw.ts`) bypass it: the host
+ * handles them without the framework.
  */
 import { type Handler, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -35,12 +35,12 @@ import { prefersHtml } from './headers/negotiate.ts'
 import { logFault, toProblem } from './problem.ts'
 import { createDescriptions } from './routes/api.ts'
 import { sendAsset } from './routes/assets.ts'
-import { askChallenge, givePass, passPageFor } from './routes/challenge.ts'
+import { issuePass, sendChallenge, sendPassPage } from './routes/challenge.ts'
 import { remove } from './routes/delete.ts'
-import { partOfTerms, securityTxt, transparency } from './routes/notices.ts'
+import { redirectToTerms, securityTxt, transparency } from './routes/notices.ts'
 import { oembed } from './routes/oembed.ts'
 import {
-  askDeletion,
+  confirmDeletion,
   deleteByForm,
   gallery,
   home,
@@ -49,27 +49,25 @@ import {
   tools,
   viewer,
 } from './routes/pages.ts'
-import { askReport, reportByForm, reportByProgram, showReceipt } from './routes/report.ts'
+import { reportByForm, reportByJson, showReceipt, showReportForm } from './routes/report.ts'
 
-/** Pages and images carry their own noindex: a crawler barred from them could not read it. */
+/** Pages and images carry their own `noindex`, which a crawler could not see if it were disallowed here. */
 const ROBOTS = 'User-agent: *\nDisallow: /api/\n'
 
-/** What crawlers and browsers ask every site for. None of it is a page. */
-const ASKED_EVERYWHERE = /^\/\.well-known\/|\.\w+$/
+/** Paths that crawlers and browsers probe on every site. Errors there are never HTML pages. */
+const PROBED_PATHS = /^\/\.well-known\/|\.\w+$/
 
 const ID_PATH = '/:id{[0-9A-Za-z]{11}}'
 const SECURITY_PATH = '/.well-known/security.txt'
 const IMAGE_PATHS = ['/raw/:name', '/preview/:name']
 const RECEIPT_PATH = receiptPath(':secret')
-/**
- * All routes except uploads and raw images, which hosts serve below the framework. Never throws: errors become pages or
- * problem details.
- */
+
+/** The returned app's `fetch` never rejects: errors become pages or problem details. */
 export function createApp(parts: AppParts): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   const common = commonHeaders(parts.baseUrl)
   const descriptions = createDescriptions(parts)
-  /** Defines a route that takes GET and HEAD alone. */
+  /** Defines a route for GET and HEAD only. */
   const read = (path: string, handle: Handler<AppEnv>) =>
     app.get(path, handle).all(path, allowOnly('GET, HEAD'))
 
@@ -78,7 +76,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     await next()
     for (const [name, value] of common) c.res.headers.set(name, value)
     if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', NO_STORE)
-    // A query may have a key in it.
+    // Not with a query: it may contain a deletion key.
     const isPage = c.res.ok && c.res.headers.get('Content-Type')?.startsWith('text/html')
     if (parts.onionUrl && isPage && /^[!-~]+$/.test(c.env.target) && !c.env.target.includes('?')) {
       c.res.headers.set('Onion-Location', parts.onionUrl + c.env.target)
@@ -86,16 +84,16 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
     if (!c.res.headers.has('ETag')) c.res.headers.set(REQUEST_ID_HEADER, c.get('requestId'))
   })
 
-  // `/x/../raw/<id>` and `/%72aw/<id>` would be further addresses of one image, and further copies in caches.
+  // `/x/../raw/<id>` and `/%72aw/<id>` would be aliases of an image, and extra copies in caches.
   app.use((c, next) => (isCanonical(c) ? next() : Promise.resolve(c.notFound())))
 
   app.use(DELETE_PATH, corsHeaders(parts))
-  app.get(DELETE_PATH, (c) => askDeletion(c, parts))
+  app.get(DELETE_PATH, (c) => confirmDeletion(c, parts))
   app.delete(DELETE_PATH, (c) => remove(c, parts))
   app.options(DELETE_PATH, (c) => c.body(null, 204, { Allow: 'GET, HEAD, DELETE, OPTIONS' }))
   app.all(DELETE_PATH, allowOnly('GET, HEAD, DELETE, OPTIONS'))
 
-  // What is an image's address was answered by the host.
+  // The host has already handled every valid image path.
   for (const path of IMAGE_PATHS) read(path, (c) => c.notFound())
 
   read('/', (c) => home(c, parts))
@@ -107,23 +105,23 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   read(API_DOCUMENT_PATH, descriptions.document)
   read(API_CATALOG_PATH, descriptions.catalog)
   read(TOOLS_PATH, (c) => tools(c, parts))
-  app.get(REPORT_PAGE_PATH, (c) => askReport(c, parts))
+  app.get(REPORT_PAGE_PATH, (c) => showReportForm(c, parts))
   app.post(REPORT_PAGE_PATH, (c) => reportByForm(c, parts))
   app.all(REPORT_PAGE_PATH, allowOnly('GET, HEAD, POST'))
-  app.post(REPORT_PATH, (c) => reportByProgram(c, parts))
+  app.post(REPORT_PATH, (c) => reportByJson(c, parts))
   app.all(REPORT_PATH, allowOnly('POST'))
   read(RECEIPT_PATH, (c) => showReceipt(c, parts))
-  // Without challenges there is nothing at their addresses.
+  // 404 unless challenges are enabled.
   for (const path of [CHALLENGE_PATH, PASS_PATH, PASS_PAGE_PATH]) {
     app.use(path, (c, next) => (parts.challenges.isOffered() ? next() : Promise.resolve(c.notFound())))
   }
   app.use(CHALLENGE_PATH, corsHeaders(parts))
-  read(CHALLENGE_PATH, (c) => askChallenge(c, parts))
-  app.post(PASS_PATH, (c) => givePass(c, parts))
+  read(CHALLENGE_PATH, (c) => sendChallenge(c, parts))
+  app.post(PASS_PATH, (c) => issuePass(c, parts))
   app.all(PASS_PATH, allowOnly('POST'))
-  read(PASS_PAGE_PATH, (c) => passPageFor(c, parts))
-  read('/rules', (c) => partOfTerms(c, parts, 'rules'))
-  read('/contact', (c) => partOfTerms(c, parts, 'contact'))
+  read(PASS_PAGE_PATH, (c) => sendPassPage(c, parts))
+  read('/rules', (c) => redirectToTerms(c, parts, 'rules'))
+  read('/contact', (c) => redirectToTerms(c, parts, 'contact'))
   read('/transparency', (c) => transparency(c, parts))
   read(SECURITY_PATH, (c) => securityTxt(c, parts))
   read('/healthz', (c) => c.json({ status: 'ok' }))
@@ -131,7 +129,7 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   read(OEMBED_PATH, (c) => oembed(c, parts))
   read(ROBOTS_PATH, (c) => c.text(ROBOTS))
   read(SHAREX_PATH, (c) =>
-    c.json(sharexConfig(parts.baseUrl, expiresOf(c)), 200, {
+    c.json(sharexConfig(parts.baseUrl, expiresParameter(c)), 200, {
       'Content-Disposition': 'attachment; filename="pinhole.sxcu"',
     }),
   )
@@ -144,39 +142,39 @@ export function createApp(parts: AppParts): Hono<AppEnv> {
   read(ID_PATH, (c) => viewer(c, parts, c.req.param('id') ?? ''))
 
   app.get('*', async (c, next) => (await sendAsset(c, parts.site)) ?? next())
-  app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this address.')))
+  app.notFound((c) => answerError(c, parts, new Refusal('not-found', 'There is nothing at this URL.')))
   app.onError((error, c) => answerError(c, parts, error))
   return app
 }
 
-/** Whether the service can do its work. */
+/** Readiness probe: 503 when a component fails. */
 async function readyz(c: AppContext, { health }: AppParts): Promise<Response> {
   const [faults, purges] = await Promise.all([health.faults(), health.purges().catch(() => null)])
   const isReady = Object.keys(faults).length === 0
-  const owed = purges && { purgesOwed: purges.count, oldestPurgeSeconds: purges.oldestSeconds }
-  return c.json({ status: isReady ? 'ok' : 'unavailable', ...faults, ...owed }, isReady ? 200 : 503)
+  const pending = purges && { purgesOwed: purges.count, oldestPurgeSeconds: purges.oldestSeconds }
+  return c.json({ status: isReady ? 'ok' : 'unavailable', ...faults, ...pending }, isReady ? 200 : 503)
 }
 
-/** One address for each resource: no escapes, no dot segments. */
+/** True when the path as sent has no percent-escapes and no dot segments: each resource has one URL. */
 function isCanonical(c: AppContext): boolean {
   const { pathname } = new URL(c.req.url)
-  const [sent] = c.env.target.split('?', 1)
-  return sent === pathname && !pathname.includes('%')
+  const [rawPath] = c.env.target.split('?', 1)
+  return rawPath === pathname && !pathname.includes('%')
 }
 
-/** A wrong method is 405 with `Allow` (RFC 9110, 15.5.6). */
+/** Responds 405 with `Allow` (RFC 9110, 15.5.6). */
 function allowOnly(methods: string) {
   return (c: AppContext): never => {
     c.header('Allow', methods)
-    throw new Refusal('method-not-allowed', `This address takes ${methods}.`)
+    throw new Refusal('method-not-allowed', `This endpoint supports ${methods}.`)
   }
 }
 
-/** As of an upload. Throws `Refusal('bad-expires')`. */
-function expiresOf(c: AppContext): string | undefined {
+/** The `expires` parameter, validated as for an upload. Throws `Refusal('bad-expires')`. */
+function expiresParameter(c: AppContext): string | undefined {
   const { search } = new URL(c.req.url)
-  const isAsked = lifetimeFor(search, { standard: null, most: null }) !== null
-  return isAsked ? c.req.query(EXPIRES_PARAMETER) : undefined
+  const isPresent = lifetimeFor(search, { standard: null, most: null }) !== null
+  return isPresent ? c.req.query(EXPIRES_PARAMETER) : undefined
 }
 
 function corsHeaders(parts: AppParts) {
@@ -188,22 +186,22 @@ function corsHeaders(parts: AppParts) {
   }
 }
 
-/** People get a page, where the address is a page's or the client prefers one; all others problem details. */
+/** Responds with a page when the path is a page's or the client prefers HTML; otherwise with problem details. */
 async function answerError(c: AppContext, parts: AppParts, error: unknown): Promise<Response> {
   logFault(parts.log, error, c.get('requestId'))
-  const told = toProblem(error)
-  const status = told.status as ContentfulStatusCode
-  const wait = error instanceof Refusal ? error.retryAfterSeconds : undefined
-  if (wait !== undefined) c.header('Retry-After', `${wait}`)
+  const details = toProblem(error)
+  const status = details.status as ContentfulStatusCode
+  const retryAfter = error instanceof Refusal ? error.retryAfterSeconds : undefined
+  if (retryAfter !== undefined) c.header('Retry-After', `${retryAfter}`)
   const wantsPage = isPage(c) || prefersHtml(c.req.header('Accept'))
-  if (wantsPage && !ASKED_EVERYWHERE.test(c.req.path)) {
+  if (wantsPage && !PROBED_PATHS.test(c.req.path)) {
     return problemPage(c, parts, error, status)
   }
   const success = c.req.path === DELETE_PATH ? { success: false as const } : {}
-  return c.body(JSON.stringify({ ...told, ...success }), status, { 'Content-Type': PROBLEM_TYPE })
+  return c.body(JSON.stringify({ ...details, ...success }), status, { 'Content-Type': PROBLEM_TYPE })
 }
 
-/** Addresses that people open. The API and everything under a folder is for programs. */
+/** True for paths that people open in a browser. The API and all nested paths are for programs. */
 function isPage(c: AppContext): boolean {
   const { path, method } = c.req
   if (method !== 'GET' && method !== 'HEAD') return path === '/delete'

@@ -1,13 +1,13 @@
-/** Bodies other than uploads: small, and read by the host's one reader like all others. */
+/** Reads small request bodies: everything except uploads. */
 import { Refusal } from '../errors.ts'
 import type { AppContext } from './context.ts'
 
-/** The forms of our pages hold a key, or less. Unit: bytes. */
+/** Default limit: the forms on our pages carry at most a deletion key. Unit: bytes. */
 export const FORM_MAX_BYTES = 1024
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
-/** The fields of a form. Throws `Refusal` with `not-a-form` or `body-too-large`. */
+/** Parses a URL-encoded form. Throws `Refusal` with `not-a-form` or `body-too-large`. */
 export async function readForm(c: AppContext, limitBytes = FORM_MAX_BYTES): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(c.req.header('Content-Type') ?? '')) {
     throw new Refusal('not-a-form', 'Send the form as application/x-www-form-urlencoded.')
@@ -15,20 +15,20 @@ export async function readForm(c: AppContext, limitBytes = FORM_MAX_BYTES): Prom
   return new URLSearchParams(await readText(c, limitBytes))
 }
 
-/** The body as UTF-8. Throws `Refusal('body-too-large')`. */
+/** Reads the body as UTF-8 text. Throws `Refusal('body-too-large')`. */
 export async function readText(c: AppContext, limitBytes: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let received = 0
-  for await (const piece of c.env.body) {
-    received += piece.length
+  for await (const chunk of c.env.body) {
+    received += chunk.length
     if (received > limitBytes) {
       throw new Refusal(
         'body-too-large',
-        `The body is larger than ${limitBytes} bytes, the limit for this address.`,
+        `The request body exceeds the limit of ${limitBytes} bytes for this endpoint.`,
       )
     }
-    text += decoder.decode(piece, { stream: true })
+    text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
 }

@@ -1,4 +1,4 @@
-/** What every handler has at hand. */
+/** Types and services that every HTTP handler receives. */
 import type { Context } from 'hono'
 import type { Challenges } from '../service/challenge/challenges.ts'
 import type { Hashes } from '../service/hashes.ts'
@@ -16,19 +16,19 @@ import type { TrustedProxies } from './headers/client-address.ts'
 import type { Origins } from './headers/cross-site.ts'
 import type { Log } from './log.ts'
 
-/** A body as the host reads it, once: with a least rate, and small chunks joined. */
+/** A single-use request body. The host enforces a minimum transfer rate and coalesces small chunks. */
 export interface RequestBody extends AsyncIterable<Uint8Array> {
-  /** So far. Unit: bytes. */
+  /** Bytes received so far. */
   received(): number
 }
 
-/** What a host hands over with a request. */
+/** Per-request values that the host passes in. */
 export interface HostBindings {
   /** The address of the socket's peer. */
   peer: string
   /** Path and query as sent, before any normalisation. */
   target: string
-  /** The request's own stream is never read. */
+  /** Read this one; the stream of the `Request` itself is never read. */
   body: RequestBody
 }
 
@@ -41,10 +41,10 @@ export type AppContext = Context<AppEnv>
 
 export interface AppParts {
   baseUrl: string
-  /** The same service as an onion service, without a trailing slash. */
+  /** Base URL of the same service as a Tor onion service, without a trailing slash. */
   onionUrl: string | null
   maxUploadBytes: number
-  /** Changes while the server runs: to be asked for each request. */
+  /** Can change while the server runs: call it for each request. */
   uploadsPaused(): boolean
   images: Images
   derive: Derive
@@ -63,17 +63,17 @@ export interface AppParts {
   log: Log
 }
 
-/** Pages and their files. */
+/** Page content and static assets. */
 export interface Site {
   facts: SiteFacts
   asset(path: string): Asset | null | Promise<Asset | null>
-  /** Replaces the default terms. */
+  /** Replaces the default terms of use. */
   terms?: string | undefined
 }
 
 export interface Health {
-  /** What does not work now, by part; an empty object if all is well. Never rejects. */
+  /** Current failures by component; empty when healthy. Never rejects. */
   faults(): Promise<Record<string, string>>
-  /** Purges that caches owe. `null` if no cache is configured. */
+  /** Pending cache purges. `null` when no cache is configured. */
   purges(): Promise<{ count: number; oldestSeconds: number } | null>
 }

@@ -1,4 +1,4 @@
-/** Where the web layer writes. A pino logger is one. No address, key or query string goes in. */
+/** Logger of the web layer; a pino logger fits. Never log client addresses, keys or query strings. */
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

@@ -4,16 +4,19 @@ import { PROBLEMS, type ProblemCode, problemType, titleOf } from '../problems.ts
 import type { Problem } from '../protocol.ts'
 import type { Log } from './log.ts'
 
-/** What the client is told. Anything but a refusal is a bare 500: the log has the rest. */
+/** Maps an error to problem details. Anything but a `Refusal` becomes a bare 500: its cause belongs in the log only. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Refusal) {
-    const told = problem(error.code, error.detail, error.retryAfterSeconds)
-    return error.challenge === undefined ? told : { ...told, challenge: error.challenge }
+    const details = problem(error.code, error.detail, error.retryAfterSeconds)
+    return error.challenge === undefined ? details : { ...details, challenge: error.challenge }
   }
-  return problem('internal-error', 'Something went wrong on the server. The log has it under the request id.')
+  return problem(
+    'internal-error',
+    'Something went wrong on our side. The server log has the details under the request ID.',
+  )
 }
 
-/** `retryAfter`: in seconds, where it is not that of the code. */
+/** Builds problem details. `retryAfter` overrides the default of the code. Unit: seconds. */
 export function problem(code: ProblemCode, detail: string, retryAfter = PROBLEMS[code].retryAfter): Problem {
   const { status } = PROBLEMS[code]
   return {
@@ -26,7 +29,7 @@ export function problem(code: ProblemCode, detail: string, retryAfter = PROBLEMS
   }
 }
 
-/** Logs what is the server's own fault, and nothing of what is the client's. */
+/** Logs server-side faults only; client errors are not logged here. */
 export function logFault(log: Log, error: unknown, requestId: string): void {
   if (!(error instanceof Refusal)) log.error({ requestId, err: error }, 'request failed')
   else if (error.cause !== undefined)

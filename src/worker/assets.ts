@@ -1,15 +1,15 @@
-/** The pages' files, as the build left them, through the binding of static assets. */
+/** Loads the built static assets through the assets binding. */
 import type { Asset, AssetList } from '../web/assets.ts'
 import type { AssetUrls } from '../web/pages.ts'
 
-/** A binding of static assets: any host will do. */
+/** A static assets binding. Ignores the host of the URL. */
 export interface AssetFetcher {
-  fetch(address: string): Promise<Response>
+  fetch(url: string): Promise<Response>
 }
 
 export interface WorkerAssets {
   urls: AssetUrls
-  /** `null` if there is no such file. */
+  /** `null` when there is no such asset. */
   asset(path: string): Promise<Asset | null> | null
 }
 
@@ -17,9 +17,7 @@ export async function openAssets(binding: AssetFetcher): Promise<WorkerAssets> {
   async function get(file: string): Promise<Response> {
     const response = await binding.fetch(`https://assets.invalid/${file}`)
     if (response.ok) return response
-    throw new Error(
-      `the file ${file} of the pages is not there: run npm run build before npx wrangler deploy`,
-    )
+    throw new Error(`static asset ${file} is missing: run npm run build before npx wrangler deploy`)
   }
 
   async function load({ path, file, type, brotli, immutable }: AssetList['files'][number]): Promise<Asset> {

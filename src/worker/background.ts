@@ -1,36 +1,36 @@
-/** Work that is begun behind an answer, and must not end with it. */
+/** Tracks work that outlives its response. */
 import { sleep } from '../async.ts'
 
 export interface Background {
-  /** The same object; its calls count as under way until they settle, or for a while. */
+  /** Wraps the object so that its asynchronous calls count as in flight until they settle or time out. */
   tracked<T extends object>(port: T): T
-  /** Resolves when nothing is under way, or after a while. */
+  /** Resolves when nothing is in flight, or after a timeout. */
   quiet(): Promise<void>
 }
 
-const LOOK_MS = 20
+const POLL_MS = 20
 const MAX_MS = 2000
 
 export function createBackground(): Background {
-  // Holds times, not promises: a request that is cut off settles none, and whoever waited for it would wait for ever.
-  const inFlight = new Set<{ beganAt: number }>()
+  // Start times, not promises: promises of a request that is cut off never settle, so awaiting them would hang.
+  const inFlight = new Set<{ startedAt: number }>()
 
-  function counted(call: unknown): unknown {
-    if (!(call instanceof Promise)) return call
-    const begun = { beganAt: Date.now() }
-    inFlight.add(begun)
-    const ended = () => {
-      inFlight.delete(begun)
+  function track(result: unknown): unknown {
+    if (!(result instanceof Promise)) return result
+    const call = { startedAt: Date.now() }
+    inFlight.add(call)
+    const end = () => {
+      inFlight.delete(call)
     }
-    call.then(ended, ended)
-    return call
+    result.then(end, end)
+    return result
   }
 
   function isQuiet(): boolean {
-    for (const begun of inFlight) {
-      if (Date.now() - begun.beganAt < MAX_MS) return false
-      // Its request was cut off.
-      inFlight.delete(begun)
+    for (const call of inFlight) {
+      if (Date.now() - call.startedAt < MAX_MS) return false
+      // The request that made the call was cut off.
+      inFlight.delete(call)
     }
     return true
   }
@@ -40,12 +40,12 @@ export function createBackground(): Background {
       Object.fromEntries(
         Object.entries(port).map(([name, member]) => [
           name,
-          typeof member === 'function' ? (...given: unknown[]) => counted(member(...given)) : member,
+          typeof member === 'function' ? (...args: unknown[]) => track(member(...args)) : member,
         ]),
       ) as typeof port,
     async quiet() {
       const until = Date.now() + MAX_MS
-      while (!isQuiet() && Date.now() < until) await sleep(LOOK_MS)
+      while (!isQuiet() && Date.now() < until) await sleep(POLL_MS)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Bodies of requests: read by one reader, at no less than the least rate. */
+/** Reads request bodies and enforces a minimum transfer rate. */
 import { withDeadline } from '../async.ts'
 import { Refusal } from '../errors.ts'
 import type { RequestBody } from '../http/context.ts'
@@ -6,27 +6,27 @@ import type { Limits } from './limits.ts'
 
 export interface WorkerBody extends RequestBody {
   /**
-   * Reads on behind an answer, at most `maxBytes`: a client that is still sending would see a reset connection and not
-   * the answer. Never rejects.
+   * Discards up to `maxBytes` of the unread body after the response is ready: a client that is still sending would see a
+   * connection reset instead of the response. Never rejects.
    */
   drain(maxBytes: number): Promise<void>
 }
 
-const LOST = 'The connection was lost before the body ended.'
+const LOST = 'The connection was lost before the request body was complete.'
 
-/** `onPiece`: hears that the client is still there. */
-export function readBody(request: Request, limits: Limits, onPiece: () => void): WorkerBody {
+/** `onChunk`: called for each chunk, as a sign of life from the client. */
+export function readBody(request: Request, limits: Limits, onChunk: () => void): WorkerBody {
   const reader = request.body?.getReader()
   let received = 0
   let isOver = reader === undefined
   let seconds = 0
   let byteSeconds = 0
-  let last: Uint8Array<ArrayBuffer> | undefined
+  let previous: Uint8Array<ArrayBuffer> | undefined
 
   async function read(): Promise<Uint8Array | null> {
-    // Nobody's any more. Detached it is free at once, not when V8 looks.
-    last?.buffer.transfer(0)
-    last = undefined
+    // The consumer is done with the previous chunk. Detaching frees its memory now rather than at the next GC.
+    previous?.buffer.transfer(0)
+    previous = undefined
     if (isOver) return null
     const since = Date.now()
     const { done, value } = await withDeadline(
@@ -42,18 +42,18 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
       return null
     }
     const waited = (Date.now() - since) / 1000
-    last = value
+    previous = value
     seconds += waited
     byteSeconds += waited * (limits.bodyBytes + received)
     received += value.length
     if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.minBytesPerSecond) throw tooSlow()
-    onPiece()
+    onChunk()
     return value
   }
 
   return {
     async *[Symbol.asyncIterator]() {
-      for (let piece = await read(); piece !== null; piece = await read()) yield piece
+      for (let chunk = await read(); chunk !== null; chunk = await read()) yield chunk
     },
     received: () => received,
     async drain(maxBytes) {
@@ -65,7 +65,7 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
           until = Math.min(until + (bytes * 1000) / limits.minDrainedPerSecond, Date.now() + limits.drainMs)
         }
       } catch {
-        // Gone, or too slow: there is nobody to wait for.
+        // The client disconnected or is too slow: stop draining.
       }
       if (!isOver) await reader!.cancel().catch(() => {})
     },
@@ -73,5 +73,5 @@ export function readBody(request: Request, limits: Limits, onPiece: () => void):
 }
 
 function tooSlow(): Refusal {
-  return new Refusal('too-slow', 'The body of the request came too slowly and was given up.')
+  return new Refusal('too-slow', 'The request body arrived too slowly, so the server stopped reading it.')
 }

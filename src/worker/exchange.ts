@@ -1,13 +1,13 @@
-/** Requests and answers as workerd has them. */
+/** Converts requests and responses between workerd and the web layer. */
 import { type Answer, problemAnswer } from '../http/answer.ts'
 import { commonHeaders } from '../http/headers/common.ts'
 import { problem } from '../http/problem.ts'
 
 /**
- * Cloudflare puts codings of its own into `Accept-Encoding`, and says elsewhere which the client takes. Without the body,
- * which is read elsewhere.
+ * Restores the client's `Accept-Encoding`, which Cloudflare replaces with its own and reports in `cf`. Without the body,
+ * which `readBody` reads.
  */
-export function asSent(request: Request): Request {
+export function withClientEncoding(request: Request): Request {
   const { cf } = request as Request & { cf?: { clientAcceptEncoding?: string } }
   const headers = new Headers(request.headers)
   headers.set('Accept-Encoding', cf?.clientAcceptEncoding ?? '')
@@ -18,7 +18,7 @@ export function headerOf(request: Request): (name: string) => string | undefined
   return (name) => request.headers.get(name) ?? undefined
 }
 
-/** 503 for a request that can't be handled. */
+/** A 503 response for a request that cannot be handled. */
 export function unavailable(
   baseUrl: string,
   detail: string,
@@ -27,7 +27,7 @@ export function unavailable(
   return responseOf(problemAnswer(problem('unavailable', detail), requestId, commonHeaders(baseUrl).flat()))
 }
 
-/** Cloudflare Workers runtime APIs, "Streams": the way to a Content-Length for a stream. */
+/** The only way to send a stream with a Content-Length (Cloudflare Workers runtime APIs, "Streams"). */
 interface FixedLength {
   readonly readable: ReadableStream<Uint8Array>
   readonly writable: WritableStream<Uint8Array>
@@ -43,13 +43,13 @@ export function responseOf({ status, headers: flat, body }: Answer): Response {
     return new Response(body as BodyInit | null, { status, headers })
   }
   const { readable, writable } = new FixedLengthStream(Number(length))
-  // Ends in an error if the image does: then the connection is cut, and nobody takes what came for all of it.
+  // A stream error is passed on: the connection is cut, so no client takes a truncated image for a complete one.
   body.pipeTo(writable).catch(() => {})
   return new Response(readable, { status, headers })
 }
 
-/** The runtime would compress what is compressed already. */
-export function asCoded(response: Response): Response {
+/** Stops the runtime from compressing a body that is already compressed. */
+export function preserveEncoding(response: Response): Response {
   if (!response.headers.has('Content-Encoding')) return response
   const { status, headers, body } = response
   return new Response(body, { status, headers, encodeBody: 'manual' } as ResponseInit)

@@ -1,4 +1,4 @@
-/** Hashes without a promise: the platform's own have one. For texts, and for bodies whose digest a client sent. */
+/** Synchronous hashes, since Web Crypto is asynchronous. For short texts, and for bodies sent with a digest. */
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { toHex } from '../bytes.ts'

@@ -1,4 +1,4 @@
-/** The service as one isolate has it: stores, rules and pages, and the way of a request into them. */
+/** Wires up the service in one isolate and dispatches requests to it. */
 import type { Config } from '../config.ts'
 import type { createApp } from '../http/app.ts'
 import type { AppParts, Site } from '../http/context.ts'
@@ -22,7 +22,7 @@ import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
 import type { WorkerAssets } from './assets.ts'
 import { createBackground } from './background.ts'
 import { readBody } from './body.ts'
-import { asCoded, asSent, headerOf, responseOf, unavailable } from './exchange.ts'
+import { headerOf, preserveEncoding, responseOf, unavailable, withClientEncoding } from './exchange.ts'
 import { workerHashes as hashes } from './hashes.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { createPurging, type Execution } from './purging.ts'
@@ -30,20 +30,20 @@ import { createUploadQueue, type IsolateUploadQueue } from './upload-queue.ts'
 
 export interface Host {
   fetch(request: Request, context: Execution): Promise<Response>
-  /** What the cron trigger runs, each minute. */
+  /** Runs every minute by the cron trigger. */
   scheduled(context: Execution): Promise<void>
   readonly uploadQueue: IsolateUploadQueue
 }
 
-/** What the operator changes takes effect within this time. Unit: milliseconds. */
-const SETTINGS_HOLD_MS = 1000
+/** How long settings are cached: changes by the operator take effect within this time. Unit: milliseconds. */
+const SETTINGS_TTL_MS = 1000
 
-/** Each takes ten calls to be hidden, of which a request has a thousand. */
+/** Images per operator request. Hiding one takes ten subrequests, and a request may make a thousand. */
 const MAX_IMAGES = 60
 
 const NO_METRICS = { upload() {}, removalByKey() {}, report() {} }
 
-export function createHost(given: {
+export function createHost(options: {
   config: Config & { baseUrl: string }
   objects: ObjectStore
   ledger: Ledger
@@ -53,19 +53,19 @@ export function createHost(given: {
   log: Log
   limits?: Partial<Limits>
 }): Host {
-  const { config, objects, evidence, assets, log } = given
+  const { config, objects, evidence, assets, log } = options
   const { baseUrl, maxUploadBytes } = config
-  const limits = { ...LIMITS, ...given.limits }
+  const limits = { ...LIMITS, ...options.limits }
   const now = Date.now
-  // Cloudflare's clock is right.
+  // Cloudflare's clock is accurate.
   const expiryClock: ExpiryClock = { latest: now, earliest: now }
   const background = createBackground()
-  const ledger = background.tracked(given.ledger)
+  const ledger = background.tracked(options.ledger)
   const uploadQueue = createUploadQueue(limits, config.uploadsAtOnce)
   const purging = createPurging({ config, ledger, now, log })
   const { cdn, purges } = purging
   const settings = wireSettings({ config, ledger, now, log })
-  let settingsAt = 0
+  let settingsReadAt = 0
 
   const metrics = NO_METRICS
   const wiring = { config, objects, ledger, purges, settings, metrics, hashes, expiryClock, now, log }
@@ -82,7 +82,7 @@ export function createHost(given: {
   })
   const { scanner, rules, isPrivate } = uploads
   const images = uploads.images()
-  const acting = { ...wiring, images, scanner, rules, evidence }
+  const moderationParts = { ...wiring, images, scanner, rules, evidence }
   const site: Site = {
     facts: siteFactsOf(config, baseUrl, assets.urls),
     asset: assets.asset,
@@ -106,10 +106,10 @@ export function createHost(given: {
     reports: uploads.reports(),
     health: {
       async faults() {
-        const [store, kept] = await Promise.allSettled([objects.check(), ledger.check()])
+        const [storeCheck, ledgerCheck] = await Promise.allSettled([objects.check(), ledger.check()])
         return {
-          ...(store.status === 'rejected' && { store: 'unavailable' }),
-          ...(kept.status === 'rejected' && { ledger: 'unavailable' }),
+          ...(storeCheck.status === 'rejected' && { store: 'unavailable' }),
+          ...(ledgerCheck.status === 'rejected' && { ledger: 'unavailable' }),
         }
       },
       purges: purges.pending,
@@ -118,10 +118,10 @@ export function createHost(given: {
     log,
   }
   const raw = createRaw({ images, cdn, baseUrl, site, log, isPrivate, expiryClock })
-  /** Loaded by the first request that needs it, as are the operator's part and the rounds: views and uploads start without. */
+  /** Loaded on first use, like the admin server and the scheduled jobs: image requests and uploads start faster without. */
   let app: ReturnType<typeof createApp> | undefined
 
-  /** Workers Cache keeps whole answers, and takes parts of them itself. */
+  /** Hides range headers from the handler if Workers Cache is used: the cache stores whole responses and serves ranges itself. */
   function rawHeaderOf(request: Request): (name: string) => string | undefined {
     const header = headerOf(request)
     return cdn === null
@@ -129,23 +129,23 @@ export function createHost(given: {
       : (name) => (name === 'range' || name === 'if-range' ? undefined : header(name))
   }
 
-  /** Throws if they were never looked up. */
-  async function lookUpSettings(): Promise<void> {
+  /** Refreshes the settings when stale, and falls back to the previous ones. Throws if they were never read. */
+  async function refreshSettings(): Promise<void> {
     const at = Date.now()
-    if (at - settingsAt < SETTINGS_HOLD_MS) return
-    // Others go on with the last ones, once there are any.
-    if (settingsAt > 0) settingsAt = at
+    if (at - settingsReadAt < SETTINGS_TTL_MS) return
+    // Concurrent requests use the previous settings, once there are any.
+    if (settingsReadAt > 0) settingsReadAt = at
     try {
       await settings.refresh()
-      settingsAt = at
+      settingsReadAt = at
     } catch (error) {
-      // The configuration’s would show what the operator has made private, and take uploads that are paused.
-      if (settingsAt === 0) throw error
-      warning(log, 'settings could not be looked up')(error)
+      // The defaults from the configuration could show private images and accept uploads that are paused.
+      if (settingsReadAt === 0) throw error
+      warning(log, 'failed to refresh settings')(error)
     }
   }
 
-  /** As if in a process of its own: what it shares with others are numbers and texts, never a promise. */
+  /** Each upload gets its own service instances: concurrent requests may share plain values, but never a promise. */
   async function upload(
     request: Request,
     { path, query }: { path: string; query: string },
@@ -157,7 +157,7 @@ export function createHost(given: {
     const queue = uploadQueue.queueFor(Math.min(announced, maxUploadBytes))
     const body = readBody(request, limits, queue.touch)
     const [quota, capacity, challenges] = [uploads.quota(), uploads.capacity(), uploads.challenges()]
-    const answering = createUpload({
+    const handleUpload = createUpload({
       ...parts,
       images: uploads.images(),
       quota,
@@ -165,16 +165,16 @@ export function createHost(given: {
       challenges,
       uploadQueue: queue,
     })
-    const answer = await answering({
+    const answer = await handleUpload({
       method: request.method,
       path,
       query,
       peer,
       header: (name) => (name === 'x-forwarded-for' ? undefined : header(name)),
       body,
-      onGone(act) {
-        request.signal.addEventListener('abort', act)
-        return () => request.signal.removeEventListener('abort', act)
+      onGone(listener) {
+        request.signal.addEventListener('abort', listener)
+        return () => request.signal.removeEventListener('abort', listener)
       },
       requestId: crypto.randomUUID(),
     })
@@ -197,19 +197,19 @@ export function createHost(given: {
     }
     const body = readBody(request, limits, () => {})
     app ??= (await import('../http/app.ts')).createApp(parts)
-    const response = await app.fetch(asSent(request), { peer, target, body })
+    const response = await app.fetch(withClientEncoding(request), { peer, target, body })
     await body.drain(limits.unexpectedBodyBytes)
-    return asCoded(response)
+    return preserveEncoding(response)
   }
 
   async function operator(request: Request, target: string): Promise<Response> {
-    const [{ createOperatorApp }, { actingOf }] = await Promise.all([
+    const [{ createOperatorApp }, { moderationOf }] = await Promise.all([
       import('../http/operator/app.ts'),
       import('./scheduled.ts'),
     ])
     const pages = createOperatorApp({
       ...wiring,
-      ...actingOf(acting),
+      ...moderationOf(moderationParts),
       sessions: createAdminSessions({
         ledger,
         hashes,
@@ -223,9 +223,9 @@ export function createHost(given: {
       url: config.operatorUrl!,
     })
     const body = readBody(request, limits, () => {})
-    const response = await pages.fetch(asSent(request), { peer: '', target, body })
+    const response = await pages.fetch(withClientEncoding(request), { peer: '', target, body })
     await body.drain(limits.unexpectedBodyBytes)
-    return asCoded(response)
+    return preserveEncoding(response)
   }
 
   async function answer(request: Request): Promise<Response> {
@@ -233,12 +233,12 @@ export function createHost(given: {
     const target = request.url.slice(origin.length).replace(/#.*$/, '')
     const peer = request.headers.get('CF-Connecting-IP')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    await lookUpSettings()
-    // A host of its own: nothing of it is on the one that visitors see.
+    await refreshSettings()
+    // The admin server has its own hostname: the public one never serves any part of it.
     if (config.operatorUrl !== null && origin === config.operatorUrl) return operator(request, target)
-    // Without it all clients would share one day's quota.
+    // Without an address, all clients would share one quota.
     if (peer === null && !isRead) {
-      return unavailable(baseUrl, 'Cloudflare did not say which address this request is from.')
+      return unavailable(baseUrl, 'The address of this request is unknown: Cloudflare did not send it.')
     }
     if (takesUploads(pathname)) return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '')
     return other(request, target, peer ?? '')
@@ -250,25 +250,25 @@ export function createHost(given: {
       const { runScheduled } = await import('./scheduled.ts')
       await settings.refresh()
       await runScheduled({
-        ...acting,
-        notifiers: given.notifiers,
+        ...moderationParts,
+        notifiers: options.notifiers,
         link: config.operatorUrl,
-        purge: () => purging.round(context),
+        purge: () => purging.run(context),
       })
       await background.quiet()
     },
     async fetch(request, context) {
-      const work = answer(request)
-      // If a client resets its connection nothing ends by itself: no catch, no finally.
-      const behind = work.then(
+      const response = answer(request)
+      // Through `waitUntil`: when the client resets its connection, the request's code just stops, without catch or finally.
+      const followUp = response.then(
         async () => {
-          if (purging.isDue()) await purging.round(context)
+          if (purging.isDue()) await purging.run(context)
           await background.quiet()
         },
         () => {},
       )
-      context.waitUntil(behind)
-      return work
+      context.waitUntil(followUp)
+      return response
     },
   }
 }

@@ -1,24 +1,24 @@
-/** What a client may be, where the platform has no limit of its own. */
+/** Limits on clients, where the platform has none of its own. */
 
 export const LIMITS = {
-  /** Most memory for drafts in an isolate, which has 128 MB for its code and all else. Unit: bytes. */
+  /** Maximum memory for drafts in an isolate, which has 128 MB in total. Unit: bytes. */
   draftBytes: 64 * 1024 * 1024,
-  /** How long an upload waits unread for its turn. */
+  /** How long an upload may wait in the queue, unread. */
   waitMs: 20_000,
-  /** Uploads of one address that wait in an isolate. */
+  /** Maximum queued uploads per address and isolate. */
   waitingOfAddress: 256,
-  /** Uploads that wait in an isolate. */
+  /** Maximum queued uploads per isolate. */
   waiting: 1024,
-  /** Between two looks whether it is an upload's turn. */
+  /** How often a queued upload checks whether it can start. */
   pollMs: 50,
-  /** What depends on uploads in other isolates is tried again after this time, which doubles up to the second. */
+  /** Backoff for admission that depends on uploads in other isolates: initial delay, doubled up to the maximum. */
   firstRetryMs: 100,
-  lastRetryMs: 2000,
-  /** An upload that read nothing for this long was cut off without a word. */
+  maxRetryMs: 2000,
+  /** An upload that has read nothing for this long is considered lost: its request was cut off silently. */
   lostMs: 120_000,
-  /** Without a byte of a body that is waited for. */
+  /** Maximum wait for the next chunk of a body. */
   idleMs: 30_000,
-  /** As on Node: src/node/http/limits.ts. */
+  /** Same as on Node: see src/node/http/limits.ts. */
   bodyByteSeconds: 48 * 1024 * 1024,
   bodyBytes: 256 * 1024,
   minBytesPerSecond: 8 * 1024,

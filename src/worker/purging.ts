@@ -1,4 +1,4 @@
-/** Purges of Workers Cache. They run after the response that caused them and from the cron trigger; a Worker has no timers. */
+/** Purges Workers Cache after the response that caused the purge, and from the cron trigger; a Worker has no background timers. */
 import type { Cdn } from '../cdn/cdn.ts'
 import { type WorkersCache, workersCacheCdn } from '../cdn/workers-cache.ts'
 import type { Purges } from '../service/images/purges.ts'
@@ -6,7 +6,7 @@ import { type Wiring, wirePurges } from '../wiring/uploads.ts'
 
 export interface Execution {
   waitUntil(work: Promise<unknown>): void
-  /** Where Workers Cache is in front. */
+  /** Present when Workers Cache is enabled. */
   readonly cache?: WorkersCache
 }
 
@@ -17,7 +17,7 @@ export function createPurging(parts: Pick<Wiring, 'config' | 'ledger' | 'now' | 
     if (parts.config.cdnUrl === null) return null
     return workersCacheCdn(() => {
       if (context?.cache !== undefined) return context.cache
-      throw new Error('no Workers Cache is in front: see "cache" in wrangler.jsonc')
+      throw new Error('Workers Cache is not enabled: see "cache" in wrangler.jsonc')
     })
   }
 
@@ -29,13 +29,13 @@ export function createPurging(parts: Pick<Wiring, 'config' | 'ledger' | 'now' | 
     },
   }
   return {
-    /** `null` if no cache is in front. */
+    /** `null` when no cache is configured. */
     cdn,
     purges,
-    /** Whether a removal came since the last round. */
+    /** Whether an image was removed since the last run. */
     isDue: () => isDue,
-    /** One round, by a request or trigger: timers and promises of another one end with that. */
-    async round(context: Execution): Promise<void> {
+    /** Runs the pending purges once, within a request or trigger: timers and promises do not outlive their request. */
+    async run(context: Execution): Promise<void> {
       isDue = false
       const { start, stop } = wirePurges(cdnOf(context), parts)
       start()

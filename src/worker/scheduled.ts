@@ -1,60 +1,58 @@
-/** Work that a server on Node does at an interval, and a Worker when its cron trigger fires. */
+/** Interval jobs of the Node server, run by the cron trigger on Workers. */
 import type { Notifier } from '../notify/notifier.ts'
 import { forget } from '../service/forgetting.ts'
 import { wireModeration, wireMoves, wireNotices } from '../wiring/moderation.ts'
 import { warning } from '../wiring/uploads.ts'
 
-/** Each is a dozen requests, of which a trigger has a thousand. */
+/** Items per run. Each takes a dozen subrequests, and a trigger may make a thousand. */
 const MAX_PER_RUN = { decided: 20, expired: 64, scanned: 16 }
 
-/** Each is up to four. */
+/** Each takes up to four subrequests. */
 const MAX_TIDIED = 200
 const TIDY_MINUTES = 15
 
-export type ActingParts = Omit<Parameters<typeof wireModeration>[0], 'moves' | 'maxPerRun'>
+export type ModerationParts = Omit<Parameters<typeof wireModeration>[0], 'moves' | 'maxPerRun'>
 
-/** For one request or trigger: timers of another one end with that. */
-export function actingOf(parts: ActingParts) {
+/** Created per request or trigger, because timers do not outlive the request that started them. */
+export function moderationOf(parts: ModerationParts) {
   const moves = wireMoves({ ...parts, maxTidied: 0 })
   return { moves, ...wireModeration({ ...parts, moves, maxPerRun: MAX_PER_RUN }) }
 }
 
-/** All of it once, also where a part fails. `purge`: what is owed to caches. */
+/** Runs every job once, even if one of them fails. `purge`: runs the pending cache purges. */
 export async function runScheduled(
-  parts: ActingParts & {
+  parts: ModerationParts & {
     notifiers: Notifier[]
-    /** Where people reach the operator's pages. `null`: nowhere. */
+    /** Public URL of the admin server. `null` when there is none. */
     link: string | null
     purge: () => Promise<void>
   },
 ): Promise<void> {
   const { ledger, notifiers, evidence, now, log } = parts
-  const { decisions, moves, expiring, scanning, monitorOf } = actingOf(parts)
+  const { decisions, moves, expiring, scanning, monitorOf } = moderationOf(parts)
   const monitor = monitorOf({
     tombstones: { pending: async () => null },
     diskUsed: () => null,
     machine: 'workers',
     hasReceivers: notifiers.length > 0,
   })
-  for (const work of [decisions, moves, expiring, scanning, monitor, wireNotices(parts)]) await once(work)
+  for (const job of [decisions, moves, expiring, scanning, monitor, wireNotices(parts)]) await runOnce(job)
   await parts.purge()
-  // Cloudflare's clock is right, so a day that is over by it is over.
+  // Cloudflare's clock is accurate, so no margin is needed at the end of a day.
   await forget(ledger, { earliest: now(), latest: now(), nextMs: 0 }).catch(
-    warning(log, 'what is private of days that are over could not be forgotten'),
+    warning(log, 'failed to delete private data of past days'),
   )
   const minute = new Date(now()).getUTCMinutes()
-  // Once an hour: it lists all.
+  // Hourly, because it lists all evidence.
   if (minute === 0) {
-    await evidence
-      ?.forget(now())
-      .catch(warning(log, 'sealed evidence that is a year old could not be removed'))
+    await evidence?.forget(now()).catch(warning(log, 'failed to delete sealed evidence older than a year'))
   }
-  // What may take all requests that are left comes last.
-  if (minute % TIDY_MINUTES === 0) await once(wireMoves({ ...parts, maxTidied: MAX_TIDIED }))
+  // Last, because it may use up the remaining subrequests.
+  if (minute % TIDY_MINUTES === 0) await runOnce(wireMoves({ ...parts, maxTidied: MAX_TIDIED }))
 }
 
-/** One round. */
-async function once({ start, stop }: { start(): void; stop(): Promise<void> }): Promise<void> {
+/** Runs an interval job a single time. */
+async function runOnce({ start, stop }: { start(): void; stop(): Promise<void> }): Promise<void> {
   start()
   await stop()
 }

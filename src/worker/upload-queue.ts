@@ -1,7 +1,7 @@
 /**
- * The line in which uploads wait, unread, until the isolate has memory for their drafts. Isolates come and go, and requests
- * of one may be cut off without a word, so none ever waits for another's promise: each looks for itself whether it is its
- * turn, and what a lost one held is free after a while.
+ * Queues uploads, unread, until the isolate has memory for their drafts. Isolates come and go and requests may be cut off
+ * silently, so no upload ever awaits another one's promise: each polls whether it can start, and the slot of a lost upload
+ * is freed after a timeout.
  */
 import { sleep } from '../async.ts'
 import { Refusal } from '../errors.ts'
@@ -11,31 +11,30 @@ import type { Limits } from './limits.ts'
 
 interface Entry {
   readonly address: string
-  /** Memory that its draft may take. */
+  /** Memory reserved for the draft. */
   readonly bytes: number
   isReading: boolean
-  /** It depends on uploads of its address that have not ended. */
+  /** Admission depends on unfinished uploads of the same address. */
   isStalled: boolean
   touchedAt: number
 }
 
 export interface IsolateUploadQueue {
-  /** The line as one upload sees it. `bytes`: that its body says it has, or may have. */
+  /** The queue for a single upload. `bytes`: announced or maximum size of the body. */
   queueFor(bytes: number): UploadQueue & { touch(): void }
-  /** Memory of drafts that are received or stored now. */
+  /** Memory held by drafts that are being received or stored. */
   heldBytes(): number
-  /** The most that it ever was. */
+  /** Peak of `heldBytes`. */
   peakBytes(): number
 }
 
-const TOO_LONG = 'This upload waited too long for its turn. Please try again in a moment.'
-const FULL = 'This server has as many uploads waiting as it can keep. Please try again in a moment.'
+const TOO_LONG = 'This upload waited too long in the queue. Please try again in a moment.'
+const FULL = 'The upload queue of this server is full. Please try again in a moment.'
 
-/** `uploadsAtOnce`: of one address. */
-export function createUploadQueue(limits: Limits, uploadsAtOnce: number): IsolateUploadQueue {
+export function createUploadQueue(limits: Limits, maxPerAddress: number): IsolateUploadQueue {
   /** In order of arrival. */
   let entries: Entry[] = []
-  // Counted along: hundreds look often.
+  // Maintained incrementally, because hundreds of queued uploads poll it.
   let held = 0
   let peak = 0
   let reading = 0
@@ -44,11 +43,11 @@ export function createUploadQueue(limits: Limits, uploadsAtOnce: number): Isolat
   function setReading(entry: Entry, isReading: boolean): void {
     if (entry.isReading === isReading) return
     entry.isReading = isReading
-    const one = isReading ? 1 : -1
-    reading += one
-    held += one * entry.bytes
+    const sign = isReading ? 1 : -1
+    reading += sign
+    held += sign * entry.bytes
     peak = Math.max(peak, held)
-    const ofAddress = (readingOf.get(entry.address) ?? 0) + one
+    const ofAddress = (readingOf.get(entry.address) ?? 0) + sign
     if (ofAddress > 0) readingOf.set(entry.address, ofAddress)
     else readingOf.delete(entry.address)
   }
@@ -58,24 +57,25 @@ export function createUploadQueue(limits: Limits, uploadsAtOnce: number): Isolat
     entries = entries.filter((other) => other !== entry)
   }
 
-  /** `now`: not later than when the caller's own entry was touched. */
+  /** `now`: must not be later than the caller's own `touchedAt`. */
   function dropLost(now: number): void {
     for (const entry of entries) if (entry.touchedAt < now - limits.lostMs) leave(entry)
   }
 
-  /** First come, first served: of an address, and of those that only lack memory. */
-  function hasTurn(entry: Entry): boolean {
-    if (!hasSeat(entry.address) || held + entry.bytes > limits.draftBytes) return false
+  /** First come, first served: within an address, and among uploads that wait only for memory. */
+  function canStart(entry: Entry): boolean {
+    if (!hasFreeSlot(entry.address) || held + entry.bytes > limits.draftBytes) return false
     for (const earlier of entries) {
       if (earlier === entry) break
       if (earlier.isReading) continue
-      if (earlier.address === entry.address || (!earlier.isStalled && hasSeat(earlier.address))) return false
+      if (earlier.address === entry.address || (!earlier.isStalled && hasFreeSlot(earlier.address)))
+        return false
     }
     return true
   }
 
-  function hasSeat(address: string): boolean {
-    return (readingOf.get(address) ?? 0) < uploadsAtOnce
+  function hasFreeSlot(address: string): boolean {
+    return (readingOf.get(address) ?? 0) < maxPerAddress
   }
 
   async function enter<Admitted>(
@@ -89,33 +89,37 @@ export function createUploadQueue(limits: Limits, uploadsAtOnce: number): Isolat
       throw new Refusal('busy', FULL)
     }
     let isGone = false
-    const ignore = client.onGone(() => {
+    const stopListening = client.onGone(() => {
       isGone = true
     })
-    const until = Date.now() + limits.waitMs
+    const deadline = Date.now() + limits.waitMs
     entries.push(entry)
     try {
       for (let retryMs = limits.firstRetryMs, notBefore = 0; ; await sleep(limits.pollMs)) {
         const now = Date.now()
         entry.touchedAt = now
         dropLost(now)
-        if (isGone) throw new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
-        if (now >= notBefore && hasTurn(entry)) {
+        if (isGone)
+          throw new Refusal(
+            'malformed-multipart',
+            'The connection was lost before the request body was complete.',
+          )
+        if (now >= notBefore && canStart(entry)) {
           setReading(entry, true)
           const admitted = await admit()
           if (admitted !== null) return admitted
           setReading(entry, false)
           entry.isStalled = true
           notBefore = Date.now() + retryMs
-          retryMs = Math.min(limits.lastRetryMs, retryMs * 2)
+          retryMs = Math.min(limits.maxRetryMs, retryMs * 2)
         }
-        if (now > until) throw new Refusal('busy', TOO_LONG)
+        if (now > deadline) throw new Refusal('busy', TOO_LONG)
       }
     } catch (error) {
       leave(entry)
       throw error
     } finally {
-      ignore()
+      stopListening()
     }
   }
 
@@ -124,16 +128,16 @@ export function createUploadQueue(limits: Limits, uploadsAtOnce: number): Isolat
       let entry: Entry | undefined
       return {
         async enter(client, admit) {
-          const taken: Entry = {
+          const ownEntry: Entry = {
             address: client.address,
             bytes: Math.min(Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES, limits.draftBytes),
             isReading: false,
             isStalled: false,
             touchedAt: Date.now(),
           }
-          entry = taken
-          const admitted = await enter(taken, client, admit)
-          return { admitted, end: () => leave(taken) }
+          entry = ownEntry
+          const admitted = await enter(ownEntry, client, admit)
+          return { admitted, end: () => leave(ownEntry) }
         },
         counts: () => ({ reading, waiting: entries.length - reading }),
         touch() {

@@ -1,16 +1,15 @@
-/** The HTTP contract: every row of the interface and of the contract, over a real socket, against any host. */
+/** The HTTP contract: tests the whole public API over a real socket, against any host. */
 import { after, afterEach, describe, type TestContext } from 'node:test'
-import { documentCases, documentIsWhole } from './http/api.ts'
-import { brokenCases } from './http/broken.ts'
+import { allResponsesCases } from './http/all-responses.ts'
+import { documentCases, documentIsCovered } from './http/api.ts'
 import { browserCases } from './http/browser.ts'
 import { challengeCases } from './http/challenges.ts'
 import { conditionCases } from './http/conditions.ts'
 import { deleteCases } from './http/delete.ts'
 import { drainCases } from './http/drain.ts'
-import { everyAnswerCases } from './http/every-answer.ts'
 import { expiryCases } from './http/expiry.ts'
-import { goneCases } from './http/gone.ts'
 import { createWorld, type StartHost, type World } from './http/host.ts'
+import { idempotencyCases } from './http/idempotency.ts'
 import { malformedCases } from './http/malformed.ts'
 import { multipartCases } from './http/multipart.ts'
 import { operatorCases } from './http/operator.ts'
@@ -18,97 +17,98 @@ import { pageCases } from './http/pages.ts'
 import { pathCases } from './http/paths.ts'
 import { previewCases } from './http/previews.ts'
 import { privacyCases } from './http/privacy.ts'
-import { capCases, quotaCases } from './http/quota.ts'
+import { quotaCases, serverLimitCases } from './http/quota.ts'
 import { rawCases } from './http/raw.ts'
 import { refusalCases } from './http/refusals.ts'
-import { repeatCases } from './http/repeats.ts'
+import { removedImageCases } from './http/removed-images.ts'
 import { reportCases } from './http/reports.ts'
 import { scanCases } from './http/scans.ts'
-import { scrubCases } from './http/scrub.ts'
+import { metadataCases } from './http/scrub.ts'
 import { slowCases } from './http/slow.ts'
+import { storageFailureCases } from './http/storage-failures.ts'
 import { transportCases } from './http/transport.ts'
 import { unfurlingCases } from './http/unfurling.ts'
 import { uploadCases } from './http/upload.ts'
 
 const CASES = {
-  'what an upload answers': uploadCases,
-  'safe repeats': repeatCases,
-  'what expires': expiryCases,
-  'what is gone or held': goneCases,
-  'the form of an upload': multipartCases,
-  'broken forms': malformedCases,
+  uploads: uploadCases,
+  'idempotent retries': idempotencyCases,
+  'image expiry': expiryCases,
+  'deleted, held and removed images': removedImageCases,
+  'multipart forms': multipartCases,
+  'malformed forms': malformedCases,
   'quota and client address': quotaCases,
-  'caps of networks and of all': capCases,
-  'refused uploads, and many at once': refusalCases,
+  'network and server-wide limits': serverLimitCases,
+  'refused and concurrent uploads': refusalCases,
   challenges: challengeCases,
-  'browsers and other sites': browserCases,
-  'refusals that come early': drainCases,
-  'raw bytes': rawCases,
-  'conditions and ranges': conditionCases,
+  'cross-site requests and CORS': browserCases,
+  'early refusals': drainCases,
+  'image bytes': rawCases,
+  'conditional and range requests': conditionCases,
   previews: previewCases,
-  'what is stored': scrubCases,
-  'pictures that are scanned': scanCases,
+  'metadata removal': metadataCases,
+  'scanning before publication': scanCases,
   pages: pageCases,
   deletion: deleteCases,
   'methods and paths': pathCases,
-  'every answer': everyAnswerCases,
-  'links that unfurl': unfurlingCases,
-  'the document': documentCases,
-  'the transport': transportCases,
-  'the operator': operatorCases,
+  'all responses': allResponsesCases,
+  'link previews': unfurlingCases,
+  'API description': documentCases,
+  'HTTP transport': transportCases,
+  'operator commands': operatorCases,
   reports: reportCases,
-  'what fails': brokenCases,
-  'what comes slowly': slowCases,
-  // Last: it reads what all the others left behind.
-  'what is kept': privacyCases,
+  'storage failures': storageFailureCases,
+  'slow requests': slowCases,
+  // Last: inspects the logs and files that all other cases left behind.
+  privacy: privacyCases,
 } satisfies Record<string, (world: World) => void>
 
 type Part = keyof typeof CASES
 
-/** For a host whose code ran all of it elsewhere, as its store and its ledger passed theirs: that the two go together. */
+/** Enough for another combination of store and ledger, when the code and both adapters have passed their full contracts. */
 export const OF_STORES: Part[] = [
-  'what an upload answers',
-  'safe repeats',
-  'what is gone or held',
+  'uploads',
+  'idempotent retries',
+  'deleted, held and removed images',
   'quota and client address',
-  'raw bytes',
+  'image bytes',
   'previews',
   'deletion',
-  'what fails',
-  'what is kept',
+  'storage failures',
+  'privacy',
 ]
 
-/** For a host whose code ran all of it elsewhere, and whose file system, network and account are others. */
+/** Enough for another environment (file system, network, user account), when the code has passed the full contract. */
 export const OF_PLACES: Part[] = [
-  'what an upload answers',
+  'uploads',
   'quota and client address',
-  'raw bytes',
+  'image bytes',
   'pages',
   'deletion',
-  'what fails',
+  'storage failures',
 ]
 
-/** `atOnce`: cases of a part. `parts`: instead of all. */
+/** `atOnce`: concurrent cases within a part. `parts`: parts to run; all by default. */
 export function httpContract(
   name: string,
   start: StartHost,
   { atOnce = 8, parts }: { atOnce?: number; parts?: Part[] } = {},
 ): void {
-  // Part after part, also where contracts run side by side: the last case comes after all others.
+  // Parts run one after the other, even when contracts run concurrently, so that the last case comes after all others.
   describe(`HTTP contract: ${name}`, { concurrency: 1 }, () => {
     const world = createWorld(start)
     after(() => world.close())
     afterEach(async (context) => {
       // `passed` is missing in Node's types.
       const t = context as unknown as TestContext & { passed: boolean }
-      // A 500 or 503 does not name its cause.
+      // A 500 or 503 response does not reveal its cause: the log does.
       if (!t.passed) t.diagnostic(await world.warnings())
     })
     for (const [part, cases] of Object.entries(CASES)) {
       if (parts === undefined || parts.includes(part as Part))
         describe(part, { concurrency: atOnce }, () => cases(world))
     }
-    // Each answer of the document was given, in one part or another.
-    if (parts === undefined) documentIsWhole(world)
+    // Every documented response must have occurred in some part.
+    if (parts === undefined) documentIsCovered(world)
   })
 }

@@ -1,4 +1,4 @@
-/** Images that are in no memory but the kernel's, asked for again and again. */
+/** Repeated requests for images that are only in the kernel's page cache. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { LIMITS } from '../../src/node/http/limits.ts'
@@ -8,7 +8,7 @@ import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { converse } from '../support/socket.ts'
 import { fetchRaw, type Stored, store } from '../support/upload.ts'
 
-describe('images that only the kernel has in its memory', () => {
+describe('images in the page cache only', () => {
   let server: RunningServer
   const images: Stored[] = []
 
@@ -17,12 +17,12 @@ describe('images that only the kernel has in its memory', () => {
     for (const size of [260_000, 260_001, 260_002, 10_000]) {
       images.push(await store(server.url, gif({ size })))
     }
-    // From here on their lengths are known.
+    // The server knows their lengths from here on.
     for (const { id } of images) await fetchRaw(server.url, id)
   })
   after(() => server.stop())
 
-  it('are answered as they were the first time, in every form', async () => {
+  it('are served the same way every time, by every URL', async () => {
     const [{ id, bytes }] = images as [Stored]
     const first = await fetchRaw(server.url, id)
     const etag = first.headers.get('ETag')!
@@ -31,9 +31,9 @@ describe('images that only the kernel has in its memory', () => {
         const { status, headers, body } = await request(server.url, 'GET', path)
         assert.equal(status, 200)
         assert.ok(body.equals(bytes))
-        const told = [...headers].filter(([name]) => name !== 'date')
+        const sent = [...headers].filter(([name]) => name !== 'date')
         assert.deepEqual(
-          told,
+          sent,
           [...first.headers].filter(([name]) => name !== 'date'),
         )
       }
@@ -53,10 +53,10 @@ describe('images that only the kernel has in its memory', () => {
     }
   })
 
-  it('reach clients that read late unharmed by those that read at once', async () => {
+  it('reach slow readers intact while other clients read immediately', async () => {
     const late = await Promise.all(Array.from({ length: 8 }, () => converse(server.url)))
-    const asked = Array.from({ length: 1 + LIMITS.pipelined }, (_, n) => images[n % 3]!)
-    const words = asked.map(({ id }) => `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
+    const requested = Array.from({ length: 1 + LIMITS.pipelined }, (_, n) => images[n % 3]!)
+    const words = requested.map(({ id }) => `GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
     try {
       for (const { socket, write } of late) {
         socket.pause()
@@ -68,18 +68,18 @@ describe('images that only the kernel has in its memory', () => {
       }
       for (const { socket, answer } of late) {
         socket.resume()
-        for (const { bytes } of asked) assert.ok((await answer()).body.equals(bytes))
+        for (const { bytes } of requested) assert.ok((await answer()).body.equals(bytes))
       }
     } finally {
       for (const { close } of late) close()
     }
   })
 
-  it('are gone when they are removed, and nothing is said on the way', async () => {
+  it('are gone after deletion, without a warning in the log', async () => {
     const [{ id, delete: address }] = images as [Stored]
     const { pathname, search } = new URL(address)
     assert.ok((await request(server.url, 'DELETE', pathname + search)).status < 300)
     assert.equal((await fetchRaw(server.url, id)).status, 404)
-    assert.doesNotMatch(server.stderr(), /warning/i, 'whoever reads the log could do nothing about it')
+    assert.doesNotMatch(server.stderr(), /warning/i, 'nothing an operator could act on')
   })
 })

@@ -1,4 +1,4 @@
-/** What an upload waits for when the ledger does not answer. */
+/** Uploads while the ledger or the store fails. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -21,8 +21,8 @@ import { formOf } from '../support/multipart.ts'
 
 const NEVER = new Promise<never>(() => {})
 
-/** As much of the service as an upload asks before it is refused. `fault`: what storing the image comes to. */
-function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]): AppParts {
+/** The parts of the service that an upload uses until it is refused. `fault`: the error that storing the image throws. */
+function partsOf(fault: unknown, release: () => Promise<void>, calls: string[]): AppParts {
   const quiet = { info() {}, error() {}, warn() {} }
   return {
     baseUrl: 'https://pics.example',
@@ -43,7 +43,7 @@ function partsOf(fault: unknown, release: () => Promise<void>, asked: string[]):
       limit: 100,
       reserve: async () => ({ remaining: 99, used: 1, confirm() {}, release }),
       remaining: async () => {
-        asked.push('remaining')
+        calls.push('remaining')
         return NEVER
       },
       secondsToReset: () => 1,
@@ -106,36 +106,36 @@ function requestOf(image: Uint8Array, more: Record<string, string> = {}): Upload
   return { ...request, header: (name: string) => headers[name], body: pieces } as unknown as UploadRequest
 }
 
-test('an upload that a hung ledger refuses is answered before its reservation is given back', async () => {
-  const asked: string[] = []
-  const release = () => {
-    asked.push('release')
+test('responds before releasing the reservation when the ledger hangs', async () => {
+  const calls: string[] = []
+  const releaseReservation = () => {
+    calls.push('releaseReservation')
     return NEVER
   }
-  const upload = createUpload(partsOf(refusalBy(new LedgerUnavailable()), release, asked))
+  const upload = createUpload(partsOf(refusalBy(new LedgerUnavailable()), releaseReservation, calls))
   const answer = await upload(request)
   assert.equal(answer.status, 503)
-  assert.deepEqual(asked, ['release'], 'and nothing is asked after it')
+  assert.deepEqual(calls, ['releaseReservation'], 'no calls after the release')
 })
 
-test('after any other fault the count is right before the answer is', async () => {
-  const asked: string[] = []
-  const release = async () => {
+test('releases the reservation before responding after any other fault', async () => {
+  const calls: string[] = []
+  const releaseReservation = async () => {
     await new Promise((resolve) => setImmediate(resolve))
-    asked.push('given back')
+    calls.push('released')
   }
-  const upload = createUpload(partsOf(refusalBy(new StoreUnavailable()), release, asked))
+  const upload = createUpload(partsOf(refusalBy(new StoreUnavailable()), releaseReservation, calls))
   assert.equal((await upload(request)).status, 503)
-  assert.deepEqual(asked, ['given back'])
+  assert.deepEqual(calls, ['released'])
 })
 
-test('a ledger that fails behind a commit costs no image that a repeat was told of, and the image is counted once', async (t) => {
+test('keeps the image and counts it once when the ledger fails after the commit and a retry succeeded', async (t) => {
   const { ledger, objects } = await opened(t)
   const image = gif()
   const events: string[] = []
 
   function serverWith(name: string, whyAbsent: typeof ledger.whyAbsent) {
-    const parts = partsOf(null, async () => void events.push(`${name} gives back`), [])
+    const parts = partsOf(null, async () => void events.push(`${name} releases`), [])
     const images = imagesOn({ objects, ledger: { ...ledger, whyAbsent } })
     const confirm = () => void events.push(`${name} counts`)
     const reserve = async () => {
@@ -153,22 +153,22 @@ test('a ledger that fails behind a commit costs no image that a repeat was told 
 
   const upload = () => requestOf(image, { 'idempotency-key': 'a'.repeat(32) })
   const second = serverWith('the second', ledger.whyAbsent)
-  let told: string | undefined
-  let looks = 0
+  let returnedId: string | undefined
+  let lookups = 0
   const first = serverWith('the first', async (id) => {
-    if (++looks === 1) return ledger.whyAbsent(id)
+    if (++lookups === 1) return ledger.whyAbsent(id)
     const repeat = await second(upload())
     assert.equal(repeat.status, 201)
-    told = JSON.parse(String(repeat.body)).id
+    returnedId = JSON.parse(String(repeat.body)).id
     throw new LedgerUnavailable()
   })
   assert.equal((await first(upload())).status, 503)
-  assert.equal(looks, 2)
-  assert.ok(await objects.head(told!), 'the image is there')
-  assert.deepEqual(events, ['the second gives back', 'the first counts'])
+  assert.equal(lookups, 2)
+  assert.ok(await objects.head(returnedId!), 'the image is stored')
+  assert.deepEqual(events, ['the second releases', 'the first counts'])
 })
 
-test('a file that an inspector breaks on counts as a refused one, and what a store breaks on does not', async (t) => {
+test('counts an upload as refused when the inspector crashes, but not when the store fails', async (t) => {
   for (const [fault, status, isCounted] of [
     [new TypeError('a defect'), 500, true],
     [new StoreUnavailable(), 503, false],
@@ -177,9 +177,9 @@ test('a file that an inspector breaks on counts as a refused one, and what a sto
     const { ledger, objects } = await opened(t)
     const parts = partsOf(null, async () => {}, [])
     const draft: typeof objects.draft = async (body, limit) => {
-      const made = await objects.draft(body, limit)
+      const created = await objects.draft(body, limit)
       const broken = () => Promise.reject(fault)
-      return new Proxy(made, { get: (of, name) => (name === 'read' ? broken : Reflect.get(of, name, of)) })
+      return new Proxy(created, { get: (of, name) => (name === 'read' ? broken : Reflect.get(of, name, of)) })
     }
     const images = imagesOn({
       ledger,
@@ -201,7 +201,7 @@ test('a file that an inspector breaks on counts as a refused one, and what a sto
   }
 })
 
-test('a store that fails a repeat behind the last upload of the day counts no refusal', async (t) => {
+test('does not count a refusal when the store fails a retry of the last upload of the day', async (t) => {
   const { ledger, objects } = await opened(t)
   const counted: (number | undefined)[] = []
   const parts = partsOf(null, async () => {}, [])

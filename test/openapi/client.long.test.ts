@@ -1,4 +1,4 @@
-/** A client that is generated from the document, by a tool that knows nothing of us: it compiles, and it uploads. */
+/** A client generated from the OpenAPI document by a third-party tool compiles and works. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -36,7 +36,7 @@ export async function refusal(baseUrl: string): Promise<Problem> {
 }
 `
 
-it('compiles, uploads, fetches, deletes and is refused', async () => {
+it('generates a client that compiles, uploads, downloads, deletes and receives errors', async () => {
   const folder = await mkdtemp(join(ROOT, 'node_modules/.cache/generated-client-'))
   const server = await startServer()
   after(async () => {

@@ -1,4 +1,4 @@
-/** The document by itself: valid OpenAPI, and about every code there is. */
+/** The OpenAPI document is valid and covers every error code. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import SwaggerParser from '@apidevtools/swagger-parser'
@@ -13,18 +13,18 @@ const document = createDocument({
 })
 const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async () => {
     // The parser resolves references in place.
     await SwaggerParser.validate(structuredClone(document) as never)
   })
 
-  it('gives every operation a name of its own', () => {
+  it('has unique operation IDs', () => {
     const names = operations.map(({ operationId }) => operationId)
     assert.equal(new Set(names).size, names.length)
   })
 
-  it('has every error code', () => {
+  it('documents every error code', () => {
     const responses = [...operations, { responses: document.components.responses }].flatMap(({ responses }) =>
       Object.values(responses),
     )
@@ -34,7 +34,7 @@ describe('the document', () => {
     assert.deepEqual([...new Set(documented)].sort(), Object.keys(PROBLEMS).sort())
   })
 
-  it('has the patterns of the protocol', () => {
+  it('uses the patterns of the protocol', () => {
     const { Upload } = document.components.schemas as Record<
       string,
       { properties: Record<string, MediaType['schema']> }
@@ -48,7 +48,7 @@ describe('the document', () => {
     )
   })
 
-  it('gives an example of every refusal, which says what the answer says', () => {
+  it('has a matching example for every error', () => {
     for (const { operationId, responses } of operations) {
       for (const [status, { content = {} }] of Object.entries(responses)) {
         const problems: MediaType['examples'] = content['application/problem+json']?.examples ?? {}

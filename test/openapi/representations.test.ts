@@ -1,4 +1,4 @@
-/** Texts that are large and never change are compressed once, and kept: each later request shares the bytes. */
+/** Large fixed texts are compressed once; later requests share the bytes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -10,18 +10,18 @@ const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync }
 
 describe('a fixed text', () => {
   for (const [coding, decode] of Object.entries(DECODERS)) {
-    it(`is compressed once as ${coding}`, async () => {
+    it(`is compressed once with ${coding}`, async () => {
       const represent = representations(plain)
       await represent(coding)
-      const atOnce = await Promise.all([represent(coding), represent(coding)])
+      const concurrent = await Promise.all([represent(coding), represent(coding)])
       const later = await represent(`${coding};q=0.5`)
-      for (const { bytes } of [...atOnce, later]) assert.equal(bytes, atOnce[0].bytes)
+      for (const { bytes } of [...concurrent, later]) assert.equal(bytes, concurrent[0].bytes)
       assert.equal(later.coding, coding)
       assert.deepEqual(new Uint8Array(decode(later.bytes)), plain)
     })
   }
 
-  it('is sent without a copy for each answer', async () => {
+  it('is sent without copying it for each response', async () => {
     const reader = sharedBody(plain).getReader()
     const { value } = await reader.read()
     assert.equal(value, plain)

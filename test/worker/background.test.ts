@@ -1,10 +1,10 @@
-/** How long a request stays for calls behind its answer. */
+/** How long a request waits for calls that outlive its response. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBackground } from '../../src/worker/background.ts'
 
-it('waits for calls that are under way, and not for one whose request was cut off', async (t) => {
+it('waits for calls in flight, but not for those of requests that were cut off', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
   const background = createBackground()
   let end = () => {}
@@ -33,5 +33,5 @@ it('waits for calls that are under way, and not for one whose request was cut of
   void port.lost()
   await pass(60_000)
   await quiet()
-  assert.ok(isQuiet, 'a later request ends at once')
+  assert.ok(isQuiet, 'a later request ends immediately')
 })

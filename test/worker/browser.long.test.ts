@@ -1,4 +1,4 @@
-/** One picture from the file picker to its deletion, in real Chromium, on workerd. */
+/** Uploads, views and deletes an image in Chromium against a Worker on workerd. */
 import { after, before, describe } from 'node:test'
 import { whyNoChromium } from '../support/browser.ts'
 import { startWorker } from '../support/worker/worker-host.ts'

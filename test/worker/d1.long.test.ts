@@ -1,4 +1,4 @@
-/** The contract, by the ledger in a simulated D1 database. */
+/** The ledger contract on a simulated D1 database. */
 import { after } from 'node:test'
 import { ledgerContract } from '../contracts/ledger.ts'
 import { startBindings } from '../support/worker/bindings.ts'

@@ -1,4 +1,4 @@
-/** On Workers boxes are in the bucket of images, below a prefix that lists none. */
+/** Sealed evidence on Workers is stored in the image bucket, under a prefix that image listings skip. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { readOpened } from '../../src/service/moderation/evidence.ts'
@@ -12,7 +12,7 @@ import { startWorker } from '../support/worker/worker-host.ts'
 
 const OPERATOR_TOKEN = 'a-token-of-more-than-24-characters'
 
-it('seals what is removed for child abuse, and shows it to nobody', async (t) => {
+it('seals an image removed for child abuse and never serves it', async (t) => {
   const { publicKey, privateKey } = await createKeyPair()
   const worker = await startWorker({
     OPERATOR_URL: 'http://localhost:PORT',
@@ -22,12 +22,12 @@ it('seals what is removed for child abuse, and shows it to nobody', async (t) =>
   t.after(() => worker.stop())
   const bytes = gif({ size: 1_500_000 })
   const { id } = await store(worker.url, bytes)
-  const act = ['remove', id, '--reason', 'x', '--rule', 'child-abuse']
+  const words = ['remove', id, '--reason', 'x', '--rule', 'child-abuse']
   const operator = (words: string[]) =>
     run(['src/node/operator.ts', '--server', worker.url.replace('127.0.0.1', 'localhost'), ...words], {
       OPERATOR_TOKEN,
     })
-  const done = await operator(act)
+  const done = await operator(words)
   assert.equal(done.code, 0, done.stderr)
   const inFolder = { prefix: '.evidence/', limit: 10, delimiter: '/', include: [] }
   const { objects } = await worker.bucket.list(inFolder)

@@ -1,4 +1,4 @@
-/** Images that expire on Workers, where a cron trigger removes their bytes. */
+/** Image expiry on Workers, where the cron trigger deletes the bytes. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
@@ -15,7 +15,7 @@ async function store({ url }: WorkerHost, bytes: Buffer): Promise<string> {
   return answer.json().id
 }
 
-/** As if an hour had passed for this image. */
+/** Moves the expiry of the image back by an hour. */
 async function age({ bucket, database }: WorkerHost, id: string): Promise<void> {
   const object = (await bucket.get(id)) as R2ObjectBody
   const { record = '', ...others } = object.customMetadata ?? {}
@@ -31,29 +31,29 @@ async function age({ bucket, database }: WorkerHost, id: string): Promise<void> 
     .all()
 }
 
-it('shows no image that expired, and removes it with the next trigger, and no other', async (t) => {
+it('hides expired images immediately and deletes only those with the next trigger', async (t) => {
   const host = await startWorker()
   t.after(() => host.stop())
-  const [over, large, stays] = [
+  const [small, large, kept] = [
     await store(host, gif()),
     await store(host, gif({ size: 900_000 })),
     await store(host, gif()),
   ]
   const statusOf = async (path: string) => (await request(host.url, 'GET', path)).status
-  await age(host, over)
+  await age(host, small)
   await age(host, large)
-  for (const id of [over, large]) {
+  for (const id of [small, large]) {
     for (const path of [`/raw/${id}`, `/raw/${id}?dl=1`, `/${id}`])
       assert.equal(await statusOf(path), 404, path)
   }
   await host.cron()
   const { objects } = await host.bucket.list({ prefix: '', limit: 10, delimiter: '/', include: [] })
-  // What is left of the others is a marker of a word.
+  // Only small markers are left of the expired images.
   assert.deepEqual(
     objects.filter(({ size }) => size > 16).map(({ key }) => key),
-    [stays],
+    [kept],
   )
-  assert.equal(await statusOf(`/raw/${stays}`), 200)
+  assert.equal(await statusOf(`/raw/${kept}`), 200)
   const { results } = await host.database.prepare('select id from expiries').all()
-  assert.deepEqual(results, [{ id: stays }])
+  assert.deepEqual(results, [{ id: kept }])
 })

@@ -1,4 +1,4 @@
-/** A hold in R2 beside a listing that clears away what dead processes left. */
+/** Holds in R2, concurrent with a listing that cleans up after crashed processes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MARKER_NAME } from '../../src/stores/bucket/markers.ts'
@@ -13,20 +13,20 @@ import { openR2UnderTest } from '../support/worker/r2-under-test.ts'
 const ID = idFor('a')
 const HOUR_MS = 3_600_000
 
-/** `bucket`, for a process that waits for `goOn` before it puts the marker of a hold. */
-function stoppedAtMarker(bucket: R2Bucket): { bucket: R2Bucket; reached: Promise<void>; goOn(): void } {
-  const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+/** Wraps the bucket so that it blocks before writing a hold marker, until `resume` is called. */
+function blockedAtMarker(bucket: R2Bucket): { bucket: R2Bucket; reached: Promise<void>; resume(): void } {
+  const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const stopping: R2Bucket = {
     ...bucket,
-    async put(...given) {
-      if (given[2]?.customMetadata?.[MARKER_NAME]?.startsWith('held ')) {
+    async put(...args) {
+      if (args[2]?.customMetadata?.[MARKER_NAME]?.startsWith('held ')) {
         reached.resolve()
-        await going.promise
+        await resumed.promise
       }
-      return bucket.put(...given)
+      return bucket.put(...args)
     },
   }
-  return { bucket: stopping, reached: reached.promise, goOn: going.resolve }
+  return { bucket: stopping, reached: reached.promise, resume: resumed.resolve }
 }
 
 interleavingCases(
@@ -34,9 +34,9 @@ interleavingCases(
   4,
 )
 
-test('a hold loses nothing to a Worker whose clock is an hour ahead of the bucket’s', async () => {
+test('a hold survives a Worker whose clock is an hour ahead of the bucket’s', async () => {
   const bucket = r2InMemory(() => {})
-  const stopped = stoppedAtMarker(bucket)
+  const stopped = blockedAtMarker(bucket)
   const store = openR2Store({ bucket: stopped.bucket })
   const bytes = bytesFor(1, 3000)
   const record = await put(store, ID, bytes)
@@ -44,20 +44,20 @@ test('a hold loses nothing to a Worker whose clock is an hour ahead of the bucke
   await stopped.reached
   const other = openR2Store({ bucket, now: () => Date.now() + HOUR_MS })
   assert.deepEqual(await heldOf(other), [])
-  stopped.goOn()
+  stopped.resume()
   assert.equal(await holds, true)
   await assertHeld(store, record, bytes)
 })
 
-test('a hold is not done if its copy is gone', async () => {
+test('a hold fails if its copy is gone', async () => {
   const bucket = r2InMemory(() => {})
-  const stopped = stoppedAtMarker(bucket)
+  const stopped = blockedAtMarker(bucket)
   const store = openR2Store({ bucket: stopped.bucket })
   await put(store, ID, bytesFor(1, 3000))
   const holds = store.hold(ID)
   await stopped.reached
   const listed = { prefix: 'held/', limit: 10, delimiter: '/', include: [] }
   for (const { key } of (await bucket.list(listed)).objects) await bucket.delete(key)
-  stopped.goOn()
+  stopped.resume()
   assert.equal(await holds, false)
 })

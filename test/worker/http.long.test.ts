@@ -1,4 +1,4 @@
-/** The HTTP contract on workerd, over a real socket. */
+/** The HTTP contract on workerd. */
 import type { Host } from '../contracts/http/host.ts'
 import { httpContract } from '../contracts/http.ts'
 import { type Env, run } from '../support/processes/process.ts'
@@ -9,8 +9,8 @@ const OPERATOR = {
   OPERATOR_TOKEN: 'a-token-of-more-than-24-characters',
 }
 
-/** The simulators of R2 and D1 share one thread with the Worker, which closes a connection unread after 15 s. */
-const AT_ONCE = 2
+/** Low, because the R2 and D1 simulators share a thread with the Worker, which closes unread connections after 15 s. */
+const CONCURRENCY = 2
 
 async function host(env: Env = {}): Promise<Host> {
   const worker = await startWorker({ ...env, ...OPERATOR })
@@ -22,8 +22,8 @@ async function host(env: Env = {}): Promise<Host> {
     isEdge: true,
     logs: worker.logs,
     operator(words) {
-      const door = worker.url.replace('127.0.0.1', 'localhost')
-      return run(['src/node/operator.ts', '--server', door, ...words], OPERATOR)
+      const operatorUrl = worker.url.replace('127.0.0.1', 'localhost')
+      return run(['src/node/operator.ts', '--server', operatorUrl, ...words], OPERATOR)
     },
     async breakDown() {
       const { results } = await worker.database
@@ -38,4 +38,4 @@ async function host(env: Env = {}): Promise<Host> {
   }
 }
 
-httpContract('Workers, R2 and D1', host, { atOnce: AT_ONCE })
+httpContract('Workers, R2 and D1', host, { atOnce: CONCURRENCY })

@@ -1,4 +1,4 @@
-/** The operator's commands against a server elsewhere: the same routes on a Worker, by TLS, and on Node. */
+/** The operator's commands against a remote server: on Node, and on Workers over TLS. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -23,8 +23,8 @@ const TOKEN = 'a-token-of-more-than-24-characters'
 
 interface Served {
   url: string
-  door: string
-  /** That a command needs in order to believe it. */
+  operatorUrl: string
+  /** Environment that makes a command trust its certificate. */
   trust: Record<string, string>
   stop(): Promise<unknown>
 }
@@ -38,9 +38,9 @@ const HOSTS: Record<string, Host> = {
   Node: {
     skip: false,
     async start() {
-      const door = `127.0.0.1:${await freePort()}`
-      const server = await startServer({ OPERATOR_LISTEN: door, OPERATOR_TOKEN: TOKEN })
-      return { url: server.url, door: `http://${door}`, trust: {}, stop: () => server.stop() }
+      const address = `127.0.0.1:${await freePort()}`
+      const server = await startServer({ OPERATOR_LISTEN: address, OPERATOR_TOKEN: TOKEN })
+      return { url: server.url, operatorUrl: `http://${address}`, trust: {}, stop: () => server.stop() }
     },
   },
   Workers: {
@@ -53,7 +53,7 @@ const HOSTS: Record<string, Host> = {
       const { url, stop } = await startWorker(variables, { tls })
       return {
         url,
-        door: url.replace('127.0.0.1', 'localhost'),
+        operatorUrl: url.replace('127.0.0.1', 'localhost'),
         trust: { NODE_EXTRA_CA_CERTS: file },
         async stop() {
           await stop()
@@ -73,7 +73,7 @@ async function selfSigned(folder: string): Promise<{ file: string; key: string; 
 }
 
 for (const [name, { start, skip }] of Object.entries(HOSTS)) {
-  describe(`the operator from elsewhere: ${name}`, { skip }, () => {
+  describe(`remote operator commands: ${name}`, { skip }, () => {
     let host: Served
     before(async () => {
       host = await start()
@@ -81,7 +81,10 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
     after(() => host?.stop())
 
     const operator = (words: string[], token = TOKEN) =>
-      run(['src/node/operator.ts', '--server', host.door, ...words], { ...host.trust, OPERATOR_TOKEN: token })
+      run(['src/node/operator.ts', '--server', host.operatorUrl, ...words], {
+        ...host.trust,
+        OPERATOR_TOKEN: token,
+      })
 
     async function store(): Promise<{ id: string; status: () => Promise<number> }> {
       const { body, contentType } = formOf(gif())
@@ -105,7 +108,7 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
       for (const act of ['hold', 'release', 'remove']) assert.ok(audit.stdout.includes(act), audit.stdout)
     })
 
-    it('pauses uploads, and shows settings', async () => {
+    it('pauses uploads and shows settings', async () => {
       assert.equal((await operator(['pause', '--reason', 'a test'])).code, 0)
       const { stdout } = await operator(['set'])
       assert.match(stdout, /^uploads paused$/m)
@@ -113,24 +116,25 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
       assert.equal((await operator(['set', 'uploads', 'maybe'])).code, 2)
     })
 
-    it('shows the queue with what was reported', async () => {
+    it('shows reported images in the queue', async () => {
       const { id } = await store()
       await report(host.url, id)
       const queue = await operator(['queue'])
       assert.ok(queue.stdout.includes(id), queue.stdout + queue.stderr)
     })
 
-    it('opens its pages by a link that works once', async () => {
+    it('prints a login link for the admin server', async () => {
       const { stdout, stderr } = await operator(['login'])
-      const path = stdout.trim().replace(host.door, '')
+      const path = stdout.trim().replace(host.operatorUrl, '')
       assert.match(path, /^\/login\?token=/, stderr)
       assert.equal(
-        (await request(host.door, 'GET', path, { headers: { Host: new URL(host.door).host } })).status,
+        (await request(host.operatorUrl, 'GET', path, { headers: { Host: new URL(host.operatorUrl).host } }))
+          .status,
         200,
       )
     })
 
-    it('lets nobody in without the token, and is not on the public address', async () => {
+    it('requires the token, and is not reachable on the public URL', async () => {
       const refused = await operator(['audit'], 'another-token-of-24-characters')
       assert.equal(refused.code, 1)
       assert.match(refused.stderr, /does not know this OPERATOR_TOKEN/)
@@ -138,61 +142,63 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
       assert.equal((await request(host.url, 'POST', '/calls', call)).status, 404)
     })
 
-    it('asks nothing that is not in its table, and says what works on the data alone', async () => {
-      const given = { on: 'ledger', call: 'close', given: [] }
-      const answer = await request(host.door, 'POST', '/calls', {
-        headers: { Host: new URL(host.door).host, Authorization: `Bearer ${TOKEN}` },
-        body: Buffer.from(JSON.stringify(given)),
+    it('refuses unlisted calls, and commands that need direct access to the data', async () => {
+      const body = { on: 'ledger', call: 'close', given: [] }
+      const answer = await request(host.operatorUrl, 'POST', '/calls', {
+        headers: { Host: new URL(host.operatorUrl).host, Authorization: `Bearer ${TOKEN}` },
+        body: Buffer.from(JSON.stringify(body)),
       })
       assert.equal(answer.status, 400)
       for (const words of [['verify'], ['evidence', 'list']]) {
-        const onData = await operator(words)
-        assert.equal(onData.code, 1, words.join(' '))
-        assert.match(onData.stderr, /not with --server/)
+        const local = await operator(words)
+        assert.equal(local.code, 1, words.join(' '))
+        assert.match(local.stderr, /not with --server/)
       }
     })
   })
 }
 
-it('goes past a damaged image, and shows it as one', async (t) => {
-  const door = `127.0.0.1:${await freePort()}`
-  const server = await serverFor(t, { OPERATOR_LISTEN: door, OPERATOR_TOKEN: TOKEN })
-  const [damaged, sound] = [await store(server.url), await store(server.url)]
+it('skips a damaged image in find and shows it as damaged', async (t) => {
+  const address = `127.0.0.1:${await freePort()}`
+  const server = await serverFor(t, { OPERATOR_LISTEN: address, OPERATOR_TOKEN: TOKEN })
+  const [damaged, intact] = [await store(server.url), await store(server.url)]
   await truncate(join(server.dataDir, 'images/objects', damaged.id), 20)
   const operator = (...words: string[]) =>
-    run(['src/node/operator.ts', '--server', `http://${door}`, ...words], { OPERATOR_TOKEN: TOKEN })
+    run(['src/node/operator.ts', '--server', `http://${address}`, ...words], { OPERATOR_TOKEN: TOKEN })
   const found = await operator('find', '--type', 'gif')
   assert.equal(found.code, 0, found.stderr)
-  assert.deepEqual(found.stdout.match(/^\w{11}/gm), [sound.id])
+  assert.deepEqual(found.stdout.match(/^\w{11}/gm), [intact.id])
   assert.match((await operator('show', damaged.id)).stdout, /^damaged$/m)
 })
 
-it('sends the token to nobody who could be another one', { skip: HOSTS.Workers!.skip }, async () => {
-  const elsewhere = await HOSTS.Workers!.start()
-  let asked = 0
-  const inTheClear = createServer((_, answer) => {
-    asked++
+it('never sends the token over plain HTTP or to an untrusted certificate', {
+  skip: HOSTS.Workers!.skip,
+}, async () => {
+  const untrusted = await HOSTS.Workers!.start()
+  let requests = 0
+  const plainServer = createServer((_, answer) => {
+    requests++
     answer.end('{"value":[]}')
   })
-  await new Promise<void>((resolve) => inTheClear.listen(0, '0.0.0.0', resolve))
-  const { port } = inTheClear.address() as { port: number }
-  const ask = (server: string) =>
+  await new Promise<void>((resolve) => plainServer.listen(0, '0.0.0.0', resolve))
+  const { port } = plainServer.address() as { port: number }
+  const auditOn = (server: string) =>
     run(['src/node/operator.ts', '--server', server, 'audit'], { OPERATOR_TOKEN: TOKEN })
   try {
-    // Not one of the names of this machine alone, and yet it gets there.
+    // 0.0.0.0 reaches this machine but is not a loopback name.
     for (const server of [`http://0.0.0.0:${port}`, 'http://ops.pinhole.example', 'ops.pinhole.example']) {
-      const { code, stderr } = await ask(server)
+      const { code, stderr } = await auditOn(server)
       assert.deepEqual([code, stderr], [1, '--server must begin with https://\n'], server)
     }
-    assert.equal(asked, 0)
-    assert.equal((await ask(`http://127.0.0.1:${port}`)).code, 0, 'it does listen')
-    assert.equal(asked, 1)
-    // A certificate that nobody vouches for.
-    const { code, stderr } = await ask(elsewhere.door)
+    assert.equal(requests, 0)
+    assert.equal((await auditOn(`http://127.0.0.1:${port}`)).code, 0, 'the server is listening')
+    assert.equal(requests, 1)
+    // A self-signed certificate that is not trusted.
+    const { code, stderr } = await auditOn(untrusted.operatorUrl)
     assert.equal(code, 1)
     assert.match(stderr, /self-signed certificate/)
   } finally {
-    inTheClear.close()
-    await elsewhere.stop()
+    plainServer.close()
+    await untrusted.stop()
   }
 })

@@ -1,4 +1,4 @@
-/** What is derived from addresses at the edge: nothing of it is in D1's history that SECURITY.md says is gone, and it goes with its day. */
+/** Data derived from client addresses on Workers: kept out of D1's history as SECURITY.md promises, and deleted after its day. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { openD1Ledger } from '../../src/stores/d1/ledger.ts'
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 
 const json = { 'Content-Type': 'application/json' }
 
-/** Every row, by its table. */
+/** All rows by table. */
 async function rowsOf({ database }: Bindings): Promise<Record<string, Record<string, unknown>[]>> {
   const { results } = await database.prepare("select name from sqlite_schema where type = 'table'").all()
   const tables = results.map(({ name }) => String(name)).filter((name) => !/^(_cf|sqlite)_/.test(name))
@@ -36,7 +36,7 @@ async function saltsOf({ salts }: Bindings): Promise<Map<string, string>> {
   return new Map(await Promise.all(texts))
 }
 
-it('keeps salts and links out of D1, and everything of a day for that day', async (t) => {
+it('keeps salts and links out of D1, and deletes private data after its day', async (t) => {
   const bindings = await startBindings()
   t.after(() => bindings.close())
   await migrate(bindings.database)
@@ -62,11 +62,11 @@ it('keeps salts and links out of D1, and everything of a day for that day', asyn
   for (const salt of salts.values()) assert.match(salt, /^[0-9a-f]{64}$/)
   const all = JSON.stringify(rows)
   for (const text of [...salts.values(), '198.51.100']) assert.ok(!all.includes(text), text)
-  const OF_A_DAY = ['places', 'shares', 'report_budgets']
-  for (const table of OF_A_DAY) assert.ok(rows[table]!.length > 0, `${table} is looked at`)
+  const DAILY_TABLES = ['places', 'shares', 'report_budgets']
+  for (const table of DAILY_TABLES) assert.ok(rows[table]!.length > 0, `${table} has rows`)
   for (const table of ['links', 'uploads', 'salts']) assert.deepEqual(rows[table], [], table)
 
-  // What began before midnight has ended half an hour later.
+  // Data is kept half an hour longer, for requests that started before midnight.
   t.mock.timers.setTime(NOON + DAY_MS / 2 + 29 * 60_000)
   await trigger()
   assert.equal((await saltsOf(bindings)).size, 1)
@@ -74,5 +74,5 @@ it('keeps salts and links out of D1, and everything of a day for that day', asyn
   await trigger()
   assert.equal((await saltsOf(bindings)).size, 0)
   const after = await rowsOf(bindings)
-  for (const table of OF_A_DAY) assert.deepEqual(after[table], [], table)
+  for (const table of DAILY_TABLES) assert.deepEqual(after[table], [], table)
 })

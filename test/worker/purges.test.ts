@@ -1,6 +1,6 @@
 /**
- * What a Worker owes to the cache in front of it: asked for behind the answer, put off as the cache says, settled by the trigger.
- * No simulator has Workers Cache: a stand-in of its documented rules.
+ * Purges of Workers Cache: requested after the response, delayed by the cache's rate limit, completed by the cron trigger.
+ * No simulator has Workers Cache, so this uses a fake that follows its documented rules.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
@@ -12,10 +12,10 @@ import { startHostHere } from '../support/worker/host-here.ts'
 const variables = { CDN_URL: 'workers-cache://default' }
 const MINUTE_MS = 60_000
 
-/** "Workers Cache", "Purge rate limits": those of the Free plan, whatever the plan is. */
+/** Rate limits of the Free plan (Cloudflare docs, "Workers Cache", "Purge rate limits"). */
 const LIMITS = { callsAMinute: 5, bucket: 25, tags: 100 }
 
-/** `calls`: that it takes at once, to begin with. */
+/** `calls`: initial burst budget. */
 function fakeCache(calls = LIMITS.bucket) {
   const cache = { tags: [] as string[][], isFull: false, refused: 0 }
   let at = Date.now()
@@ -33,7 +33,7 @@ function fakeCache(calls = LIMITS.bucket) {
   return Object.assign(cache, { purge })
 }
 
-it('is purged behind the answer, put off as the cache says, and settled by the trigger', async (t) => {
+it('purges after the response, retries rate-limited purges, and finishes with the trigger', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const cache = fakeCache()
   const { ask, upload, trigger, ledger } = await startHostHere(t, { variables, cache })
@@ -45,10 +45,10 @@ it('is purged behind the answer, put off as the cache says, and settled by the t
   cache.isFull = true
   assert.equal((await ask('DELETE', `/api/delete?key=${key}`)).status, 200)
   assert.deepEqual(cache.tags, [[`i-${id}`]])
-  const owed = async () => (await ledger.pendingPurges()).count
-  assert.equal(await owed(), 1)
+  const pending = async () => (await ledger.pendingPurges()).count
+  assert.equal(await pending(), 1)
 
-  // A minute of the cache's limit is not over.
+  // The cache's rate limit has not recovered yet.
   cache.isFull = false
   await trigger()
   assert.equal(cache.tags.length, 1)
@@ -56,29 +56,29 @@ it('is purged behind the answer, put off as the cache says, and settled by the t
   t.mock.timers.setTime(Date.now() + 16_000)
   await trigger()
   assert.equal(cache.tags.length, 2)
-  assert.equal(await owed(), 1, 'a fill may have been under way')
+  assert.equal(await pending(), 1, 'purged again later, since a fill may have been in flight')
 
   t.mock.timers.setTime(Date.now() + 61_000)
   await trigger()
   assert.deepEqual(cache.tags.slice(1), [[`i-${id}`], [`i-${id}`]])
-  assert.equal(await owed(), 0)
+  assert.equal(await pending(), 0)
 })
 
-// docs/scale.md: 4.2 a second, each purged twice, and 8.3 where a late purge is the only one.
-for (const { aSecond, minutes } of [
-  { aSecond: 4.1, minutes: 0 },
-  { aSecond: 8.2, minutes: 3 },
+// docs/scale.md: 4.2 removals a second when each is purged twice, and 8.3 when the late purge is the only one.
+for (const { perSecond, minutes } of [
+  { perSecond: 4.1, minutes: 0 },
+  { perSecond: 8.2, minutes: 3 },
 ]) {
-  it(`keeps up with ${aSecond} removals a second, ${minutes} minutes behind at most, and is refused no call`, async (t) => {
+  it(`keeps up with ${perSecond} removals a second, at most ${minutes} minutes late, within the rate limit`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const cache = fakeCache(0)
     const { trigger, ledger } = await startHostHere(t, { variables, cache })
-    // What a quiet time would have saved up is used up.
+    // Starts with an empty burst budget.
     const { name, rate } = workersCacheCdn(() => cache)
     await ledger.takeTurn(name, Date.now(), rate!, LIMITS.bucket)
     const removed: string[][] = []
     for (let minute = 0; minute < 10; minute++) {
-      removed.push(fakeIds(Math.floor(aSecond * 60)))
+      removed.push(fakeIds(Math.floor(perSecond * 60)))
       const fillEndsAt = Date.now() + MINUTE_MS
       await Promise.all(removed[minute]!.map((id) => ledger.enqueuePurge(id, fillEndsAt, Date.now())))
       t.mock.timers.setTime(Date.now() + MINUTE_MS + 1)
@@ -91,7 +91,7 @@ for (const { aSecond, minutes } of [
   })
 }
 
-it('gives the cache whole images, that are never stale', async (t) => {
+it('gives the cache whole images that must be revalidated', async (t) => {
   const cache = fakeCache()
   const cached = await startHostHere(t, { variables, cache })
   const alone = await startHostHere(t)
@@ -110,8 +110,8 @@ it('gives the cache whole images, that are never stale', async (t) => {
       assert.ok(body.equals(status === 200 ? bytes : bytes.subarray(10, 20)))
       assert.equal(answer.headers.get('Vary'), null)
     }
-    const told = (await ask('GET', `/raw/${id}`)).headers
-    assert.equal(/must-revalidate/.test(told.get('Cloudflare-CDN-Cache-Control') ?? ''), status === 200)
-    assert.equal(told.get('Cache-Tag'), `i-${id}`)
+    const headers = (await ask('GET', `/raw/${id}`)).headers
+    assert.equal(/must-revalidate/.test(headers.get('Cloudflare-CDN-Cache-Control') ?? ''), status === 200)
+    assert.equal(headers.get('Cache-Tag'), `i-${id}`)
   }
 })

@@ -1,4 +1,4 @@
-/** The contract, by the R2 adapter on a simulated bucket. */
+/** The object store contract on a simulated R2 bucket. */
 import { after } from 'node:test'
 import { objectStoreContract } from '../contracts/object-store.ts'
 import { startBindings } from '../support/worker/bindings.ts'

@@ -1,4 +1,4 @@
-/** R2 through a Worker's binding and through S3 are one bucket: what one adapter wrote, the other reads, so copies and backups need no Worker. */
+/** The R2 binding and the S3 adapter use the same object format, so copies and backups of an R2 bucket need no Worker. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -54,7 +54,7 @@ async function toR2({ objects }: FakeS3, bucket: R2Bucket): Promise<void> {
   }
 }
 
-/** One of each kind; resolves to a look at them by another store. */
+/** Stores one image of each kind. Resolves to a function that checks them through another store. */
 async function fill(store: ObjectStore): Promise<(other: ObjectStore) => Promise<void>> {
   const [small, large] = [bytesFor(1, 3000), bytesFor(2, 1_500_000)]
   const kept = [await put(store, SMALL, small), await put(store, LARGE, large)] as const
@@ -75,16 +75,16 @@ async function fill(store: ObjectStore): Promise<(other: ObjectStore) => Promise
   }
 }
 
-it('shows what a Worker stored to a server with S3', async (t) => {
+it('reads through S3 what a Worker stored', async (t) => {
   const { s3, fake, bucket, r2 } = await twoStores(t)
-  const look = await fill(r2)
+  const verify = await fill(r2)
   await toS3(bucket, fake)
-  await look(s3)
+  await verify(s3)
 })
 
-it('shows what a server with S3 stored to a Worker', async (t) => {
+it('reads on a Worker what was stored through S3', async (t) => {
   const { s3, fake, bucket, r2 } = await twoStores(t)
-  const look = await fill(s3)
+  const verify = await fill(s3)
   await toR2(fake, bucket)
-  await look(r2)
+  await verify(r2)
 })

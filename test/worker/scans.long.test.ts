@@ -1,4 +1,4 @@
-/** The operator's host of a Worker, as scanners use it; and a scanner that is asked by the cron trigger. */
+/** Scanning on Workers: scanners that claim images from the admin server, and a scanner that the cron trigger calls. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { pullScanSuite } from '../contracts/pull-scans.ts'
@@ -18,7 +18,7 @@ pullScanSuite('Workers', async (env) => {
   }
 })
 
-it('asks the scanner about what was published, with the next trigger', async (t) => {
+it('scans published images with the next trigger', async (t) => {
   const scanner = await startFakeScanner()
   t.after(() => scanner.close())
   const worker = await startWorker({ SCAN: 'after', SCANNER_URL: scanner.url })

@@ -1,4 +1,4 @@
-/** One request or trigger may make a thousand calls of R2 and D1: however much there is, each does its part within them. */
+/** A request or trigger may make a thousand calls to R2 and D1. Each stays within that limit, however much there is to do. */
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { newId } from '../../src/service/images/ids.ts'
@@ -8,12 +8,12 @@ import { countedStores } from '../support/worker/counted-bindings.ts'
 import { startHostHere } from '../support/worker/host-here.ts'
 
 const MANY = 1000
-const DOOR = 'https://ops.example'
+const OPERATOR_URL = 'https://ops.example'
 const TOKEN = 'a-token-of-more-than-24-characters'
 
-async function storeMany(t: TestContext, count: number, idOf: (nth: number) => string = idFor) {
+async function storeMany(t: TestContext, count: number, idOf: (i: number) => string = idFor) {
   const stores = await countedStores()
-  const ids = Array.from({ length: count }, (_, nth) => idOf(nth))
+  const ids = Array.from({ length: count }, (_, i) => idOf(i))
   for (const id of ids) await put(stores.objects, id, Buffer.from(id))
   const purged: string[] = []
   const purge = async ({ tags }: { tags: string[] }) => {
@@ -23,25 +23,25 @@ async function storeMany(t: TestContext, count: number, idOf: (nth: number) => s
   const { host, trigger } = await startHostHere(t, {
     stores,
     cache: { purge },
-    variables: { CDN_URL: 'workers-cache://default', OPERATOR_URL: DOOR, OPERATOR_TOKEN: TOKEN },
+    variables: { CDN_URL: 'workers-cache://default', OPERATOR_URL, OPERATOR_TOKEN: TOKEN },
   })
-  /** A form is sent, a page is read. */
+  /** Posts the form, or loads the page without one. */
   const operate = (path: string, form?: Record<string, string>) =>
     stores.within(async () => {
-      const behind: Promise<unknown>[] = []
-      const request = new Request(DOOR + path, {
+      const background: Promise<unknown>[] = []
+      const request = new Request(OPERATOR_URL + path, {
         headers: { Authorization: `Bearer ${TOKEN}` },
         ...(form && { method: 'POST', body: new URLSearchParams(form) }),
       })
-      const response = await host.fetch(request, { waitUntil: (work) => void behind.push(work) })
-      await Promise.all(behind)
+      const response = await host.fetch(request, { waitUntil: (work) => void background.push(work) })
+      await Promise.all(background)
       return { status: response.status, text: await response.text() }
     })
   return { ...stores, ids, purged, trigger: () => stores.within(trigger), operate }
 }
 
 for (const minute of ['01', '15']) {
-  it(`purges although ${MANY} images are held, in the minute ${minute}`, async (t) => {
+  it(`purges while ${MANY} images are held, in minute ${minute}`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse(`2026-07-01T12:${minute}:30Z`) })
     const { objects, ledger, ids, purged, trigger } = await storeMany(t, MANY)
     for (const id of ids) assert.ok(await objects.hold(id))
@@ -52,16 +52,16 @@ for (const minute of ['01', '15']) {
   })
 }
 
-it(`clears away in time what holds left that died, although ${MANY} images are held`, async (t) => {
+it(`cleans up after crashed holds in time while ${MANY} images are held`, async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:15:30Z') })
   const { bucket, objects, ids, trigger } = await storeMany(t, MANY, newId)
   for (const id of ids) assert.ok(await objects.hold(id))
-  const left = ['0', 'M', 'm', 'z'].map((letter) => `held/${letter.repeat(11)}.a-hold-that-died`)
+  const left = ['0', 'M', 'm', 'z'].map((letter) => `held/${letter.repeat(11)}.a-crashed-hold`)
   for (const key of left) await bucket.put(key, new Uint8Array(3))
   const isLeft = async () => (await Promise.all(left.map((key) => bucket.head(key)))).some(Boolean)
-  // Each looks through a fifth: that none of 300 comes to one of them is less likely than 1 in 10^28.
-  for (let looks = 0; await isLeft(); looks++) {
-    assert.ok(looks < 300, 'something is left')
+  // Each trigger scans a fifth of the keys: the chance that 300 triggers all miss one is below 1 in 10^28.
+  for (let triggers = 0; await isLeft(); triggers++) {
+    assert.ok(triggers < 300, 'everything is cleaned up')
     t.mock.timers.setTime(Date.now() + 15 * 60_000)
     const { calls } = await trigger()
     assert.ok(calls < 500, `${calls} calls`)
@@ -73,7 +73,7 @@ for (const [state, count] of [
   ['open', MANY],
   ['held', MANY / 2],
 ] as const) {
-  it(`shows the queue and a case although ${count} are ${state}`, async (t) => {
+  it(`shows the queue and a case while ${count} are ${state}`, async (t) => {
     const { objects, ledger, ids, operate } = await storeMany(t, count)
     for (const id of ids) {
       await ledger.fileReport(reportOf(id), 1)
@@ -90,13 +90,13 @@ for (const [state, count] of [
   })
 }
 
-it('holds a flood in several acts, and says of how many each may be', async (t) => {
+it('holds a flood in batches and states the maximum batch size', async (t) => {
   const { objects, ids, operate } = await storeMany(t, 150)
   const hold = (some: string[]) => operate('/floods', { images: some.join(' '), reason: 'a flood' })
   const isHeld = async (id: string) => (await objects.headHeld(id)) !== null
   const { result } = await hold(ids)
   assert.equal(result.status, 400)
-  assert.match(result.text, /At most 60 are held in one act/)
+  assert.match(result.text, /At most 60 can be held at a time/)
   for (let from = 0; from < ids.length; from += 60) {
     const { result, calls } = await hold(ids.slice(from, from + 60))
     assert.equal(result.status, 303)
@@ -105,7 +105,7 @@ it('holds a flood in several acts, and says of how many each may be', async (t) 
   for (const id of ids) assert.ok(await isHeld(id))
 })
 
-it('purges although a hundred removals are due at once, which are carried out by and by', async (t) => {
+it('purges while a hundred removals are due, and carries those out over several triggers', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:01:30Z') })
   const { ledger, ids, purged, trigger } = await storeMany(t, 100)
   const at = Date.now()

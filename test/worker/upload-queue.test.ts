@@ -1,4 +1,4 @@
-/** The memory that drafts of one isolate may take, and whose turn it is. */
+/** The upload queue of an isolate: memory budget, fairness and lost requests. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
@@ -9,35 +9,35 @@ import { until } from '../support/until.ts'
 import { startHostHere } from '../support/worker/host-here.ts'
 
 const MB = 1024 * 1024
-const quick = { ...LIMITS, pollMs: 1, firstRetryMs: 1, lastRetryMs: 4, waitMs: 60_000 }
+const quick = { ...LIMITS, pollMs: 1, firstRetryMs: 1, maxRetryMs: 4, waitMs: 60_000 }
 const client = (address: string) => ({ address, network: address, waitingBytes: 0, onGone: () => () => {} })
 
-it('never lets drafts take more than the budget, and serves all that wait', async () => {
+it('keeps drafts within the memory budget and serves all queued uploads', async () => {
   const queue = createUploadQueue(quick, 100)
-  let most = 0
-  const upload = async (nth: number) => {
-    const turn = await queue.queueFor(25 * MB).enter(client(`${nth}`), async () => 'admitted')
-    most = Math.max(most, queue.heldBytes())
+  let max = 0
+  const upload = async (i: number) => {
+    const slot = await queue.queueFor(25 * MB).enter(client(`${i}`), async () => 'admitted')
+    max = Math.max(max, queue.heldBytes())
     await new Promise((resolve) => setTimeout(resolve, 2))
-    turn.end()
+    slot.end()
   }
-  await Promise.all(Array.from({ length: 30 }, (_, nth) => upload(nth)))
-  assert.equal(most, 50 * MB)
+  await Promise.all(Array.from({ length: 30 }, (_, i) => upload(i)))
+  assert.equal(max, 50 * MB)
   assert.ok(queue.peakBytes() <= LIMITS.draftBytes)
   assert.equal(queue.heldBytes(), 0)
 })
 
-it('keeps the drafts of a whole host within the budget, and its counter ends at nothing', async (t) => {
+it('keeps the drafts of a whole host within the budget and frees all memory in the end', async (t) => {
   const budget = 8 * MB
   const { host, upload } = await startHostHere(t, {
     variables: { MAX_UPLOAD_BYTES: `${3 * MB}` },
     limits: { draftBytes: budget },
   })
   const bytes = gif({ size: 2 * MB })
-  // Every second one says how long it is; of the others the most is counted that one may have.
+  // Every second upload has a Content-Length; the others count with the maximum size.
   const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, nth) =>
-      upload(bytes, nth % 2 === 0 ? {} : { 'Content-Length': `${bytes.length + 300}` }),
+    Array.from({ length: 30 }, (_, i) =>
+      upload(bytes, i % 2 === 0 ? {} : { 'Content-Length': `${bytes.length + 300}` }),
     ),
   )
   for (const { status } of answers) assert.ok(status === 201 || status === 503, `${status}`)
@@ -46,7 +46,7 @@ it('keeps the drafts of a whole host within the budget, and its counter ends at 
   assert.equal(host.uploadQueue.heldBytes(), 0)
 })
 
-it('counts small uploads by the blocks of memory that their drafts take', async () => {
+it('counts small uploads by the memory blocks of their drafts', async () => {
   const queue = createUploadQueue(quick, 1000)
   for (const [bytes, held] of [
     [1, 1],
@@ -58,10 +58,10 @@ it('counts small uploads by the blocks of memory that their drafts take', async 
   }
 })
 
-it('reads as many uploads of an address at once as it may, and others beside them', async () => {
+it('limits concurrent uploads per address without blocking other addresses', async () => {
   const queue = createUploadQueue(quick, 2)
   const admit = async () => 'admitted'
-  const turns = [
+  const slots = [
     await queue.queueFor(1).enter(client('a'), admit),
     await queue.queueFor(1).enter(client('a'), admit),
   ]
@@ -72,15 +72,15 @@ it('reads as many uploads of an address at once as it may, and others beside the
   })
   const other = await queue.queueFor(1).enter(client('b'), admit)
   assert.equal(isThird, false)
-  turns[0]!.end()
+  slots[0]!.end()
   await third
-  for (const turn of [turns[1]!, await third, other]) turn.end()
+  for (const slot of [slots[1]!, await third, other]) slot.end()
   assert.deepEqual(queue.queueFor(1).counts(), { reading: 0, waiting: 0 })
 })
 
-it('refuses who waited too long, and who finds the line full', async () => {
+it('refuses uploads that waited too long or find the queue full', async () => {
   const queue = createUploadQueue({ ...quick, waitMs: 20, waitingOfAddress: 1 }, 1)
-  const turn = await queue.queueFor(1).enter(client('a'), async () => 'admitted')
+  const slot = await queue.queueFor(1).enter(client('a'), async () => 'admitted')
   const waiting = queue.queueFor(1).enter(client('a'), async () => 'admitted')
   const isBusy = (error: unknown) => error instanceof Refusal && error.code === 'busy'
   await assert.rejects(
@@ -88,16 +88,16 @@ it('refuses who waited too long, and who finds the line full', async () => {
     isBusy,
   )
   await assert.rejects(waiting, isBusy)
-  turn.end()
+  slot.end()
   ;(await queue.queueFor(1).enter(client('a'), async () => 'admitted')).end()
 })
 
-it('asks again for what depends on others, and gives back the turn of one that throws', async () => {
+it('retries admission that depends on other uploads, and frees the slot when admission throws', async () => {
   const queue = createUploadQueue(quick, 1)
-  let asked = 0
-  const turn = await queue.queueFor(1).enter(client('a'), async () => (++asked < 5 ? null : 'admitted'))
-  assert.equal(asked, 5)
-  turn.end()
+  let attempts = 0
+  const slot = await queue.queueFor(1).enter(client('a'), async () => (++attempts < 5 ? null : 'admitted'))
+  assert.equal(attempts, 5)
+  slot.end()
   await assert.rejects(
     queue.queueFor(1).enter(client('a'), async () => {
       throw new Error('no')
@@ -107,10 +107,10 @@ it('asks again for what depends on others, and gives back the turn of one that t
   assert.deepEqual(queue.queueFor(1).counts(), { reading: 0, waiting: 0 })
 })
 
-it('takes back the turn of one that was cut off without a word', async () => {
+it('frees the slot of an upload that was cut off silently', async () => {
   const queue = createUploadQueue({ ...quick, lostMs: 30 }, 1)
   await queue.queueFor(1).enter(client('a'), async () => 'admitted')
   const next = queue.queueFor(1).enter(client('a'), async () => 'admitted')
-  await until('the lost one is forgotten', () => queue.queueFor(1).counts().waiting === 0)
+  await until('the lost upload is dropped', () => queue.queueFor(1).counts().waiting === 0)
   ;(await next).end()
 })

@@ -1,4 +1,4 @@
-/** What clients do to a Worker: reset their connections, come all at once, send as much as they may. */
+/** Uploads to a Worker under stress: connection resets, bursts and large files. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { it, type TestContext } from 'node:test'
@@ -23,10 +23,10 @@ function upload({ url }: WorkerHost, bytes: Buffer, address = ME) {
 }
 
 /**
- * Until it is answered: workerd closes a connection of whose headers it has read nothing after 15 seconds, which on a busy machine
- * happens to some of hundreds at once.
+ * Uploads, and retries when the connection is closed: workerd closes connections whose headers it has not started to read
+ * after 15 seconds, which happens to a few of several hundred concurrent connections on a busy machine.
  */
-async function answered(host: WorkerHost, bytes: Buffer, address = ME): Promise<Answer> {
+async function uploadWithRetries(host: WorkerHost, bytes: Buffer, address = ME): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await upload(host, bytes, address)
@@ -36,7 +36,7 @@ async function answered(host: WorkerHost, bytes: Buffer, address = ME): Promise<
   }
 }
 
-/** What an upload puts on the wire. */
+/** The raw bytes of an upload request. */
 function wireOf(bytes: Buffer): Buffer {
   const { body, contentType } = formOf(bytes)
   const head = [
@@ -49,15 +49,15 @@ function wireOf(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }
 
-/** Sends the first `bytes` of it, and resets the connection. */
+/** Sends the first `bytes` bytes and resets the connection. */
 async function reset(url: string, wire: Buffer, bytes: number): Promise<void> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
   socket.on('error', () => {})
-  // One that is lost before its time is reset too.
+  // Also resolves if the connection is lost earlier.
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   socket.once('connect', () => {
     socket.write(wire.subarray(0, bytes))
-    // Long enough for some to be under way, and for some to be answered.
+    // Random, so that some uploads are in flight and some already answered.
     setTimeout(() => socket.resetAndDestroy(), Math.random() * 600)
   })
   await closed
@@ -65,13 +65,13 @@ async function reset(url: string, wire: Buffer, bytes: number): Promise<void> {
 
 async function stored({ bucket }: WorkerHost): Promise<number> {
   const list = async () => bucket.list({ prefix: '', limit: 1000, delimiter: '/', include: [] })
-  const { objects } = await fromOutside(list)
+  const { objects } = await withBindingRetries(list)
   return objects.length
 }
 
-/** What is asked of a binding from here goes by workerd's socket too. */
-function fromOutside<T>(ask: () => Promise<T>): Promise<T> {
-  return untilSome('the binding answers', () =>
+/** Retries calls to a binding from the test, which go through workerd's socket as well. */
+function withBindingRetries<T>(ask: () => Promise<T>): Promise<T> {
+  return untilSome('the binding responds', () =>
     ask().catch((error) => {
       if (!(error instanceof TypeError)) throw error
       return undefined
@@ -79,37 +79,37 @@ function fromOutside<T>(ask: () => Promise<T>): Promise<T> {
   )
 }
 
-it('loses no reservation and no turn to 200 clients that reset their connections', async (t) => {
+it('loses no reservations or slots when 200 clients reset their connections', async (t) => {
   const host = await worker(t, { UPLOADS_PER_DAY: '400', REFUSALS_PER_DAY: '1000' })
-  assert.equal((await answered(host, gif())).status, 201)
+  assert.equal((await uploadWithRetries(host, gif())).status, 201)
   const wire = wireOf(gif({ size: 60_000 }))
   for (let round = 0; round < 10; round++) {
-    // Anywhere: within the headers, the body, at its end.
+    // At a random position: in the headers, in the body or at its end.
     await Promise.all(
       Array.from({ length: 20 }, () => reset(host.url, wire, Math.ceil(Math.random() * wire.length))),
     )
   }
   const places = async () => {
     const ask = async () => host.database.prepare('select used, held from places').all()
-    const { results } = await fromOutside(ask)
+    const { results } = await withBindingRetries(ask)
     return results[0] as { used: number; held: number }
   }
-  await until('every reservation is kept or given back', async () => (await places()).held === 0)
+  await until('every reservation is confirmed or released', async () => (await places()).held === 0)
   assert.equal((await places()).used, await stored(host), 'as many reservations as images')
   const before = (await places()).used
   const answers: number[] = []
-  for (let sent = 0; sent < 100; sent++) answers.push((await answered(host, gif())).status)
+  for (let sent = 0; sent < 100; sent++) answers.push((await uploadWithRetries(host, gif())).status)
   assert.deepEqual(answers, Array(100).fill(201))
-  await until('they are settled', async () => (await places()).held === 0)
+  await until('all reservations are settled', async () => (await places()).held === 0)
   assert.equal((await places()).used, before + 100)
 })
 
-it('accepts exactly 100 of 300 uploads that come at once', async (t) => {
+it('accepts exactly 100 of 300 concurrent uploads', async (t) => {
   const host = await worker(t)
-  const answers = await Promise.all(Array.from({ length: 300 }, () => answered(host, gif())))
+  const answers = await Promise.all(Array.from({ length: 300 }, () => uploadWithRetries(host, gif())))
   const statuses = answers.map(({ status }) => status)
   const count = (status: number) => statuses.filter((each) => each === status).length
-  // A line that is full says so; what it turns away takes no place.
+  // Uploads may be refused because the queue is full; they do not count.
   const busy = answers.filter(({ status }) => status === 503)
   for (const answer of busy) assert.equal(answer.json().error, 'busy')
   assert.equal(count(429) + count(201) + busy.length, 300, JSON.stringify(statuses))
@@ -118,11 +118,11 @@ it('accepts exactly 100 of 300 uploads that come at once', async (t) => {
   assert.equal((await upload(host, gif())).status, 429)
 })
 
-it('answers 201 or 503 to 30 uploads of 25 MB at once, and goes on', async (t) => {
+it('answers 30 concurrent uploads of 25 MB with 201 or 503 and stays available', async (t) => {
   const host = await worker(t)
   const large = gif({ size: 26_214_400 })
   const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, nth) => answered(host, large, `198.51.100.${nth + 1}`)),
+    Array.from({ length: 30 }, (_, i) => uploadWithRetries(host, large, `198.51.100.${i + 1}`)),
   )
   for (const answer of answers) {
     assert.ok(answer.status === 201 || answer.status === 503, answer.text)

@@ -1,4 +1,4 @@
-/** What deploy/cloudflare/README.md says to try, as it says it, in a copy of the repository: to a picture that is deleted. */
+/** Runs the commands of "Try it on this machine" in deploy/cloudflare/README.md in a copy of the repository. */
 
 import assert from 'node:assert/strict'
 import { cp, readFile, rm, symlink } from 'node:fs/promises'
@@ -10,8 +10,8 @@ import { freePort } from '../support/processes/caches.ts'
 import { killGroup, launch, type Process, ROOT, run } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 
-/** Wrangler asks nobody anything, and tells nobody. */
-const ALONE = { CI: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+/** Makes Wrangler run offline and without prompts. */
+const OFFLINE = { CI: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
 
 let copy: string
 let server: Process | undefined
@@ -29,11 +29,11 @@ async function copyRepository(): Promise<void> {
   const isNeeded = (file: string) => /^(src|bin|build|scripts|deploy|runtime)\/|^[^/]+$/.test(file)
   for (const file of stdout.trim().split('\n').filter(isNeeded)) {
     await cp(join(ROOT, file), join(copy, file)).catch((error) => {
-      // Deleted, and not committed yet.
+      // Deleted but not yet committed.
       if (error.code !== 'ENOENT') throw error
     })
   }
-  // What `npm ci` made: this test runs on it.
+  // Uses the modules that `npm ci` installed.
   for (const folder of ['node_modules', 'runtime/node_modules']) {
     await symlink(join(ROOT, folder), join(copy, folder)).catch((error) => {
       if (error.code !== 'EEXIST') throw error
@@ -41,7 +41,7 @@ async function copyRepository(): Promise<void> {
   }
 }
 
-/** The commands below a heading, less what is said of them. */
+/** The shell commands under a heading, without comments. */
 async function commandsOf(heading: string, port: number): Promise<string[]> {
   const text = await readFile(join(copy, 'deploy/cloudflare/README.md'), 'utf8')
   const section = text.split(`## ${heading}\n`)[1]!.split('\n## ')[0]!
@@ -54,7 +54,7 @@ async function commandsOf(heading: string, port: number): Promise<string[]> {
     .map((line) => line.replace(/\s+# .*/, ''))
 }
 
-it('goes from the page to a picture that is uploaded, viewed and deleted', async () => {
+it('uploads, views and deletes an image with the documented commands', async () => {
   await copyRepository()
   const port = await freePort()
   const commands = await commandsOf('Try it on this machine', port)
@@ -68,11 +68,11 @@ it('goes from the page to a picture that is uploaded, viewed and deleted', async
   for (const command of commands) {
     typed.push(command)
     if (command === 'npx wrangler dev') {
-      // The port of the page may be taken here.
-      server = launch(type(`${command} --port ${port} --inspector-port 0`), ALONE, 'bash')
+      // Uses a free port instead of the documented one.
+      server = launch(type(`${command} --port ${port} --inspector-port 0`), OFFLINE, 'bash')
       const { output } = server
       await until(
-        'it is ready',
+        'the server is ready',
         () => {
           if (server!.child.exitCode !== null) throw new Error(output.stdout + output.stderr)
           return output.stdout.includes('Ready on')
@@ -81,7 +81,7 @@ it('goes from the page to a picture that is uploaded, viewed and deleted', async
       )
       continue
     }
-    const ran = await run(type(command.replace('KEY', uploaded?.key ?? '')), ALONE, 'bash')
+    const ran = await run(type(command.replace('KEY', uploaded?.key ?? '')), OFFLINE, 'bash')
     assert.equal(ran.code, 0, `${command}\n${ran.stdout}\n${ran.stderr}`)
     if (command.startsWith('curl -F')) {
       uploaded = JSON.parse(ran.stdout)

@@ -1,4 +1,4 @@
-/** The short way through what the long tests of this folder look at closely: a Worker over R2 and D1, on workerd. */
+/** Smoke test of a Worker with R2 and D1 on workerd. The long tests in this folder cover the details. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzippedBytes } from '../../build/worker.ts'
@@ -14,7 +14,7 @@ import { modules, startWorker, type WorkerHost } from '../support/worker/worker-
 const START_KB = 100
 const ALL_KB = 175
 
-it(`starts with less than ${START_KB} KB, and is less than ${ALL_KB} KB in all`, async () => {
+it(`loads less than ${START_KB} KB at startup, and less than ${ALL_KB} KB in total`, async () => {
   const all = await modules()
   const bytes = gzippedBytes(all.filter(({ isAtStart }) => isAtStart))
   assert.ok(bytes < START_KB * 1000, `${bytes} bytes`)
@@ -34,7 +34,7 @@ describe('a Worker', () => {
     return request(host.url, 'POST', '/api/upload', { headers: { 'Content-Type': contentType }, body })
   }
 
-  /** A bit of the image, behind the store's back. */
+  /** Flips a bit of the stored image. */
   async function flip(id: string): Promise<void> {
     const object = (await host.bucket.get(id)) as R2ObjectBody
     const bytes = new Uint8Array(await object.arrayBuffer())
@@ -43,7 +43,7 @@ describe('a Worker', () => {
   }
 
   for (const size of [1000, 2_000_000]) {
-    it(`stores ${size} bytes, shows them whole or not at all, and deletes them`, async () => {
+    it(`stores ${size} bytes, serves them intact or not at all, and deletes them`, async () => {
       const bytes = gif({ size })
       const stored = await upload(bytes)
       assert.equal(stored.status, 201, stored.text)
@@ -63,7 +63,7 @@ describe('a Worker', () => {
     })
   }
 
-  it('serves the pages’ files', async () => {
+  it('serves static assets', async () => {
     const page = await ask('GET', '/')
     const [asset] = /\/assets\/[\w.-]+\.css/.exec(page.text) ?? []
     const { status, headers } = await ask('GET', asset!)
@@ -71,12 +71,12 @@ describe('a Worker', () => {
     assert.match(headers.get('Cache-Control') ?? '', /immutable/)
   })
 
-  it('is ready, and has no metrics', async () => {
+  it('is ready and has no metrics endpoint', async () => {
     assert.equal((await ask('GET', '/readyz')).status, 200)
     assert.equal((await ask('GET', '/metrics')).status, 404)
   })
 
-  it('writes no salt into D1, whose history nobody can shorten', async () => {
+  it('never writes salts to D1, whose history cannot be deleted', async () => {
     assert.equal((await upload(gif())).status, 201)
     const { objects } = await host.salts.list({ prefix: '', limit: 100, delimiter: '/', include: [] })
     assert.ok(objects.length > 0)
@@ -98,35 +98,35 @@ describe('a Worker', () => {
     }
   })
 
-  it('runs its trigger', async () => {
+  it('runs its cron trigger', async () => {
     await host.cron()
     assert.equal((await upload(gif())).status, 201)
   })
 })
 
-describe('a Worker whose configuration is wrong', () => {
+describe('a Worker with an invalid configuration', () => {
   const BOUND = { IMAGES: {}, LEDGER: {}, PRIVATE: {}, ASSETS: {}, BASE_URL: 'https://pics.example' }
 
   for (const [address, why] of [
     ['http://ops.pics.example', /must begin with https:/],
-    ['https://pics.example', /another host than BASE_URL/],
+    ['https://pics.example', /a different host from BASE_URL/],
   ] as const) {
-    it(`does not open the operator’s pages at ${address}`, () => {
+    it(`rejects ${address} as OPERATOR_URL`, () => {
       assert.throws(() => configOf({ ...BOUND, OPERATOR_URL: address } as unknown as Env), {
         message: why,
       })
     })
   }
 
-  it('says what has no meaning, and answers 503', async () => {
+  it('logs unsupported variables and responds with 503', async () => {
     const host = await startWorker({ DATA_DIR: '/data', CDN_URL: 'cloudflare://zone?token=t' })
     try {
       const answer = await request(host.url, 'GET', '/')
       checkProblem(answer, 503, 'unavailable')
       checkAnswer(answer, { method: 'GET', path: '/', https: false })
-      // The answer may be here before the line.
-      await until('it is logged', () =>
-        host.logs().includes('DATA_DIR has no meaning on Workers: there is no disk'),
+      // The response may arrive before the log line.
+      await until('the error is logged', () =>
+        host.logs().includes('DATA_DIR has no effect on Workers: there is no disk'),
       )
       assert.ok(host.logs().includes(answer.headers.get('X-Request-Id')!), host.logs())
     } finally {

@@ -1,18 +1,18 @@
-/** Which address an upload counts for. */
+/** Determines the client address that an upload is counted against. */
 import ipaddr from 'ipaddr.js'
 import type { ClientAddress } from '../../service/quota/quota.ts'
 
-/** Proxies whose `X-Forwarded-For` is believed. */
+/** Proxies whose `X-Forwarded-For` is trusted. */
 export interface TrustedProxies {
   has(address: string): boolean
   covers(address: Address): boolean
 }
 
-/** `cidrs`: such as `10.0.0.0/8` or `::1/128`; a bare address is itself alone. Throws on anything else. */
+/** `cidrs`: ranges such as `10.0.0.0/8` or `::1/128`, or single addresses. Throws on anything else. */
 export function trustedProxies(cidrs: string[]): TrustedProxies {
   const ranges = cidrs.map((cidr) => {
     const [network, bits] = cidr.includes('/') ? ipaddr.parseCIDR(cidr) : wholeAddress(ipaddr.parse(cidr))
-    // As addresses are compared: IPv4-mapped IPv6 is IPv4.
+    // `parse` turns IPv4-mapped IPv6 addresses into IPv4, so ranges need the same.
     return network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
       ? { network: network.toIPv4Address(), bits: bits - 96 }
       : { network, bits }
@@ -35,8 +35,8 @@ function wholeAddress(address: Address): [Address, number] {
 type Address = ReturnType<typeof ipaddr.parse>
 
 /**
- * The socket's peer, or behind trusted proxies the first hop from the right that is not one of them. A hop that is
- * no address ends the walk at the proxy that reported it.
+ * The socket's peer or, behind trusted proxies, the rightmost hop that is not a trusted proxy. A hop that is not a valid
+ * address stops the walk at the proxy that reported it.
  */
 export function clientAddress(
   peer: string,
@@ -58,8 +58,8 @@ export function clientAddress(
 }
 
 /**
- * Tor names the circuits of an onion service by addresses of this network (`HiddenServiceExportCircuitID haproxy`; tor(1)). A proxy in
- * front passes them on; nobody else is there.
+ * Tor identifies the circuits of an onion service by addresses in this range (`HiddenServiceExportCircuitID haproxy`; tor(1)),
+ * and a proxy in front forwards them. No real client has such an address.
  */
 const CIRCUITS = ipaddr.parseCIDR('fc00:dead:beef:4dd3::/64')
 
@@ -67,7 +67,7 @@ function isCircuit(address: Address): boolean {
   return address.kind() === 'ipv6' && address.match(CIRCUITS)
 }
 
-/** What the quota counts by: an IPv4 address, or the first 64 bits of an IPv6 one. */
+/** The quota's unit for an address: the IPv4 address, or the /64 of an IPv6 address. */
 export function quotaAddress(address: string): string {
   return addressOf(parse(address))
 }
@@ -78,14 +78,14 @@ function addressOf(address: Address | null): string {
   return `${address.toByteArray().slice(0, 8).join('.')}/64`
 }
 
-/** The first 24 bits of IPv4, the first 48 of IPv6. */
+/** The /24 of an IPv4 address, or the /48 of an IPv6 address. */
 function networkOf(address: Address | null): string {
   if (address === null) return 'unknown'
   const [bytes, bits] = address.kind() === 'ipv4' ? [3, 24] : [6, 48]
   return `${address.toByteArray().slice(0, bytes).join('.')}/${bits}`
 }
 
-/** IPv4-mapped IPv6 becomes IPv4; ports and zones go. `null` if it is no address. */
+/** Parses an address; strips ports and zones and converts IPv4-mapped IPv6 to IPv4. `null` when invalid. */
 function parse(text: string): Address | null {
   const bare = text
     .trim()

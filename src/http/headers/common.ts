@@ -1,12 +1,12 @@
-/** Headers that many answers share. */
+/** Headers that many responses share. */
 import { API_CATALOG_PATH, API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 
-/** The token in `Authorization`; `undefined` if there is none (RFC 6750, 2.1). */
+/** The bearer token in `Authorization`, if any (RFC 6750, 2.1). */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
 }
 
-/** On every answer. HSTS only where the base URL is https. */
+/** Headers of every response. HSTS only when the base URL is https. */
 export function commonHeaders(baseUrl: string): [string, string][] {
   const headers: [string, string][] = [
     ['X-Content-Type-Options', 'nosniff'],
@@ -16,7 +16,10 @@ export function commonHeaders(baseUrl: string): [string, string][] {
   return headers
 }
 
-/** `blob:` and `data:` are for previews of chosen pictures. `inline`: scripts besides the service's own files. `resizer`: an origin. */
+/**
+ * `blob:` and `data:` are for thumbnails of selected files. `inline`: extra script sources. `resizer`: extra image
+ * origin. Both start with a space, or are empty.
+ */
 function policy(inline = '', resizer = ''): string {
   return [
     "default-src 'none'",
@@ -34,12 +37,12 @@ function policy(inline = '', resizer = ''): string {
   ].join('; ')
 }
 
-/** The policy of pages with previews. `script`: an inline one, by its SHA-256 in base64. `resizer`: where previews may lead to. */
+/** The policy of pages that show previews. `script`: base64 SHA-256 of an inline script. `resizer`: origin that serves previews. */
 export function policyWith({ script, resizer }: { script?: string; resizer?: string | undefined }): string {
   return policy(script && ` 'sha256-${script}'`, resizer && ` ${resizer}`)
 }
 
-/** On every page. No inline script, no inline style. */
+/** Headers of every page. The policy allows no inline script or style. */
 export const PAGE_HEADERS: Record<string, string> = {
   'Cache-Control': 'private, no-cache',
   'CDN-Cache-Control': 'no-store',
@@ -50,10 +53,10 @@ export const PAGE_HEADERS: Record<string, string> = {
   Vary: 'Accept-Language, Accept-Encoding',
 }
 
-/** On answers that no cache may keep. */
+/** `Cache-Control` of responses that must not be cached. */
 export const NO_STORE = 'no-store'
 
-/** Where the interface is described (RFC 8631, RFC 9727). On the pages that programs may start from. */
+/** Links to the API descriptions (RFC 8631, RFC 9727), on the pages where a program may start. */
 export const SERVICE_LINKS = [
   `<${API_DOCUMENT_PATH}>; rel="service-desc"; type="application/json"`,
   `<${API_PAGE_PATH}>; rel="service-doc"; type="text/html"`,

@@ -1,13 +1,13 @@
-/** Conditions and ranges of a request (RFC 9110, sections 13 and 14). */
+/** Conditional and range requests (RFC 9110, sections 13 and 14). */
 import type { ByteRange } from '../../stores/object-store.ts'
 
-/** True if `If-Match` names the tag. The comparison is strong (RFC 9110, 13.1.1). */
-export function matchNames(header: string, etag: string): boolean {
+/** True if `If-Match` matches the tag by strong comparison (RFC 9110, 13.1.1). */
+export function ifMatchMatches(header: string, etag: string): boolean {
   return header.split(',').some((entry) => entry.trim() === '*' || entry.trim() === etag)
 }
 
-/** True if `If-None-Match` names the tag. The comparison is weak (RFC 9110, 13.1.2). */
-export function noneMatchNames(header: string, etag: string): boolean {
+/** True if `If-None-Match` matches the tag by weak comparison (RFC 9110, 13.1.2). */
+export function ifNoneMatchMatches(header: string, etag: string): boolean {
   return header.split(',').some((entry) => {
     const tag = entry.trim()
     return tag === '*' || tag === etag || tag === `W/${etag}`
@@ -15,8 +15,8 @@ export function noneMatchNames(header: string, etag: string): boolean {
 }
 
 /**
- * The one range that is asked for, or `undefined` if the whole is to be answered: no range, several ranges, another
- * unit, a syntax error, or an `If-Range` that is not this very tag (dates never match: there is no Last-Modified).
+ * The single requested byte range. `undefined` when the whole representation should be sent: no range, several ranges,
+ * another unit, a syntax error, or an `If-Range` other than this tag (dates never match: there is no Last-Modified).
  */
 export function rangeOf(
   range: string | undefined,
@@ -28,12 +28,12 @@ export function rangeOf(
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range)
   if (match === null) return undefined
   const [, first = '', last = ''] = match
-  if (first === '') return last === '' ? undefined : { suffix: position(last) }
-  if (last === '') return { first: position(first) }
-  return position(last) < position(first) ? undefined : { first: position(first), last: position(last) }
+  if (first === '') return last === '' ? undefined : { suffix: offset(last) }
+  if (last === '') return { first: offset(first) }
+  return offset(last) < offset(first) ? undefined : { first: offset(first), last: offset(last) }
 }
 
-/** Beyond the end of any image one position is as good as another. */
-function position(digits: string): number {
+/** Clamped to a safe integer: anything beyond the end of the image is equivalent. */
+function offset(digits: string): number {
   return Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 }

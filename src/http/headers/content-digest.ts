@@ -1,13 +1,10 @@
-/** Content-Digest of a request (RFC 9530, 2): checked where it is sent. */
+/** Verifies the Content-Digest of a request, if present (RFC 9530, 2). */
 import { Refusal } from '../../errors.ts'
 import type { Hashes } from '../../service/hashes.ts'
 
 const ALGORITHMS = ['sha-512', 'sha-256'] as const
 
-/**
- * The body, and at its end a `Refusal` if it was another one. Algorithms that the service does not know are ignored, as
- * the RFC has it.
- */
+/** Passes the body through and throws a `Refusal` at its end on a mismatch. Unknown algorithms are ignored, as the RFC requires. */
 export function checkedBody(
   body: AsyncIterable<Uint8Array>,
   header: string | undefined,
@@ -15,25 +12,25 @@ export function checkedBody(
 ): AsyncIterable<Uint8Array> {
   if (header === undefined) return body
   for (const algorithm of ALGORITHMS) {
-    const sent = new RegExp(`(?:^|,)\\s*${algorithm}=:([A-Za-z0-9+/=]*):\\s*(?:[,;]|$)`).exec(header)?.[1]
-    if (sent !== undefined) return checked(body, sent, hashes.running(algorithm))
+    const expected = new RegExp(`(?:^|,)\\s*${algorithm}=:([A-Za-z0-9+/=]*):\\s*(?:[,;]|$)`).exec(header)?.[1]
+    if (expected !== undefined) return verify(body, expected, hashes.running(algorithm))
     if (header.includes(`${algorithm}=`)) throw mismatch()
   }
   return body
 }
 
-async function* checked(
+async function* verify(
   body: AsyncIterable<Uint8Array>,
-  sent: string,
+  expected: string,
   hash: ReturnType<Hashes['running']>,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     hash.update(chunk)
     yield chunk
   }
-  if (hash.digest() !== sent) throw mismatch()
+  if (hash.digest() !== expected) throw mismatch()
 }
 
 function mismatch(): Refusal {
-  return new Refusal('malformed-multipart', 'The body does not match its Content-Digest.')
+  return new Refusal('malformed-multipart', 'The request body does not match its Content-Digest.')
 }

@@ -1,13 +1,13 @@
-/** Keeps other sites from uploading through their visitors' browsers, unless the operator allows their origin. */
+/** Stops other sites from uploading through their visitors' browsers, unless the operator allows their origin. */
 import { Refusal } from '../../errors.ts'
 
 export interface Origins {
   /**
-   * Throws `Refusal('cross-site')`. Clients other than browsers send none of these headers, and pass. `header`: by name
-   * in lower case.
+   * Throws `Refusal('cross-site')`. Non-browser clients send none of the checked headers and pass. `header`: takes a
+   * lower-case name.
    */
   assertAllowed(header: (name: string) => string | undefined): void
-  /** CORS headers for an origin that is allowed; none for all others. */
+  /** CORS headers for an allowed origin; none for any other. */
   corsHeaders(origin: string | undefined): Record<string, string>
 }
 
@@ -24,7 +24,7 @@ export function createOrigins(baseUrl: string, allowed: string[]): Origins {
       if (site === undefined && (origin === undefined || isHost(origin, header('host')))) return
       throw new Refusal(
         'cross-site',
-        'Another site asked your browser to upload. This server does not allow it.',
+        'Another website made your browser send this request. This server does not allow requests from that website.',
       )
     },
     corsHeaders(origin): Record<string, string> {
@@ -43,7 +43,7 @@ export function createOrigins(baseUrl: string, allowed: string[]): Origins {
   }
 }
 
-/** Browsers without `Sec-Fetch-Site` send the page's origin: is it the host they speak to? */
+/** True if the origin's host is the `Host` of the request. For browsers that send no `Sec-Fetch-Site`. */
 function isHost(origin: string, host: string | undefined): boolean {
   return URL.canParse(origin) && new URL(origin).host === host
 }

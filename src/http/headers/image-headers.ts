@@ -1,4 +1,4 @@
-/** Headers of an image's bytes, or of its preview's: made once for each record, sent as they are. */
+/** Response headers of an image or preview, built once per record and reused. */
 import { hexToBase64 } from '../../bytes.ts'
 import { type Cdn, cacheTag } from '../../cdn/cdn.ts'
 import { CDN_MAX_AGE_SECONDS, EXTENSIONS, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
@@ -7,13 +7,13 @@ import type { ImageRecord } from '../../stores/object-store.ts'
 export interface ImageHeaders {
   etag: string
   /**
-   * Name, value, name, value, …: of an answer to be shown, or of one to be saved; with the length of the whole image, or
-   * with none. The same array each time.
+   * Name, value, name, value, …: with the given disposition, and with the `Content-Length` of the whole image or none.
+   * Returns the same array each time.
    */
   of(disposition: 'inline' | 'attachment', isWhole: boolean): string[]
 }
 
-/** What all images have, whatever caches may do. */
+/** Headers of all images, independent of caching. */
 const SHARED = [
   ...['Accept-Ranges', 'bytes'],
   ...['Content-Security-Policy', "default-src 'none'; sandbox"],
@@ -23,8 +23,8 @@ const SHARED = [
 ]
 
 /**
- * `common`: headers of every answer. `cdn`: the cache in front, if one is configured. `leftMs`: until the image expires;
- * `null`: it does not. Each variant is made when it is first asked for.
+ * `common`: headers of every response. `cdn`: the cache in front, if configured. `leftMs`: time until the image expires;
+ * `null` when it never does. Each variant is built on first use.
  */
 export function imageHeaders(
   record: Pick<ImageRecord, 'id' | 'type' | 'sha256' | 'size'>,
@@ -34,13 +34,13 @@ export function imageHeaders(
 ): ImageHeaders {
   const { id, type, sha256 } = record
   const etag = `"${sha256}"`
-  const made = new Map<string, string[]>()
+  const variants = new Map<string, string[]>()
 
-  function make(disposition: string, isWhole: boolean): string[] {
+  function build(disposition: string, isWhole: boolean): string[] {
     const headers = ['Content-Type', type, 'ETag', etag, 'Repr-Digest', `sha-256=:${hexToBase64(sha256)}:`]
     headers.push('Content-Disposition', `${disposition}; filename="${id}.${EXTENSIONS[type]}"`)
     headers.push(...cacheHeaders(id, cdn, leftMs), ...SHARED, ...common)
-    // Behind the disposition: Node copies a disposition that comes after a length into a buffer, for each answer anew.
+    // After the disposition: Node copies a disposition that follows a length into a buffer, once per response.
     if (isWhole) headers.push('Content-Length', `${record.size}`)
     return headers
   }
@@ -49,10 +49,10 @@ export function imageHeaders(
     etag,
     of(disposition, isWhole) {
       const variant = isWhole ? disposition : `part, ${disposition}`
-      let headers = made.get(variant)
+      let headers = variants.get(variant)
       if (headers === undefined) {
-        headers = make(disposition, isWhole)
-        made.set(variant, headers)
+        headers = build(disposition, isWhole)
+        variants.set(variant, headers)
       }
       return headers
     },
@@ -60,12 +60,12 @@ export function imageHeaders(
 }
 
 /**
- * `Cache-Control` and its kin for every answer that depends on an image: name, value, name, value, … Caches that the
- * operator can purge get a shorter lifetime (RFC 9213), and the tag to purge by.
+ * Cache headers of every response that depends on an image: name, value, name, value, … Caches that the operator can
+ * purge get a separate, shorter lifetime (RFC 9213) and a tag for the purge.
  *
- * The time left to an image that expires is split between shared caches and browsers, because the two lifetimes add up: a
- * browser starts its own when a shared cache answers, unless that sends `Age` (RFC 9111, 5.1), which nginx does not. There
- * is no `Expires` header: some caches prefer it to `max-age`.
+ * For an image that expires, the remaining time is split between shared caches and browsers, because the two lifetimes
+ * add up: a browser's lifetime starts when the shared cache responds, unless that cache sends `Age` (RFC 9111, 5.1), which
+ * nginx does not. There is no `Expires` header: some caches prefer it to `max-age`.
  */
 export function cacheHeaders(id: string, cdn: Cdn | null, leftMs: number | null): string[] {
   const left = leftMs === null ? null : Math.max(0, Math.floor(leftMs / 1000))

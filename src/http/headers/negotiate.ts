@@ -1,11 +1,11 @@
-/** What kind of answer a client asks for (RFC 9110, 12.5.1). */
+/** Content negotiation (RFC 9110, 12.5). */
 import { parseAccept } from 'hono/utils/accept'
 
 export type Representation = 'json' | 'html' | 'text'
 
 /**
- * JSON for everyone who does not ask otherwise. A page for browsers: they name `text/html` and like it better. Plain
- * text for those who name it and take no JSON.
+ * JSON by default. HTML when the client lists `text/html` and prefers it, as browsers do. Plain text when the client lists
+ * it and does not accept JSON.
  */
 export function representationFor(accept: string | undefined): Representation {
   if (!accept) return 'json'
@@ -25,7 +25,7 @@ export function representationFor(accept: string | undefined): Representation {
   return 'json'
 }
 
-/** True if the client takes answers in `coding`, e.g. `gzip` (RFC 9110, 12.5.3). */
+/** True if the client accepts the content coding, e.g. `gzip` (RFC 9110, 12.5.3). */
 export function acceptsCoding(acceptEncoding: string | undefined, coding: string): boolean {
   if (!acceptEncoding) return false
   const codings = parseAccept(acceptEncoding)

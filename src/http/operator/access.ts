@@ -1,4 +1,4 @@
-/** Access to the admin server: sessions, tokens, and the forms that count. */
+/** Authentication for the admin server: sessions, bearer tokens and CSRF protection of forms. */
 import type { AdminSessions, Principal } from '../../service/admin-sessions.ts'
 import type { Decisions } from '../../service/moderation/decisions.ts'
 import type { Scanning } from '../../service/moderation/scanning.ts'
@@ -13,7 +13,7 @@ import type { AppContext, Site } from '../context.ts'
 import { bearerOf, NO_STORE, PAGE_HEADERS } from '../headers/common.ts'
 import type { Log } from '../log.ts'
 
-/** What the routes of the admin server have at hand. */
+/** Services that the routes of the admin server use. */
 export interface OperatorParts {
   sessions: AdminSessions
   takedown: Takedown
@@ -27,9 +27,9 @@ export interface OperatorParts {
   metrics: { text(): Promise<string> }
   site: Site
   log: Log
-  /** Most images that one request looks up or hides. Absent: no limit, as on Node; Workers limit a request's calls. */
+  /** Maximum images that one request looks up or hides. Absent on Node: no limit. Workers limit the subrequests of a request. */
   maxImages?: number
-  /** Where people reach it. No trailing slash. */
+  /** Public URL of the admin server, without a trailing slash. */
   url: string
 }
 
@@ -39,14 +39,14 @@ type Handle = (c: AppContext, principal: Principal) => Promise<Response>
 
 export type Access = ReturnType<typeof createAccess>
 
-/** A thousand addresses, as a form writes them. Unit: bytes. */
+/** Fits a thousand image URLs, URL-encoded. Unit: bytes. */
 const FORM_MAX_BYTES = 96 * 1024
 
-/** A tab that shows it sends no address of it to anybody. */
+/** No referrer: URLs of the admin server never leave it. */
 const HEADERS = { ...PAGE_HEADERS, 'Cache-Control': NO_STORE, 'Referrer-Policy': 'no-referrer' }
 
 export function createAccess({ sessions, site }: { sessions: AdminSessions; site: Site }) {
-  /** Who sent a request: by bearer token or session. */
+  /** Authenticates the request by bearer token or session. */
   async function principalOf(c: AppContext): Promise<Principal | null> {
     const bearer = bearerOf(c.req.header('Authorization'))
     if (bearer !== undefined) return sessions.program(bearer)
@@ -78,10 +78,10 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
     return sendError(c, detail, 403)
   }
 
-  /** Handles the request of a session or program. Others get 401 and a page that says how to log in. */
+  /** Wraps a handler for authenticated requests. Others get 401 and a page that explains how to log in. */
   function withPrincipal(handle: Handle) {
     return async (c: AppContext): Promise<Response> => {
-      if (isDrivenFromElsewhere(c)) return refuse(c, 'Another site sent this request.')
+      if (isCrossSiteSubrequest(c)) return refuse(c, 'This request was sent by another website.')
       const principal = await principalOf(c)
       return principal === null ? send(c, closedPage(contextOf(null)), 401) : handle(c, principal)
     }
@@ -95,33 +95,33 @@ export function createAccess({ sessions, site }: { sessions: AdminSessions; site
     refuse,
     mistaken: (c: AppContext, mistake: string) => sendError(c, mistake, 400),
     withPrincipal,
-    /** A form of a session carries its token; a browser says where it comes from. */
+    /** Wraps a form handler. Sessions must send their form token; browsers must not be cross-site. */
     withForm: (handle: (c: AppContext, form: URLSearchParams, principal: Principal) => Promise<Response>) =>
       withPrincipal(async (c, principal) => {
         const form = await readForm(c, FORM_MAX_BYTES)
         const isOurs = principal.formToken === null || form.get('form-token') === principal.formToken
-        if (isOurs && !isFromElsewhere(c)) return handle(c, form, principal)
-        return refuse(c, 'This form did not come from this page, or it is too old.')
+        if (isOurs && !isCrossSite(c)) return handle(c, form, principal)
+        return refuse(
+          c,
+          'This form was not sent from this page, or it has expired. Reload the page and try again.',
+        )
       }),
   }
 }
 
-/** A link may be followed to a page. Any other request that another site makes a browser send is refused before the session is looked up. */
-function isDrivenFromElsewhere(c: AppContext): boolean {
-  const isFollowed = c.req.method === 'GET' && c.req.header('Sec-Fetch-Dest') === 'document'
-  return isFromElsewhere(c) && !isFollowed
+/** True for any cross-site request except a navigation by link. Checked before the session is looked up. */
+function isCrossSiteSubrequest(c: AppContext): boolean {
+  const isNavigation = c.req.method === 'GET' && c.req.header('Sec-Fetch-Dest') === 'document'
+  return isCrossSite(c) && !isNavigation
 }
 
-/**
- * Browsers send Sec-Fetch-Site. A request without it comes from no current browser, so it carries no browser's session
- * cookie.
- */
-export function isFromElsewhere(c: AppContext): boolean {
+/** All current browsers send `Sec-Fetch-Site`. A request without it is not from a browser and carries no session cookie. */
+export function isCrossSite(c: AppContext): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
-/** The cookie of a session (RFC 6265). */
+/** Name of the session cookie (RFC 6265). */
 const COOKIE = 'pinhole-operator'
 
 export function cookieOf(value: string, isSecure: boolean, maxAgeSeconds?: number): string {
@@ -131,7 +131,7 @@ export function cookieOf(value: string, isSecure: boolean, maxAgeSeconds?: numbe
   return parts.join('; ')
 }
 
-/** `null` if there is none. */
+/** The session in a `Cookie` header. `null` when absent. */
 export function sessionOf(cookies: string | undefined): string | null {
   for (const cookie of (cookies ?? '').split(';')) {
     const [name, value] = cookie.trim().split('=', 2)

@@ -1,4 +1,4 @@
-/** The admin server: every route on one screen. Never reachable through the public listener. */
+/** Routing table of the admin server. Never reachable through the public listener. */
 import { Hono } from 'hono'
 import { idIn } from '../../service/images/ids.ts'
 import { overviewPage } from '../../web/operator/overview.ts'
@@ -8,19 +8,19 @@ import type { AppEnv } from '../context.ts'
 import { NO_STORE } from '../headers/common.ts'
 import { logFault, toProblem } from '../problem.ts'
 import { sendAsset } from '../routes/assets.ts'
-import { cookieOf, createAccess, isFromElsewhere, type OperatorParts, sessionOf } from './access.ts'
+import { cookieOf, createAccess, isCrossSite, type OperatorParts, sessionOf } from './access.ts'
 import { answerCall, CALLS_PATH } from './calls.ts'
 import { createCasePages } from './cases.ts'
 import { sendFeed } from './feed.ts'
 import { actOnImages, changeSetting, factsOf, holdMany } from './forms.ts'
-import { sendPicture } from './picture.ts'
+import { sendImageBytes } from './image-bytes.ts'
 import { addScans } from './scans.ts'
 
 /** Prometheus' text format. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 const CASE_PATH = '/cases/:id{[0-9A-Za-z]{11}}'
-const PICTURE_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'
+const BYTES_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'
 const PREVIEW_PATH = '/images/:id{[0-9A-Za-z]{11}}/preview'
 
 export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
@@ -38,17 +38,17 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', NO_STORE)
   })
 
-  // It has numbers alone, and Prometheus no session.
+  // Unauthenticated: it contains only numbers, and Prometheus has no session.
   app.get('/metrics', async (c) => c.body(await parts.metrics.text(), 200, { 'Content-Type': METRICS_TYPE }))
   app.get('/feed.xml', (c) => sendFeed(c, parts, access))
 
-  // Link previews fetch it before a person does: only the button uses it up.
+  // GET does not consume the token: link previews may fetch the URL before the operator does.
   app.get('/login', (c) => send(c, loginPage(contextOf(null), c.req.query('token') ?? '')))
   app.post('/login', async (c) => {
     const form = await readForm(c)
-    if (isFromElsewhere(c)) return refuse(c, 'This form did not come from this page.')
+    if (isCrossSite(c)) return refuse(c, 'This form was not sent from this page.')
     const session = await sessions.login(form.get('token') ?? '')
-    if (session === null) return refuse(c, 'This link has been used already, or is older than ten minutes.')
+    if (session === null) return refuse(c, 'This link has already been used, or is older than ten minutes.')
     c.header('Set-Cookie', cookieOf(session, isSecure))
     return c.redirect('/', 303)
   })
@@ -70,21 +70,23 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     '/acts',
     withPrincipal(async (c) => c.json(await parts.ledger.auditLog(1000))),
   )
-  /** Handles a form: 303 back to the overview, or 400 with the mistake that `act` returns. */
-  const acts = (act: typeof changeSetting) =>
+  /** Wraps a form action: 303 back to the overview, or 400 with the error message that the action returns. */
+  const formAction = (action: typeof changeSetting) =>
     withForm(async (c, form, { who }) => {
-      const mistake = await act(parts, form, who)
+      const mistake = await action(parts, form, who)
       return mistake === null ? c.redirect('/', 303) : mistaken(c, mistake)
     })
-  app.post('/settings', acts(changeSetting))
-  app.post('/images', acts(actOnImages))
-  app.post('/floods', acts(holdMany))
+  app.post('/settings', formAction(changeSetting))
+  app.post('/images', formAction(actOnImages))
+  app.post('/floods', formAction(holdMany))
 
   app.post(
     CALLS_PATH,
-    // A token of a program, never a session: no browser is ever made to send it.
+    // Bearer token only, never a session: no browser can be tricked into sending a token.
     withPrincipal((c, { formToken }) =>
-      formToken === null ? answerCall(c, parts) : refuse(c, 'This is for programs.'),
+      formToken === null
+        ? answerCall(c, parts)
+        : refuse(c, 'This endpoint accepts only a bearer token, not a session.'),
     ),
   )
 
@@ -95,7 +97,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
     '/cases',
     withPrincipal(async (c) => {
       const id = idIn(c.req.query('image') ?? '')
-      return id === null ? mistaken(c, 'This is no image’s id.') : c.redirect(`/cases/${id}`, 303)
+      return id === null ? mistaken(c, 'This is not an image ID or link.') : c.redirect(`/cases/${id}`, 303)
     }),
   )
   app.get(CASE_PATH, withPrincipal(cases.show))
@@ -103,16 +105,16 @@ export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
   app.post(CASE_PATH, withForm(cases.decide))
   app.post('/undo', withForm(cases.undo))
   app.get(
-    PICTURE_PATH,
-    withPrincipal((c) => sendPicture(c, parts.objects, 'all')),
+    BYTES_PATH,
+    withPrincipal((c) => sendImageBytes(c, parts.objects, 'all')),
   )
   app.get(
     PREVIEW_PATH,
-    withPrincipal((c) => sendPicture(c, parts.objects, 'preview')),
+    withPrincipal((c) => sendImageBytes(c, parts.objects, 'preview')),
   )
 
   app.get('*', async (c, next) => (await sendAsset(c, site)) ?? next())
-  app.notFound((c) => sendError(c, 'There is nothing at this address.', 404))
+  app.notFound((c) => sendError(c, 'There is nothing at this URL.', 404))
   app.onError((error, c) => {
     logFault(parts.log, error, c.get('requestId'))
     const { status, detail } = toProblem(error)

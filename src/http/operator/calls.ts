@@ -1,6 +1,6 @@
 /**
- * POST /calls: what the operator's commands ask from another machine, `{"on": "takedown", "call": "hold", "given": […]}`. For
- * programs alone, by their token. What is not in the table can't be asked.
+ * POST /calls: remote procedure calls of the operator's commands on another machine, `{"on": "takedown", "call": "hold",
+ * "given": […]}`. For programs only, authenticated by their token. Only the methods listed in `CALLS` can be called.
  */
 import { jsonObject } from '../../json.ts'
 import { SettingError, type SettingValues } from '../../service/settings.ts'
@@ -13,7 +13,7 @@ export const CALLS_PATH = '/calls'
 
 const BODY_MAX_BYTES = 64 * 1024
 
-/** Ids of one page of a listing. */
+/** Page size of a listing of image IDs. */
 export const PAGE_IDS = 1000
 
 const CALLS = {
@@ -40,15 +40,15 @@ export interface SettingsTold {
   changed: Partial<SettingValues>
 }
 
-/** Answers `{"value": …}`, or with 400 `{"mistake": "…"}`, or `{"damaged": id}` for an image that can't be read. */
+/** Responds `{"value": …}`, or 400 with `{"mistake": "…"}`, or with `{"damaged": id}` when an image is corrupt. */
 export async function answerCall(c: AppContext, parts: OperatorParts): Promise<Response> {
-  const asked = parsed(await readText(c, BODY_MAX_BYTES))
-  if (asked === null) return c.json({ mistake: 'This is no call.' }, 400)
-  const { on, call, given } = asked
+  const request = parseCall(await readText(c, BODY_MAX_BYTES))
+  if (request === null) return c.json({ mistake: 'The body is not a valid call.' }, 400)
+  const { on, call, given } = request
   if (on === 'settings') return answerSettings(c, parts, call, given)
   const isKnown = Object.hasOwn(CALLS, on) && (CALLS[on as Port] as readonly string[]).includes(call)
-  if (!isKnown) return c.json({ mistake: `There is no ${on}.${call} to be called from elsewhere.` }, 400)
-  const port = parts[on as Port] as unknown as Record<string, (...given: unknown[]) => unknown>
+  if (!isKnown) return c.json({ mistake: `${on}.${call} cannot be called remotely.` }, 400)
+  const port = parts[on as Port] as unknown as Record<string, (...args: unknown[]) => unknown>
   let value: unknown
   try {
     value = await port[call]!(...given)
@@ -56,7 +56,7 @@ export async function answerCall(c: AppContext, parts: OperatorParts): Promise<R
     if (error instanceof DamagedObject) return c.json({ damaged: given[0] }, 400)
     throw error
   }
-  return c.json({ value: isIterable(value) ? await collected(value, on === 'objects') : (value ?? null) })
+  return c.json({ value: isIterable(value) ? await collect(value, on === 'objects') : (value ?? null) })
 }
 
 async function answerSettings(
@@ -76,7 +76,7 @@ async function answerSettings(
   return c.json({ value })
 }
 
-function parsed(text: string): { on: string; call: string; given: unknown[] } | null {
+function parseCall(text: string): { on: string; call: string; given: unknown[] } | null {
   const { on, call, given } = jsonObject(text) ?? {}
   return typeof on === 'string' && typeof call === 'string' && Array.isArray(given)
     ? { on, call, given }
@@ -87,8 +87,8 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
-/** All of it, or a page of ids. */
-async function collected(values: AsyncIterable<unknown>, isPaged: boolean): Promise<unknown[]> {
+/** Collects all values, or a single page of them. */
+async function collect(values: AsyncIterable<unknown>, isPaged: boolean): Promise<unknown[]> {
   const all: unknown[] = []
   for await (const value of values) {
     all.push(value)

@@ -1,4 +1,4 @@
-/** The queue of the admin server: what waits, one case at a time, and what is decided. */
+/** The review queue of the admin server: lists the cases, shows one at a time and carries out decisions. */
 import { forEachConcurrent } from '../../async.ts'
 import type { Principal } from '../../service/admin-sessions.ts'
 import { findImage, recordAnywhere } from '../../service/images/status.ts'
@@ -13,14 +13,14 @@ import { isStep, type Step } from '../../web/operator/picture.ts'
 import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
 import type { Access, OperatorParts } from './access.ts'
-import { groundsIn, missedOf, relationsIn } from './forms.ts'
+import { missedMessage, parseGrounds, relationsIn } from './forms.ts'
 
-/** The caps of a day bound how many come. */
-const LISTED = 1000
-const SHOWN_REPORTS = 20
+/** The daily limits on reports bound how many cases can be open. */
+const MAX_LISTED_CASES = 1000
+const MAX_SHOWN_REPORTS = 20
 const MAX_OTHERS = 1000
 
-const ACTS: Record<string, { act: DecidedAct; block: boolean }> = {
+const ACTIONS: Record<string, { act: DecidedAct; block: boolean }> = {
   keep: { act: 'keep', block: false },
   hold: { act: 'hold', block: false },
   remove: { act: 'remove', block: false },
@@ -35,25 +35,25 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     sameNetwork: (id) => ledger.sameNetwork(id, MAX_OTHERS),
   }
 
-  /** Others in the queue that have the same bytes. */
-  async function doublesOf(id: string, cases: Case[]): Promise<string[]> {
-    const known = await digests.of([id, ...cases.map((each) => each.id)])
-    const digest = known.get(id)
+  /** Other images in the queue with identical bytes. */
+  async function duplicatesOf(id: string, cases: Case[]): Promise<string[]> {
+    const digestOf = await digests.of([id, ...cases.map((each) => each.id)])
+    const digest = digestOf.get(id)
     if (digest === undefined || digest === null) return []
-    return cases.map((each) => each.id).filter((other) => other !== id && known.get(other) === digest)
+    return cases.map((each) => each.id).filter((other) => other !== id && digestOf.get(other) === digest)
   }
 
-  async function listed(state: Case['state'] | undefined): Promise<Case[]> {
-    return ledger.cases([state === 'held' ? 'held' : 'open'], LISTED)
+  async function casesIn(state: Case['state'] | undefined): Promise<Case[]> {
+    return ledger.cases([state === 'held' ? 'held' : 'open'], MAX_LISTED_CASES)
   }
 
-  /** A case can be decided without them: their file can't be opened on a full disk. */
+  /** `null` when unavailable, e.g. on a full disk: a case can be decided without the related uploads. */
   async function othersOf(id: string): Promise<string[] | null> {
     try {
       return await related.sameUploader(id)
     } catch (error) {
       if (!(error instanceof LedgerUnavailable)) throw error
-      parts.log.warn({ err: error }, 'the links of uploads could not be read')
+      parts.log.warn({ err: error }, 'failed to read related uploads')
       return null
     }
   }
@@ -61,12 +61,12 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
   async function factsOf(id: string, show: Step): Promise<CaseFacts> {
     const [found, reports, image, others, pending] = await Promise.all([
       ledger.caseOf(id),
-      ledger.reportsOf(id, SHOWN_REPORTS),
+      ledger.reportsOf(id, MAX_SHOWN_REPORTS),
       findImage(parts, id),
       othersOf(id),
       decisions.pending(),
     ])
-    const cases = await listed(found?.state)
+    const cases = await casesIn(found?.state)
     const at = cases.findIndex((each) => each.id === id)
     return {
       id,
@@ -74,7 +74,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
       reports,
       image,
       others: others?.length ?? null,
-      doubles: await doublesOf(id, cases),
+      doubles: await duplicatesOf(id, cases),
       previous: cases[at - 1]?.id ?? null,
       next: (at < 0 ? null : cases[at + 1]?.id) ?? null,
       show,
@@ -84,17 +84,20 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
   }
 
   const stepIn = (c: AppContext): Step => {
-    const asked = c.req.query('show') ?? ''
-    return isStep(asked) ? asked : 'text'
+    const step = c.req.query('show') ?? ''
+    return isStep(step) ? step : 'text'
   }
   const idOf = (c: AppContext): string => c.req.param('id') ?? ''
 
   return {
     async list(c: AppContext, principal: Principal): Promise<Response> {
       const isHeld = c.req.query('state') === 'held'
-      const [cases, pending] = await Promise.all([listed(isHeld ? 'held' : 'open'), decisions.pending()])
-      const known = await digests.of(cases.map(({ id }) => id))
-      return send(c, queuePage(contextOf(principal), { cases, digests: known, isHeld, pending, now: now() }))
+      const [cases, pending] = await Promise.all([casesIn(isHeld ? 'held' : 'open'), decisions.pending()])
+      const digestOf = await digests.of(cases.map(({ id }) => id))
+      return send(
+        c,
+        queuePage(contextOf(principal), { cases, digests: digestOf, isHeld, pending, now: now() }),
+      )
     },
 
     async show(c: AppContext, principal: Principal): Promise<Response> {
@@ -115,21 +118,22 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
 
     async decide(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
       const id = idOf(c)
-      const grounds = groundsIn(form, who)
+      const grounds = parseGrounds(form, who)
       if (typeof grounds === 'string') return mistaken(c, grounds)
       const { reason, by } = grounds
       if (form.get('act') === 'release') {
         if (await takedown.release(id, reason, by)) return c.redirect(`/cases/${id}`, 303)
-        return mistaken(c, 'It is not held.')
+        return mistaken(c, 'This image is not held.')
       }
-      const decided = ACTS[form.get('act') ?? '']
-      if (decided === undefined)
-        return mistaken(c, `Say what to do: ${Object.keys(ACTS).join(', ')} or release.`)
+      const action = ACTIONS[form.get('act') ?? '']
+      if (action === undefined)
+        return mistaken(c, `Choose an action: ${Object.keys(ACTIONS).join(', ')} or release.`)
       const found = await ledger.caseOf(id)
-      const doubles = form.get('same-bytes') === 'on' ? await doublesOf(id, await listed(found?.state)) : []
-      const ids = [...new Set([...(await withRelated(related, [id], relationsIn(form))), ...doubles])]
-      const { missed } = await decisions.decide(ids, decided.act, { block: decided.block, reason, by })
-      const mistake = missedOf(missed.length, ids.length)
+      const duplicates =
+        form.get('same-bytes') === 'on' ? await duplicatesOf(id, await casesIn(found?.state)) : []
+      const ids = [...new Set([...(await withRelated(related, [id], relationsIn(form))), ...duplicates])]
+      const { missed } = await decisions.decide(ids, action.act, { block: action.block, reason, by })
+      const mistake = missedMessage(missed.length, ids.length)
       if (mistake !== null) return mistaken(c, mistake)
       const [next] = await ledger.cases(['open'], 1)
       return c.redirect(next === undefined ? '/queue' : `/cases/${next.id}`, 303)
@@ -138,45 +142,46 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     async undo(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
       const [id] = await decisions.undo(form.get('batch') ?? '', who)
       if (id !== undefined) return c.redirect(`/cases/${id}`, 303)
-      return mistaken(c, 'It is too late to undo this. A held image can be released.')
+      return mistaken(c, 'It is too late to undo this decision. You can still release a held image.')
     },
   }
 }
 
-const REMEMBERED = 10_000
-const READ_AT_ONCE = 16
+const MAX_CACHED = 10_000
+const MAX_CONCURRENT_READS = 16
 
 /**
- * SHA-256 of images by their ids, remembered: what an id names never changes. `null`: the image is not there. Ids past `maxLooked` look-ups, and those that the store does not answer for, are left out.
+ * Looks up the SHA-256 of images by ID, with a cache: the content of an ID never changes. `null` when the image is missing.
+ * Leaves out IDs beyond `maxLookups` store reads, and IDs for which the store is unavailable.
  */
 export function createDigests(
   objects: Pick<ObjectStore, 'head' | 'headHeld'>,
-  maxLooked = Number.POSITIVE_INFINITY,
+  maxLookups = Number.POSITIVE_INFINITY,
 ): { of(ids: string[]): Promise<ReadonlyMap<string, string | null>> } {
-  const known = new Map<string, string>()
+  const cached = new Map<string, string>()
 
   function remember(id: string, digest: string): void {
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
-    known.set(id, digest)
+    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value!)
+    cached.set(id, digest)
   }
 
   return {
     async of(ids) {
       const all = [...new Set(ids)]
       const found = new Map<string, string | null>(
-        all.flatMap((id) => (known.has(id) ? [[id, known.get(id)!]] : [])),
+        all.flatMap((id) => (cached.has(id) ? [[id, cached.get(id)!]] : [])),
       )
-      const unknown = all.filter((id) => !found.has(id)).slice(0, maxLooked)
-      let isAway = false
-      await forEachConcurrent(unknown, READ_AT_ONCE, async (id) => {
-        if (isAway) return
+      const unknown = all.filter((id) => !found.has(id)).slice(0, maxLookups)
+      let isUnavailable = false
+      await forEachConcurrent(unknown, MAX_CONCURRENT_READS, async (id) => {
+        if (isUnavailable) return
         try {
           const record = await recordAnywhere(objects, id)
           found.set(id, record?.sha256 ?? null)
           if (record !== null) remember(id, record.sha256)
         } catch (error) {
-          // Cases can be decided without.
-          if (error instanceof StoreUnavailable) isAway = true
+          // Cases can be decided without the digests.
+          if (error instanceof StoreUnavailable) isUnavailable = true
           else if (!(error instanceof DamagedObject)) throw error
         }
       })

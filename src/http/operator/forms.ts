@@ -1,4 +1,4 @@
-/** What the forms of the admin server do. */
+/** Form actions of the admin server. */
 import { idIn } from '../../service/images/ids.ts'
 import { RULE_PATTERN } from '../../service/moderation/report-categories.ts'
 import { withRelated } from '../../service/moderation/takedown.ts'
@@ -9,18 +9,18 @@ import type { OperatorParts } from './access.ts'
 
 type Parts = Pick<OperatorParts, 'takedown' | 'decisions' | 'settings' | 'ledger' | 'now' | 'maxImages'>
 
-const SHOWN_ACTS = 50
-const SHOWN_HELD = 200
-const COUNTED_CASES = 1000
-/** Images that one form may hold, where a request may make any number of calls. */
-const MAX_AT_ONCE = 1000
+const MAX_SHOWN_ENTRIES = 50
+const MAX_SHOWN_HELD = 200
+const MAX_COUNTED_CASES = 1000
+/** Default limit on images that one form may hold. */
+const MAX_IMAGES = 1000
 
 export async function factsOf({ settings, ledger, decisions, now }: Parts): Promise<OverviewFacts> {
   const [counts, cases, held, acts, pending] = await Promise.all([
     ledger.counts(),
-    ledger.cases(['open'], COUNTED_CASES),
-    ledger.heldIds(SHOWN_HELD),
-    ledger.auditLog(SHOWN_ACTS),
+    ledger.cases(['open'], MAX_COUNTED_CASES),
+    ledger.heldIds(MAX_SHOWN_HELD),
+    ledger.auditLog(MAX_SHOWN_ENTRIES),
     decisions.pending(),
     settings.refresh(),
   ])
@@ -40,7 +40,7 @@ export async function factsOf({ settings, ledger, decisions, now }: Parts): Prom
   }
 }
 
-/** What is wrong with the form, or `null` if it is done. */
+/** Changes a setting. Returns an error message, or `null` on success. */
 export async function changeSetting(
   { settings }: Parts,
   form: URLSearchParams,
@@ -56,15 +56,18 @@ export async function changeSetting(
   }
 }
 
-/** The same, of an image and those that go with it. What hides them can be undone for a while. */
+/**
+ * Holds, removes, keeps or releases an image and, if selected, related images. Hold and remove can be undone for a short
+ * time. Returns an error message, or `null` on success.
+ */
 export async function actOnImages(
   { takedown, decisions }: Parts,
   form: URLSearchParams,
   who: string,
 ): Promise<string | null> {
   const id = idIn(form.get('image') ?? '')
-  if (id === null) return 'This is no image’s id.'
-  const grounds = groundsIn(form, who)
+  if (id === null) return 'This is not an image ID or link.'
+  const grounds = parseGrounds(form, who)
   if (typeof grounds === 'string') return grounds
   const { reason, by } = grounds
   const ids = await withRelated(takedown, [id], relationsIn(form))
@@ -72,42 +75,46 @@ export async function actOnImages(
   if (act === 'hold' || act === 'remove') {
     const block = form.get('block') === 'on'
     const { missed } = await decisions.decide(ids, act, { block, reason, by })
-    return missedOf(missed.length, ids.length)
+    return missedMessage(missed.length, ids.length)
   }
-  if (act !== 'keep' && act !== 'release') return 'Say what to do: hold, keep, release or remove.'
+  if (act !== 'keep' && act !== 'release') return 'Choose an action: hold, keep, release or remove.'
   let missed = 0
   for (const each of ids) if (!(await takedown[act](each, reason, by))) missed++
-  return missedOf(missed, ids.length)
+  return missedMessage(missed, ids.length)
 }
 
-/** Holds what somebody pasted, or all of a time, and what is related to it. */
+/**
+ * Holds a pasted list of images, or all uploads of the last minutes, and, if selected, related images. Returns an error
+ * message, or `null` on success.
+ */
 export async function holdMany(
-  { takedown, decisions, ledger, now, maxImages = MAX_AT_ONCE }: Parts,
+  { takedown, decisions, ledger, now, maxImages = MAX_IMAGES }: Parts,
   form: URLSearchParams,
   who: string,
 ): Promise<string | null> {
-  const grounds = groundsIn(form, who)
+  const grounds = parseGrounds(form, who)
   if (typeof grounds === 'string') return grounds
   const pasted = (form.get('images') ?? '').split(/[\s,]+/).filter((text) => text !== '')
   const ids = pasted.map(idIn)
-  const wrong = pasted[ids.indexOf(null)]
-  if (wrong !== undefined) return `“${wrong.slice(0, 100)}” is no image’s id.`
+  const invalid = pasted[ids.indexOf(null)]
+  if (invalid !== undefined) return `“${invalid.slice(0, 100)}” is not an image ID or link.`
   const minutes = form.get('minutes') ?? ''
-  if (!/^\d{0,4}$/.test(minutes)) return 'A time is a number of minutes.'
+  if (!/^\d{0,4}$/.test(minutes)) return 'The period must be a number of minutes.'
   const recent =
     minutes === ''
       ? []
-      : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MAX_AT_ONCE)
+      : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MAX_IMAGES)
   const named = [...(ids as string[]), ...recent]
-  if (named.length === 0) return 'Name images or a time. There was no upload in it, or none is on record.'
+  if (named.length === 0)
+    return 'Enter images or a period. If you entered a period, no uploads are recorded in it.'
   const all = await withRelated(takedown, named, relationsIn(form))
   if (all.length > maxImages)
-    return `These are ${all.length} images. At most ${maxImages} are held in one act: name fewer, several times.`
+    return `This would hold ${all.length} images. At most ${maxImages} can be held at a time: hold them in batches.`
   const { missed } = await decisions.decide(all, 'hold', { block: false, ...grounds })
-  return missedOf(missed.length, all.length)
+  return missedMessage(missed.length, all.length)
 }
 
-/** What a form says of the images that go with those it names. */
+/** Which related images the form includes. */
 export function relationsIn(form: URLSearchParams): { sameUploader: boolean; sameNetwork: boolean } {
   return {
     sameUploader: form.get('same-uploader') === 'on',
@@ -115,16 +122,17 @@ export function relationsIn(form: URLSearchParams): { sameUploader: boolean; sam
   }
 }
 
-export function missedOf(missed: number, all: number): string | null {
-  return missed === 0 ? null : `${missed} of ${all} were not there to do this to, or are decided already.`
+/** Error message when some images could not be acted on. */
+export function missedMessage(missed: number, all: number): string | null {
+  return missed === 0 ? null : `${missed} of ${all} images do not exist or have already been decided.`
 }
 
-/** Why, and who: or what is wrong with it. */
-export function groundsIn(form: URLSearchParams, who: string): { reason: string; by: Actor } | string {
+/** The reason and the actor of a form, or an error message. */
+export function parseGrounds(form: URLSearchParams, who: string): { reason: string; by: Actor } | string {
   const reason = reasonIn(form)
-  if (reason === '') return 'Give a reason. It is recorded.'
+  if (reason === '') return 'Enter a reason. It goes into the audit log.'
   const rule = form.get('rule') ?? ''
-  if (rule !== '' && !RULE_PATTERN.test(rule)) return 'A rule is like copyright.'
+  if (rule !== '' && !RULE_PATTERN.test(rule)) return 'A rule is a lower-case name such as copyright.'
   return { reason, by: rule === '' ? { who } : { who, rule } }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a scanner elsewhere asks, by its own token: pictures to look at, and what it may block near copies of. It sees no picture
- * but those that it claimed, and decides about no other.
+ * API for external scanners, authenticated by their own token: claim images, fetch them, report verdicts, and list severe
+ * removals, whose near-duplicates a scanner may block. A scanner can read and decide only images that it has claimed.
  */
 import type { Hono } from 'hono'
 import { jsonObject } from '../../json.ts'
@@ -11,13 +11,13 @@ import { readText } from '../body.ts'
 import type { AppContext, AppEnv } from '../context.ts'
 import { bearerOf } from '../headers/common.ts'
 import type { OperatorParts } from './access.ts'
-import { sendPicture } from './picture.ts'
+import { sendImageBytes } from './image-bytes.ts'
 
 const BODY_MAX_BYTES = 16 * 1024
 const MAX_CLAIMED = 64
 
-/** Acts that are looked through for removals. */
-const ACTS = 1000
+/** Audit log entries that are searched for removals. */
+const MAX_SEARCHED_ENTRIES = 1000
 
 const SCAN_PATH = '/scans/:id{[0-9A-Za-z]{11}}'
 
@@ -25,14 +25,14 @@ export function addScans(app: Hono<AppEnv>, { scanning, sessions, ledger, object
   const forScanners = (handle: (c: AppContext) => Promise<Response>) => async (c: AppContext) => {
     const token = bearerOf(c.req.header('Authorization'))
     if (token !== undefined && sessions.isScanner(token)) return handle(c)
-    return c.json({ mistake: 'This wants SCANNER_TOKEN or OPERATOR_TOKEN.' }, 401)
+    return c.json({ mistake: 'Authenticate with SCANNER_TOKEN or OPERATOR_TOKEN.' }, 401)
   }
 
   const sendClaimed = (part: 'all' | 'preview') =>
     forScanners(async (c) => {
       const claim = Number(c.req.query('claim'))
-      const isTheirs = Number.isSafeInteger(claim) && (await scanning.isClaimed(c.req.param('id')!, claim))
-      return isTheirs ? sendPicture(c, objects, part) : overdue(c)
+      const isClaimed = Number.isSafeInteger(claim) && (await scanning.isClaimed(c.req.param('id')!, claim))
+      return isClaimed ? sendImageBytes(c, objects, part) : claimExpired(c)
     })
 
   // `{"limit": 8}` → `{"scans": […]}`
@@ -41,32 +41,37 @@ export function addScans(app: Hono<AppEnv>, { scanning, sessions, ledger, object
     forScanners(async (c) => {
       const { limit = 1 } = await bodyOf(c)
       if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_CLAIMED) {
-        return c.json({ mistake: `limit is a whole number from 1 to ${MAX_CLAIMED}.` }, 400)
+        return c.json({ mistake: `limit must be an integer from 1 to ${MAX_CLAIMED}.` }, 400)
       }
-      return c.json({ scans: (await scanning.claim(limit)).map(toldOf) })
+      return c.json({ scans: (await scanning.claim(limit)).map(taskJson) })
     }),
   )
   // `{"claim": 123, "verdict": "clean"}`: see `verdictOf`.
   app.post(
     SCAN_PATH,
     forScanners(async (c) => {
-      const given = await bodyOf(c)
-      const verdict = verdictIn(given)
-      if (verdict === null || !Number.isSafeInteger(given.claim)) {
-        return c.json({ mistake: 'Send {"claim": …, "verdict": "clean", "flag", "hold" or "block"}.' }, 400)
+      const body = await bodyOf(c)
+      const verdict = parseVerdict(body)
+      if (verdict === null || !Number.isSafeInteger(body.claim)) {
+        return c.json(
+          {
+            mistake: 'Send {"claim": …, "verdict": …}, where verdict is "clean", "flag", "hold" or "block".',
+          },
+          400,
+        )
       }
-      const isDone = await scanning.decide(c.req.param('id')!, given.claim as number, verdict)
-      return isDone ? c.json({ done: true }) : overdue(c)
+      const isDone = await scanning.decide(c.req.param('id')!, body.claim as number, verdict)
+      return isDone ? c.json({ done: true }) : claimExpired(c)
     }),
   )
   app.get(`${SCAN_PATH}/bytes`, sendClaimed('all'))
   app.get(`${SCAN_PATH}/preview`, sendClaimed('preview'))
-  // Newest first: what was removed for a severe category.
+  // Images removed for a severe category, newest first.
   app.get(
     '/scans/removals',
     forScanners(async (c) => {
-      const acts = await ledger.auditLog(ACTS)
-      const severe = acts.filter(({ act, rule }) => act === 'remove' && isSevere(rule))
+      const entries = await ledger.auditLog(MAX_SEARCHED_ENTRIES)
+      const severe = entries.filter(({ act, rule }) => act === 'remove' && isSevere(rule))
       return c.json({
         removals: severe.map(({ subject, rule, at }) => ({ id: subject, category: rule, at })),
       })
@@ -74,9 +79,9 @@ export function addScans(app: Hono<AppEnv>, { scanning, sessions, ledger, object
   )
 }
 
-function toldOf({ id, claim, leaseEndsAt, record }: ScanTask) {
+function taskJson({ id, claim, leaseEndsAt, record }: ScanTask) {
   const { type, size, sha256, preview } = record
-  const of = (part: 'bytes' | 'preview') => `/scans/${id}/${part}?claim=${claim}`
+  const pathOf = (part: 'bytes' | 'preview') => `/scans/${id}/${part}?claim=${claim}`
   return {
     id,
     claim,
@@ -84,25 +89,25 @@ function toldOf({ id, claim, leaseEndsAt, record }: ScanTask) {
     type,
     size,
     sha256,
-    bytes: of('bytes'),
-    // Another picture, if the uploader wished so.
-    preview: preview === undefined ? null : { ...preview, bytes: of('preview') },
+    bytes: pathOf('bytes'),
+    // To be scanned too: the uploader can supply a preview that shows something else.
+    preview: preview === undefined ? null : { ...preview, bytes: pathOf('preview') },
   }
 }
 
-function overdue(c: AppContext): Response {
-  return c.json({ mistake: 'This claim is over, or there is nothing to scan any more.' }, 409)
+function claimExpired(c: AppContext): Response {
+  return c.json({ mistake: 'This claim has expired, or the image no longer needs a scan.' }, 409)
 }
 
-/** The JSON object that was sent; an empty one for anything else. */
+/** The body as a JSON object; empty when it is anything else. */
 async function bodyOf(c: AppContext): Promise<Record<string, unknown>> {
   return jsonObject(await readText(c, BODY_MAX_BYTES)) ?? {}
 }
 
-/** `null` if there is none, or no known one. */
-function verdictIn(given: unknown): Verdict | null {
+/** `null` when the verdict is missing or unknown. */
+function parseVerdict(body: unknown): Verdict | null {
   try {
-    return verdictOf(given)
+    return verdictOf(body)
   } catch (error) {
     if (error instanceof TypeError) return null
     throw error

@@ -1,4 +1,4 @@
-/** The interface described: /openapi.json for programs, /api for people, /.well-known/api-catalog to find both. */
+/** API descriptions: /openapi.json for programs, /api for people, /.well-known/api-catalog to discover both. */
 import { createDocument } from '../../openapi.ts'
 import { PROBLEMS } from '../../problems.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
@@ -8,7 +8,7 @@ import type { AppParts } from '../context.ts'
 import { PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
 import { type FixedText, fixedText, representations } from './fixed-text.ts'
 
-/** Made once: what a service is set to does not change while it runs. */
+/** Built once: the settings that appear in the descriptions do not change while the server runs. */
 export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadBytes' | 'quota' | 'site'>): {
   page: FixedText
   document: FixedText
@@ -16,7 +16,7 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
 } {
   const { baseUrl, maxUploadBytes, quota, site } = parts
   const document = createDocument({ baseUrl, maxUploadBytes, uploadsPerDay: quota.limit })
-  // It is large, and made when it is first asked for.
+  // Built on first use, because it is large.
   let represent: ReturnType<typeof representations> | undefined
   return {
     async page(c) {
@@ -34,12 +34,12 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
         },
       })
     },
-    document: described('application/json', JSON.stringify(document)),
-    catalog: described('application/linkset+json', JSON.stringify(catalogOf(baseUrl))),
+    document: description('application/json', JSON.stringify(document)),
+    catalog: description('application/linkset+json', JSON.stringify(catalogOf(baseUrl))),
   }
 }
 
-/** RFC 9727 by the linkset of RFC 9264. */
+/** An API catalog (RFC 9727) as a linkset (RFC 9264). */
 function catalogOf(baseUrl: string): object {
   return {
     linkset: [
@@ -54,6 +54,6 @@ function catalogOf(baseUrl: string): object {
   }
 }
 
-function described(type: string, text: string): FixedText {
+function description(type: string, text: string): FixedText {
   return fixedText(text, type, { 'Access-Control-Allow-Origin': '*', Link: SERVICE_LINKS })
 }

@@ -1,12 +1,11 @@
-/** The pages' own files, from memory: no path of a client ever reaches a file system. */
-
+/** Serves static assets by lookup: a path sent by a client never reaches the file system. */
 import { sharedBody } from '../answer.ts'
 import type { AppContext, Site } from '../context.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** `null` if there is no such file. */
+/** `null` when there is no such asset. */
 export async function sendAsset(c: AppContext, site: Site): Promise<Response | null> {
   const asset = await site.asset(new URL(c.req.url).pathname)
   if (asset === null) return null

@@ -1,4 +1,4 @@
-/** GET /api/challenge, POST /api/pass, GET /pass: proof of work, where the operator turned it on. */
+/** GET /api/challenge, POST /api/pass, GET /pass: proof of work, if the operator enabled it. */
 import { type Challenge, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import { refuseFault } from '../../service/faults.ts'
 import { passPage } from '../../web/pages.ts'
@@ -6,25 +6,28 @@ import type { AppContext, AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
 import { contextOf, sendCompressed } from './pages.ts'
 
-/** 204: the next upload of this address needs none. */
-export async function askChallenge(c: AppContext, parts: AppParts): Promise<Response> {
+/** Responds 204 when the next upload from this address needs no challenge. */
+export async function sendChallenge(c: AppContext, parts: AppParts): Promise<Response> {
   const { challenges } = parts
   const isForPass = c.req.query('for') === 'pass'
-  const challenge = isForPass ? await challenges.forPass() : await challenges.next(await usedBy(c, parts))
+  const challenge = isForPass
+    ? await challenges.forPass()
+    : await challenges.next(await usedUploads(c, parts))
   return challenge === null ? c.body(null, 204) : c.json(challenge satisfies Challenge)
 }
 
-async function usedBy(c: AppContext, { quota, trusted }: AppParts): Promise<number> {
+/** Uploads counted against this address today. Tor circuits get no unchallenged uploads, so theirs count as used. */
+async function usedUploads(c: AppContext, { quota, trusted }: AppParts): Promise<number> {
   const address = clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), trusted)
-  const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
-  return quota.limit - (await quota.remaining(address).catch(refuseFault)) + free
+  const unchallenged = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
+  return quota.limit - (await quota.remaining(address).catch(refuseFault)) + unchallenged
 }
 
-export async function givePass(c: AppContext, { origins, challenges }: AppParts): Promise<Response> {
+export async function issuePass(c: AppContext, { origins, challenges }: AppParts): Promise<Response> {
   origins.assertAllowed((name) => c.req.header(name))
   return c.json(await challenges.givePass(c.req.header(SOLUTION_HEADER)), 201)
 }
 
-export function passPageFor(c: AppContext, parts: AppParts): Promise<Response> {
+export function sendPassPage(c: AppContext, parts: AppParts): Promise<Response> {
   return sendCompressed(c, passPage(contextOf(c, parts)))
 }

@@ -7,13 +7,13 @@ import type { AppContext, AppParts } from '../context.ts'
 /** Throws `Refusal`: `missing-key`, `unknown-key`, `unavailable`. */
 export async function remove(c: AppContext, parts: AppParts): Promise<Response> {
   const key = c.req.query('key')
-  if (!key) throw new Refusal('missing-key', 'Give the deletion key: DELETE /api/delete?key=…')
+  if (!key) throw new Refusal('missing-key', 'Pass the deletion key in the query: DELETE /api/delete?key=…')
   await deleteByKey(c, parts, key)
   const answer: DeleteAnswer = { success: true }
   return c.json(answer)
 }
 
-/** Removes the image that the key belongs to. Throws `Refusal`: `unknown-key`, `unavailable`. */
+/** Deletes the image that the key belongs to. Throws `Refusal`: `unknown-key`, `unavailable`. */
 export async function deleteByKey(c: AppContext, parts: AppParts, key: string): Promise<void> {
   const startedAt = performance.now()
   const isRemoved = await parts.images.remove(key)
@@ -24,5 +24,5 @@ export async function deleteByKey(c: AppContext, parts: AppParts, key: string): 
 }
 
 export function unknownKey(): Refusal {
-  return new Refusal('unknown-key', 'No image has this deletion key. It may have been deleted already.')
+  return new Refusal('unknown-key', 'No image has this deletion key. It may already have been deleted.')
 }

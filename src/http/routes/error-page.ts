@@ -1,11 +1,11 @@
-/** An error as a page for people. */
+/** Error pages. */
 import { Refusal } from '../../errors.ts'
 import type { Page } from '../../web/pages/page.ts'
 import { contextFor, errorPage } from '../../web/pages.ts'
 import type { Site } from '../context.ts'
 import { toProblem } from '../problem.ts'
 
-/** The server's own faults show the request id, for the operator to find them in the log. */
+/** Server errors include the request ID, which the operator can look up in the log. */
 export function errorPageOf(
   { facts }: Site,
   acceptLanguage: string | undefined,

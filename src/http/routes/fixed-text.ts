@@ -1,11 +1,11 @@
-/** A text that never changes while a service runs: compressed once, and asked about by its tag. */
+/** Serves texts that never change while the server runs: compressed once, revalidated by ETag. */
 import { toHex } from '../../bytes.ts'
 import { sharedBody } from '../answer.ts'
 import type { AppContext } from '../context.ts'
-import { noneMatchNames } from '../headers/conditional.ts'
+import { ifNoneMatchMatches } from '../headers/conditional.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
 
-/** The best first. Names as in `Accept-Encoding`, and as `CompressionStream` has them. */
+/** In order of preference: the name in `Accept-Encoding` and the format name of `CompressionStream`. */
 const CODINGS = [
   ['br', 'brotli'],
   ['gzip', 'gzip'],
@@ -13,17 +13,17 @@ const CODINGS = [
 
 interface Representation {
   bytes: Uint8Array<ArrayBuffer>
-  /** `null`: as it is. */
+  /** `null` when uncompressed. */
   coding: string | null
 }
 
 export type FixedText = (c: AppContext) => Promise<Response>
 
-/** The best representation that a client takes. Each is made when it is first asked for, and kept. */
+/** Returns a function that selects the best representation the client accepts. Each one is compressed on first use and kept. */
 export function representations(
   plain: Uint8Array<ArrayBuffer>,
 ): (acceptEncoding: string | undefined) => Promise<Representation> {
-  // Bytes, not promises: on Workers a request that waits for another's waits for ever if that one is cut off.
+  // Bytes, not promises: on Workers, awaiting another request's promise never returns if that request is cut off.
   const compressed = new Map<string, Uint8Array<ArrayBuffer>>()
 
   return async (acceptEncoding) => {
@@ -41,7 +41,7 @@ export function representations(
   }
 }
 
-/** `headers`: of each answer, besides those that say which representation it is. */
+/** `headers`: added to each response, besides those that describe the representation. */
 export function fixedText(text: string, type: string, headers: Record<string, string>): FixedText {
   const plain = new TextEncoder().encode(text)
   let digest: string | undefined
@@ -51,13 +51,13 @@ export function fixedText(text: string, type: string, headers: Record<string, st
     const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
     digest ??= toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', plain)))
     const etag = coding === null ? `"${digest}"` : `"${digest}-${coding}"`
-    const told = { ...headers, ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' }
-    if (noneMatchNames(c.req.header('If-None-Match') ?? '', etag)) {
-      return new Response(null, { status: 304, headers: told })
+    const validators = { ...headers, ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' }
+    if (ifNoneMatchMatches(c.req.header('If-None-Match') ?? '', etag)) {
+      return new Response(null, { status: 304, headers: validators })
     }
     return new Response(sharedBody(bytes), {
       headers: {
-        ...told,
+        ...validators,
         'Content-Type': type,
         'Content-Length': `${bytes.length}`,
         ...(coding !== null && { 'Content-Encoding': coding }),
@@ -66,7 +66,7 @@ export function fixedText(text: string, type: string, headers: Record<string, st
   }
 }
 
-/** `null` where the platform does not know the format. */
+/** `null` when the platform does not support the format. */
 function compressorOf(format: string): CompressionStream | null {
   try {
     return new CompressionStream(format as CompressionFormat)

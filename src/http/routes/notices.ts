@@ -1,4 +1,4 @@
-/** Pages about the operator: terms, transparency, and how to report a hole. */
+/** Terms shortcuts, the transparency page and security.txt. */
 import { Refusal } from '../../errors.ts'
 import { DAY_MS } from '../../service/utc-day.ts'
 import { contactUri } from '../../web/pages/page.ts'
@@ -6,7 +6,7 @@ import { transparencyPage } from '../../web/pages.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { contextOf, sendCompressed } from './pages.ts'
 
-/** RFC 9116, 2.5.5: less than a year is recommended. */
+/** Validity of security.txt. RFC 9116, 2.5.5 recommends less than a year. Unit: days. */
 const SECURITY_DAYS = 180
 
 export async function transparency(c: AppContext, parts: AppParts): Promise<Response> {
@@ -14,8 +14,8 @@ export async function transparency(c: AppContext, parts: AppParts): Promise<Resp
   return sendCompressed(c, transparencyPage(contextOf(c, parts), totals))
 }
 
-/** The part of the terms that says it. */
-export function partOfTerms(c: AppContext, parts: AppParts, part: 'rules' | 'contact'): Response {
+/** Redirects to a section of the terms. */
+export function redirectToTerms(c: AppContext, parts: AppParts, part: 'rules' | 'contact'): Response {
   return c.redirect(`${parts.baseUrl}/terms#${part}`, 307)
 }
 
@@ -23,10 +23,10 @@ export function partOfTerms(c: AppContext, parts: AppParts, part: 'rules' | 'con
 export function securityTxt(c: AppContext, parts: AppParts): Response {
   const contact = parts.site.facts.operator?.contact
   const address = contact === undefined ? null : contactUri(contact)
-  // RFC 9116, 2.5.3: a page must be https.
+  // RFC 9116, 2.5.3: a web URI must be https.
   if (address === null || address.startsWith('http:'))
-    throw new Refusal('not-found', 'The operator has given no address to write to.')
-  // The same all day long.
+    throw new Refusal('not-found', 'The operator has not published a contact address.')
+  // Rounded to whole days, so that the file changes once a day.
   const expires = new Date((Math.floor(Date.now() / DAY_MS) + SECURITY_DAYS) * DAY_MS)
   const lines = [
     `Contact: ${address}`,

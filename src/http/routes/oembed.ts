@@ -1,25 +1,26 @@
-/** GET /oembed?url=…: a picture for whoever embeds links (https://oembed.com, type photo). */
+/** GET /oembed?url=…: oEmbed for sites that embed links (https://oembed.com, type photo). */
 import { Refusal } from '../../errors.ts'
 import { EXTENSIONS, ID_PATTERN, previewPath, rawPath, viewPath } from '../../protocol.ts'
 import type { AppContext, AppParts } from '../context.ts'
 
-/** Cache lifetime of the answer. Unit: seconds. */
+/** `cache_age` of the response. Unit: seconds. */
 const CACHE_SECONDS = 3600
 
 /** Throws `Refusal`. */
 export async function oembed(c: AppContext, { baseUrl, images, site }: AppParts): Promise<Response> {
   c.header('Access-Control-Allow-Origin', '*')
   const { url, format = 'json', maxwidth, maxheight } = c.req.query()
-  if (!url) throw new Refusal('missing-url', 'Give the address of the page of an image: /oembed?url=…')
-  if (format !== 'json') throw new Refusal('unsupported-format', 'The answer is available as JSON only.')
+  if (!url) throw new Refusal('missing-url', 'Pass the URL of an image page in the query: /oembed?url=…')
+  if (format !== 'json')
+    throw new Refusal('unsupported-format', 'oEmbed responses are available as JSON only.')
   const id = idOf(url, baseUrl)
   const record = id === null ? null : await images.find(id)
-  if (record === null) throw new Refusal('not-found', 'This is not the address of an image on this server.')
+  if (record === null) throw new Refusal('not-found', 'This is not the URL of an image on this server.')
   const { type, width, height, preview } = record
   const thumbnail =
     site.facts.resizer?.resized(record) ??
     (preview && { ...preview, address: `${baseUrl}${previewPath(record.id)}` })
-  const scale = Math.min(1, within(maxwidth, width), within(maxheight, height))
+  const scale = Math.min(1, scaleTo(maxwidth, width), scaleTo(maxheight, height))
   return c.json({
     version: '1.0',
     type: 'photo',
@@ -37,7 +38,7 @@ export async function oembed(c: AppContext, { baseUrl, images, site }: AppParts)
   })
 }
 
-/** `null` unless it is the page of an image here, whatever its query. */
+/** The image ID in the URL of an image page, ignoring the query. `null` for any other URL. */
 function idOf(url: string, baseUrl: string): string | null {
   const page = url.split(/[?#]/, 1)[0]!
   const prefix = baseUrl + viewPath('')
@@ -45,7 +46,7 @@ function idOf(url: string, baseUrl: string): string | null {
   return page.startsWith(prefix) && ID_PATTERN.test(id) ? id : null
 }
 
-/** By how much a side has to shrink. Anything but a positive whole number asks for nothing. */
-function within(most: string | undefined, side: number): number {
-  return most !== undefined && /^[1-9]\d{0,8}$/.test(most) ? Number(most) / side : 1
+/** Factor that scales a side down to `max`. An absent or invalid `max` means no limit. */
+function scaleTo(max: string | undefined, side: number): number {
+  return max !== undefined && /^[1-9]\d{0,8}$/.test(max) ? Number(max) / side : 1
 }

@@ -1,4 +1,4 @@
-/** Pages: home, viewer, deletion, terms, and errors for people. */
+/** Pages: home, viewer, deletion, terms and errors. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
 import { KEY_PATTERN } from '../../protocol.ts'
@@ -33,8 +33,8 @@ export async function sendPage(
 }
 
 /**
- * The same, compressed where the client takes that. Never a page with a key in it: the length of a compressed answer
- * tells of its content to whoever can put text of their own beside it (BREACH).
+ * Like `sendPage`, but compressed if the client accepts it. Never use it for a page that contains a key: the length of a
+ * compressed response leaks its content to an attacker who can inject text into it (BREACH).
  */
 export async function sendCompressed(
   c: AppContext,
@@ -52,8 +52,8 @@ export async function sendCompressed(
   return new Response(compressed, { status, headers })
 }
 
-/** The same answer, which no cache keeps. */
-export function unkept(response: Response): Response {
+/** Sets `Cache-Control: no-store`. */
+export function uncached(response: Response): Response {
   response.headers.set('Cache-Control', NO_STORE)
   return response
 }
@@ -75,7 +75,7 @@ export function tools(c: AppContext, parts: AppParts): Promise<Response> {
   return sendCompressed(c, toolsPage(contextFor(parts.site.facts, 'en')))
 }
 
-/** Which pictures stands after the `#`, which never comes here. */
+/** The image IDs are in the URL fragment, which the server never sees. */
 export async function gallery(c: AppContext, parts: AppParts): Promise<Response> {
   const response = await sendCompressed(c, galleryPage(contextOf(c, parts)))
   const resizer = parts.site.facts.resizer?.origin
@@ -93,37 +93,37 @@ export async function viewer(c: AppContext, parts: AppParts, id: string): Promis
   return response
 }
 
-/** GET never deletes: link previews fetch it. The key is in the page, so nothing keeps it. */
-export async function askDeletion(c: AppContext, parts: AppParts): Promise<Response> {
+/** Confirmation page. GET never deletes, because link previews fetch it. Not cached, because the page contains the key. */
+export async function confirmDeletion(c: AppContext, parts: AppParts): Promise<Response> {
   const key = c.req.query('key')
-  if (!key) throw new Refusal('missing-key', 'This address needs the deletion key: ?key=…')
+  if (!key) throw new Refusal('missing-key', 'This URL needs the deletion key: ?key=…')
   if (!KEY_PATTERN.test(key)) throw unknownKey()
-  const isThere = await parts.images.find(idOfKey(key)).then(
+  const exists = await parts.images.find(idOfKey(key)).then(
     (record) => record !== null,
     (error) => {
-      // Its owner may delete it all the same.
+      // The uploader may delete a held image.
       if (error instanceof Refusal && error.code === 'held') return true
       throw error
     },
   )
   const context = contextOf(c, parts)
-  return unkept(
-    isThere
+  return uncached(
+    exists
       ? await sendPage(c, deletePage(context, { key }))
       : await sendCompressed(c, deletedPage(context, { wasGone: true }), 404),
   )
 }
 
-/** The page's own form, for browsers without scripts. */
+/** Handles the confirmation page's form, for browsers without scripts. */
 export async function deleteByForm(c: AppContext, parts: AppParts): Promise<Response> {
   parts.origins.assertAllowed((name) => c.req.header(name))
   const key = (await readForm(c)).get('key')
   if (!key) throw new Refusal('missing-key', 'The form has no deletion key.')
   await deleteByKey(c, parts, key)
-  return unkept(await sendPage(c, deletedPage(contextOf(c, parts))))
+  return uncached(await sendPage(c, deletedPage(contextOf(c, parts))))
 }
 
-/** An error as a page. No cache keeps it: what is missing now may be there soon, and the other way round. */
+/** An error page. Not cached: a missing image may appear soon, and vice versa. */
 export async function problemPage(
   c: AppContext,
   parts: AppParts,
@@ -131,5 +131,5 @@ export async function problemPage(
   status: ContentfulStatusCode,
 ): Promise<Response> {
   const page = errorPageOf(parts.site, c.req.header('Accept-Language'), error, c.get('requestId'))
-  return unkept(await sendCompressed(c, page, status))
+  return uncached(await sendCompressed(c, page, status))
 }

@@ -1,4 +1,7 @@
-/** GET /preview/<id>: the smaller picture that came with an image. Where none did, a redirect to the image; or all lead to a resizer. */
+/**
+ * GET /preview/<id>: the preview that was uploaded with an image. Redirects to the image when it has no preview, or to an
+ * external resizer if one is configured.
+ */
 import type { Cdn } from '../../cdn/cdn.ts'
 import { CDN_MAX_AGE_SECONDS, previewPath, REQUEST_ID_HEADER, rawPath } from '../../protocol.ts'
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
@@ -11,24 +14,24 @@ import { rangeOf } from '../headers/conditional.ts'
 import { cacheHeaders, type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import {
   answerWith,
-  assertMatch,
+  assertIfMatch,
+  hasNoBody,
   type ImageAnswers,
   notFound,
-  partOf,
   type RawRequest,
-  wantsNone,
+  sliceRange,
 } from './image-answers.ts'
 
 export const PREVIEW_PREFIX = previewPath('')
 
 const TARGET = /^\/preview\/([0-9A-Za-z]{11})(\?.*)?$/s
 
-/** `null` if the target is no address of a preview. Never throws, never rejects. */
+/** The handler returns `null` when the target is not a preview URL. Never throws or rejects. */
 export function createPreviews(parts: {
   images: Pick<Images, 'open'>
   cdn: Cdn | null
   baseUrl: string
-  /** Headers of every answer. */
+  /** Headers of every response. */
   common: string[]
   answers: ImageAnswers
   expiryClock: Pick<ExpiryClock, 'latest'>
@@ -36,7 +39,7 @@ export function createPreviews(parts: {
 }): (request: RawRequest) => Promise<Answer> | Answer | null {
   const { images, cdn, baseUrl, common, answers, expiryClock, resizer } = parts
 
-  /** `null` where the address leads elsewhere. */
+  /** `null` when the URL redirects. */
   function headersOf(record: ImageRecord): ImageHeaders | null {
     const { id, preview } = record
     return preview === undefined || resizer?.resized(record)
@@ -46,7 +49,7 @@ export function createPreviews(parts: {
 
   function wantedOf(request: RawRequest, record: ImageRecord): Wanted {
     const known = headersOf(record)
-    return known === null || wantsNone(request, known.etag) ? 'nothing' : 'preview'
+    return known === null || hasNoBody(request, known.etag) ? 'nothing' : 'preview'
   }
 
   async function open(request: RawRequest, id: string): Promise<Answer> {
@@ -63,32 +66,36 @@ export function createPreviews(parts: {
   function answerTo(request: RawRequest, image: StoredImage): Answer {
     const { record, release } = image
     const known = headersOf(record)
-    if (known === null) return { ...elsewhere(record), release }
+    if (known === null) return { ...redirect(record), release }
     const { etag, of } = known
-    assertMatch(request, etag)
+    assertIfMatch(request, etag)
     const { size } = record.preview!
-    const asked = wantsNone(request, etag)
+    const range = hasNoBody(request, etag)
       ? undefined
       : rangeOf(request.header('range'), request.header('if-range'), etag)
     const headers = (isWhole: boolean) => of('inline', isWhole)
-    return answerWith(request, asked ? partOf(image, asked, size) : image, { etag, headers, size })
+    return answerWith(request, range ? sliceRange(image, range, size) : image, { etag, headers, size })
   }
 
   /**
-   * To the image, and kept as long as that: it never gains a preview. To a resizer, and kept no longer than a shared cache
-   * keeps it: the operator may change its address. 307, so that nobody takes either for the only address.
+   * A redirect to the image is cached as long as the image, because an image never gains a preview later. A redirect to a
+   * resizer is cached only as long as in a shared cache, because the operator may change its URL. 307, because neither
+   * target is the permanent URL of the preview.
    */
-  function elsewhere(record: ImageRecord): Answer {
+  function redirect(record: ImageRecord): Answer {
     const { id } = record
     const resized = resizer?.resized(record) ?? null
     const left = leftMsOf(record, expiryClock) ?? Number.POSITIVE_INFINITY
-    const kept = Math.min(left, resized === null ? Number.POSITIVE_INFINITY : 2000 * CDN_MAX_AGE_SECONDS)
-    // On this host, whichever of its names the page came by: its policy allows pictures of no other.
+    const lifetimeMs = Math.min(
+      left,
+      resized === null ? Number.POSITIVE_INFINITY : 2000 * CDN_MAX_AGE_SECONDS,
+    )
+    // Relative, because the page may have been loaded by another hostname and its policy allows images of that host only.
     const location = resized?.address ?? rawPath(id)
     const headers = ['Location', location, 'Content-Length', '0']
     headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')
     headers.push(REQUEST_ID_HEADER, crypto.randomUUID(), 'X-Robots-Tag', 'noindex')
-    headers.push(...cacheHeaders(id, cdn, Number.isFinite(kept) ? kept : null), ...common)
+    headers.push(...cacheHeaders(id, cdn, Number.isFinite(lifetimeMs) ? lifetimeMs : null), ...common)
     return { status: 307, headers, body: null }
   }
 

@@ -1,6 +1,6 @@
 /**
- * GET /raw/<id>, answered thousands of times a second; and GET /preview/<id> (`preview.ts`). They speak no framework's
- * language, so that a host can write their answers straight to the socket.
+ * GET /raw/<id>, the hot path with thousands of requests per second; and GET /preview/<id> (`preview.ts`).
+ * Framework-independent, so that a host can write the responses straight to the socket.
  */
 import type { Cdn } from '../../cdn/cdn.ts'
 import { EXTENSIONS, ID_LENGTH, rawPath } from '../../protocol.ts'
@@ -22,28 +22,28 @@ import { type ImageHeaders, imageHeaders } from '../headers/image-headers.ts'
 import type { Log } from '../log.ts'
 import {
   answerWith,
-  assertMatch,
+  assertIfMatch,
   type ConditionHeader,
   createImageAnswers,
+  hasNoBody,
   notFound,
-  partOf,
   type RawRequest,
-  wantsNone,
+  sliceRange,
 } from './image-answers.ts'
 import { createPreviews, PREVIEW_PREFIX } from './preview.ts'
 
-/** Conditions that only a record answers. */
-const DECIDERS: readonly ConditionHeader[] = ['if-match', 'if-none-match', 'if-range']
+/** Conditions that depend on the image's record. */
+const RECORD_CONDITIONS: readonly ConditionHeader[] = ['if-match', 'if-none-match', 'if-range']
 
 /**
- * `null` if the target is no address of an image's bytes. An image in memory is answered at once: a promise would cost
- * a tenth of the answer. Never throws, never rejects.
+ * Returns `null` when the target is not an image URL. Synchronous for images in memory: a promise would add a tenth to the
+ * cost of a response. Never throws or rejects.
  */
 export type Raw = (request: RawRequest) => Answer | null | Promise<Answer>
 
 const DOWNLOAD = '?dl=1'
 
-/** `/raw/<id>`, with its extension or without. */
+/** `/raw/<id>`, with or without an extension. */
 const TARGET = /^\/raw\/([0-9A-Za-z]{11})(?:\.(jpg|png|gif|webp|avif))?(\?.*)?$/s
 
 interface Target {
@@ -55,20 +55,20 @@ interface Target {
 const RAW_PREFIX = rawPath('')
 const ID_END = RAW_PREFIX.length + ID_LENGTH
 
-/** Whether a target may be answered here. */
+/** True when `Raw` may handle the target. */
 export function isRawTarget(target: string): boolean {
   return target.startsWith(RAW_PREFIX) || target.startsWith(PREVIEW_PREFIX)
 }
 
 export function createRaw(parts: {
   images: Images
-  /** The image if it is in memory, where the store has one. */
+  /** Returns the image if it is cached in memory. Absent when the store has no memory cache. */
   hot?: (id: string) => StoredImage | null
   cdn: Cdn | null
   baseUrl: string
   site: Site
   log: Log
-  /** Whether nobody is shown a picture now. */
+  /** Whether the operator has set all images to private: nobody can view them. */
   isPrivate: () => boolean
   expiryClock: Pick<ExpiryClock, 'latest'>
 }): Raw {
@@ -78,7 +78,7 @@ export function createRaw(parts: {
   const previews = createPreviews({ ...parts, common, answers, resizer: parts.site.facts.resizer })
   const known = new WeakMap<ImageRecord, ImageHeaders>()
 
-  /** Made anew for an image that expires: what is left changes by the second. */
+  /** Not cached for an image that expires, because the remaining time changes every second. */
   function headersOf(record: ImageRecord): ImageHeaders {
     return known.get(record) ?? imageHeaders(record, common, parts.cdn, leftMsOf(record, expiryClock))
   }
@@ -91,12 +91,12 @@ export function createRaw(parts: {
       release?.()
       return null
     }
-    // Only here is a record an object that comes again. Entries for records read from disk would all be garbage at once.
+    // Only records in memory are reused as objects. Entries for records read from disk would be garbage immediately.
     if (record.expiresAt === undefined && !known.has(record)) known.set(record, headersOf(record))
     return image
   }
 
-  /** The whole of an image in memory, or `null` if that is not what is asked for, or not in this way. */
+  /** Fast path: a whole image from memory. `null` when the target is anything but a canonical URL of the image. */
   function answerWhole(image: StoredImage, target: string): Answer | null {
     const { record, body, release } = image
     const known = headersOf(record)
@@ -114,7 +114,7 @@ export function createRaw(parts: {
     }
   }
 
-  /** Opens the image once: its record decides what is wanted of it. */
+  /** Opens the image only once, even when the conditions depend on its record. */
   async function answerCold(request: RawRequest, target: Target): Promise<Answer> {
     const { id } = target
     const image = await parts.images.open(id, selectionOf(request, target), request.signal)
@@ -127,28 +127,28 @@ export function createRaw(parts: {
     }
   }
 
-  /** What is known before the record is seen, or a function of it. */
+  /** The part to read, or a function of the record when the conditions depend on it. */
   function selectionOf(request: RawRequest, target: Target): Selection {
     if (isPlain(request)) return 'all'
-    const decidesByRecord =
-      request.method === 'HEAD' || DECIDERS.some((name) => request.header(name) !== undefined)
-    if (decidesByRecord) return (record) => wantedOf(request, target, record)
+    const dependsOnRecord =
+      request.method === 'HEAD' || RECORD_CONDITIONS.some((name) => request.header(name) !== undefined)
+    if (dependsOnRecord) return (record) => wantedOf(request, target, record)
     return rangeOf(request.header('range'), undefined, '') ?? 'all'
   }
 
-  /** Throws what a precondition or the address refuses. */
+  /** Throws when a precondition fails or the extension is wrong. */
   function wantedOf(request: RawRequest, target: Target, record: ImageRecord): Wanted {
-    assertNamed(target, record)
+    assertExtensionMatches(target, record)
     const { etag } = headersOf(record)
-    assertMatch(request, etag)
-    if (wantsNone(request, etag)) return 'nothing'
+    assertIfMatch(request, etag)
+    if (hasNoBody(request, etag)) return 'nothing'
     return rangeOf(request.header('range'), request.header('if-range'), etag) ?? 'all'
   }
 
-  /** `image`: opened as `selectionOf` says. */
+  /** `image`: opened with `selectionOf`. */
   function answerTo(request: RawRequest, target: Target, image: StoredImage): Answer {
     const { record } = image
-    assertNamed(target, record)
+    assertExtensionMatches(target, record)
     const { etag, of } = headersOf(record)
     const disposition = target.query === DOWNLOAD ? 'attachment' : 'inline'
     const headers = (isWhole: boolean) => of(disposition, isWhole)
@@ -169,14 +169,14 @@ export function createRaw(parts: {
     if (whole !== null) return whole
     try {
       const target = parseTarget(request.target)
-      const isElsewhere = target === null || (target.query !== '' && target.query !== DOWNLOAD)
-      if (!isElsewhere && image !== null) {
+      const needsRedirect = target === null || (target.query !== '' && target.query !== DOWNLOAD)
+      if (!needsRedirect && image !== null) {
         const wanted = wantedOf(request, target, image.record)
-        return answerTo(request, target, partOf(image, wanted, image.record.size))
+        return answerTo(request, target, sliceRange(image, wanted, image.record.size))
       }
       image?.release?.()
       if (target === null) return null
-      if (isElsewhere) return redirect(request.target, target.query)
+      if (needsRedirect) return redirect(request.target, target.query)
       return answerCold(request, target).catch((error) => answers.refuse(error, request))
     } catch (error) {
       image?.release?.()
@@ -193,17 +193,17 @@ export function createRaw(parts: {
   }
 }
 
-/** Throws if the address has the extension of another type. */
-function assertNamed({ extension }: Target, { type }: ImageRecord): void {
+/** Throws when the URL has the extension of another type. */
+function assertExtensionMatches({ extension }: Target, { type }: ImageRecord): void {
   if (extension !== undefined && extension !== EXTENSIONS[type]) throw notFound()
 }
 
-/** All of it, whatever the client has already. */
+/** True for an unconditional GET of the whole image. */
 function isPlain({ method, isConditional }: RawRequest): boolean {
   return method === 'GET' && !isConditional
 }
 
-/** `null` if it is no address of an image's bytes. */
+/** `null` when the target is not an image URL. */
 function parseTarget(target: string): Target | null {
   const match = TARGET.exec(target)
   return match === null ? null : { id: match[1]!, extension: match[2], query: match[3] ?? '' }

@@ -1,4 +1,4 @@
-/** What an upload is answered with: one outcome, in the representation that the client prefers. */
+/** Renders the outcome of an upload in the representation that the client prefers. */
 import {
   RATE_FIELD,
   RATE_LIMIT_HEADER,
@@ -15,28 +15,28 @@ import { toProblem } from '../problem.ts'
 
 export interface UploadRequest {
   method: string
-  /** Without a query. */
+  /** Without the query. */
   path: string
-  /** Without its question mark. */
+  /** Without the question mark. */
   query: string
   /** The address of the socket's peer. */
   peer: string
-  /** By name in lower case. */
+  /** Takes a lower-case name. */
   header(name: string): string | undefined
   body: RequestBody
-  /** Calls `act` if the client goes away. What it returns ends that. */
-  onGone(act: () => void): () => void
+  /** Calls the listener if the client disconnects. Returns a function that removes the listener. */
+  onGone(listener: () => void): () => void
   requestId: string
 }
 
-/** What became of a request: `stored`, or `error`, or neither where the methods are all that was asked for. */
+/** Result of a request: `stored`, `error`, or neither for OPTIONS. */
 export interface Outcome {
-  /** `bytes`: of the image as it is stored. */
+  /** `bytes`: size of the image as stored. */
   stored?: { answer: UploadAnswer; bytes: number }
   error?: unknown
-  /** Uploads left today, if that was found out. */
+  /** Uploads left today, if known. */
   remaining?: number | undefined
-  /** The methods of the address, where the answer names them. */
+  /** Value of the `Allow` header, if the response has one. */
   allow?: string
 }
 
@@ -57,7 +57,7 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     const headers = ['Location', stored.link, ...endpointHeaders(request, remaining)]
     switch (representationFor(request.header('accept'))) {
       case 'html': {
-        // Loaded at its first use: programs and our own page want JSON.
+        // Loaded on first use: API clients and our own page ask for JSON.
         const { contextFor, resultPage } = await import('../../web/pages.ts')
         const context = contextFor(parts.site.facts, request.header('accept-language'))
         const page = resultPage(context, { answer: stored, remaining, bytes })
@@ -81,7 +81,7 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     if (problem.status === 429 || problem.error === 'capacity-reached') {
       problem.retryAfter = parts.quota.secondsToReset()
     }
-    // The interface has the header on 429 alone.
+    // The API defines the header for 429 only.
     if (problem.status === 429) headers.push('Retry-After', `${problem.retryAfter}`)
     if (outcome.allow !== undefined) headers.push('Allow', outcome.allow)
     if (representationFor(request.header('accept')) !== 'html') {
@@ -92,7 +92,7 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     return pageAnswer(problem.status, page, requestId, headers)
   }
 
-  /** Rate limit, CORS and `Vary`: on every answer of the endpoint, refusals included. */
+  /** Rate limit, CORS and `Vary` headers: on every response of the endpoint, including errors. */
   function endpointHeaders(request: UploadRequest, remaining: number): string[] {
     const headers = [RATE_LIMIT_HEADER, `${parts.quota.limit}`, RATE_REMAINING_HEADER, `${remaining}`]
     headers.push(RATE_POLICY_FIELD, `"uploads";q=${parts.quota.limit};w=${RATE_WINDOW_SECONDS}`)

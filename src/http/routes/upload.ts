@@ -1,9 +1,8 @@
 /**
- * POST /api/upload, and the address that phones share to: one way through for programs and browsers. It speaks no
- * framework's language, so that a host can take an upload from its socket and write the answer there: a framework
- * costs as much as looking at the image.
+ * POST /api/upload and the Web Share Target path: one implementation for programs and browsers. Framework-independent, so
+ * that a host can read the upload from its socket and write the response there: a framework costs as much CPU as
+ * inspecting the image.
  */
-
 import { Refusal } from '../../errors.ts'
 import {
   DELETE_PATH,
@@ -35,10 +34,10 @@ import { createUploadAnswer, type Outcome, type UploadRequest } from './upload-a
 /** Never rejects. */
 export type Upload = (request: UploadRequest) => Promise<Answer>
 
-/** The methods that each address takes. */
+/** Value of `Allow` per path. */
 export const UPLOAD_METHODS: Record<string, string> = { [UPLOAD_PATH]: 'POST, OPTIONS', [SHARE_PATH]: 'POST' }
 
-/** Whether this is an address of uploads, whatever the method. */
+/** True for the upload paths, regardless of the method. */
 export function takesUploads(path: string): boolean {
   return path === UPLOAD_PATH || path === SHARE_PATH
 }
@@ -54,50 +53,50 @@ export function createUpload(parts: AppParts): Upload {
     startedAt: number,
   ): Promise<Outcome> {
     parts.origins.assertAllowed(request.header)
-    assertTaken(parts)
-    assertMayFit(request, parts)
+    assertNotPaused(parts)
+    assertLengthWithinLimit(request, parts)
     const lifetimeSeconds = lifetimeFor(request.query, parts.lifetimes)
-    const sent = idempotencyKeyOf(request)
-    const identity = sent === null ? drawIdentity() : await parts.derive(sent)
+    const idempotencyKey = idempotencyKeyOf(request)
+    const identity = idempotencyKey === null ? drawIdentity() : await parts.derive(idempotencyKey)
     const maxBytes = Math.min(parts.maxUploadBytes, announced(request).maxBytes ?? parts.maxUploadBytes)
     let remaining: number | undefined
-    const turn = await admit({
+    const slot = await admit({
       address,
       identity,
       maxBytes,
-      shown: shownBy(request),
+      shown: credentialsOf(request),
       onRemaining(left) {
         remaining = left
       },
       onGone: request.onGone,
     }).catch((error: Error) => error)
-    if (turn instanceof Error) return { remaining: tellsQuota(turn) ? 0 : remaining, error: turn }
+    if (slot instanceof Error) return { remaining: impliesNoneRemaining(slot) ? 0 : remaining, error: slot }
     try {
-      return await receiveAdmitted(request, { identity, lifetimeSeconds }, turn.admitted, startedAt)
+      return await receiveAdmitted(request, { identity, lifetimeSeconds }, slot.admitted, startedAt)
     } finally {
-      turn.end()
+      slot.end()
     }
   }
 
   async function receiveAdmitted(
     request: UploadRequest,
-    asked: Required<Pick<PublishOptions, 'identity' | 'lifetimeSeconds'>>,
+    options: Required<Pick<PublishOptions, 'identity' | 'lifetimeSeconds'>>,
     { reservation, spent, isRepeat }: Admitted,
     startedAt: number,
   ): Promise<Outcome> {
     const { remaining, used } = reservation
     const remainingReleased = quota.limit - used + 1
-    let taken: Taken | undefined
+    let claim: Taken | undefined
     let isKept = false
     const beforeStored = async (bytes: number) => {
-      // The image that it repeats was there when it was admitted, and is gone.
+      // Admitted as a retry for an existing image, which was deleted in the meantime.
       if (isRepeat) throw quotaExceeded(quota.limit)
-      taken = await parts.capacity.take(bytes)
+      claim = await parts.capacity.take(bytes)
     }
     try {
       const published = await parts.images.publish(fileOf(request), {
         ...announced(request),
-        ...asked,
+        ...options,
         beforeStored,
         onKept() {
           isKept = true
@@ -108,21 +107,21 @@ export function createUpload(parts: AppParts): Upload {
         reservation.confirm()
         return { remaining, stored }
       }
-      taken?.release()
+      claim?.release()
       spent.release()
       await release(reservation, request.body.received())
       return { remaining: remainingReleased, stored }
     } catch (error) {
       spent.release()
       if (isKept) {
-        // It counts here: the repeat finds the image, and gives its own reservation back.
+        // Counted now: a retry finds the image and releases its own reservation.
         reservation.confirm()
         return { remaining, error }
       }
-      taken?.release()
-      const released = release(reservation, isClients(error) ? request.body.received() : undefined)
-      // A ledger that did not answer was waited for once.
-      if (!isOfLedger(error)) await released
+      claim?.release()
+      const released = release(reservation, isClientFault(error) ? request.body.received() : undefined)
+      // Does not wait a second time for a ledger that did not respond.
+      if (!isLedgerFault(error)) await released
       return { remaining: remainingReleased, error }
     }
   }
@@ -131,11 +130,11 @@ export function createUpload(parts: AppParts): Upload {
     return filePart(header('content-type'), checkedBody(body, header('content-digest'), parts.hashes))
   }
 
-  /** `receivedBytes`: of a body that was read for nothing, so that nobody sends without end. */
+  /** `receivedBytes`: bytes received for a refused upload. Counted, so that a client cannot send them without limit. */
   async function release(reservation: Reservation, receivedBytes: number | undefined): Promise<void> {
     await reservation
       .release(receivedBytes)
-      .catch((cause) => log.error({ err: cause }, 'a reservation was not released'))
+      .catch((cause) => log.error({ err: cause }, 'failed to release a quota reservation'))
   }
 
   function answerOf(published: Published, { requestId }: UploadRequest, startedAt: number) {
@@ -159,12 +158,12 @@ export function createUpload(parts: AppParts): Upload {
     if (method === 'POST') return receive(request, address, startedAt).catch((error) => ({ error }))
     const allow = UPLOAD_METHODS[path]!
     if (method === 'OPTIONS' && path === UPLOAD_PATH) return { allow }
-    return { allow, error: new Refusal('method-not-allowed', `This address takes ${allow}.`) }
+    return { allow, error: new Refusal('method-not-allowed', `This endpoint supports ${allow}.`) }
   }
 
   function logRefusal({ requestId, method }: UploadRequest, error: unknown, startedAt: number): void {
     logFault(log, error, requestId)
-    // What is the server's own fault has its line already.
+    // `logFault` has already logged server-side faults.
     if (method !== 'POST' || !(error instanceof Refusal) || error.cause !== undefined) return
     log.info({ requestId, outcome: error.code, ms: msSince(startedAt) }, 'upload')
   }
@@ -183,56 +182,62 @@ export function createUpload(parts: AppParts): Upload {
   }
 }
 
-/** Whole milliseconds. */
+/** Elapsed time in whole milliseconds. */
 function msSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt)
 }
 
-function assertTaken({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
+function assertNotPaused({ uploadsPaused }: Pick<AppParts, 'uploadsPaused'>): void {
   if (!uploadsPaused()) return
-  throw new Refusal('uploads-paused', 'The operator of this server paused uploads. Please try again later.')
+  throw new Refusal(
+    'uploads-paused',
+    'The operator of this server has paused uploads. Please try again later.',
+  )
 }
 
-/** None is left; or the ledger does not answer, and is not asked a second time. */
-function tellsQuota(error: Error): boolean {
-  if (isOfLedger(error)) return true
+/** True when no uploads remain, or when the ledger did not respond and should not be queried again. */
+function impliesNoneRemaining(error: Error): boolean {
+  if (isLedgerFault(error)) return true
   return error instanceof Refusal && ['quota-exceeded', 'too-many-refusals'].includes(error.code)
 }
 
-/** Before a byte of the body is read: a client that waits for `100 Continue` sends none. */
-function assertMayFit(request: UploadRequest, { maxUploadBytes }: Pick<AppParts, 'maxUploadBytes'>): void {
+/** Runs before the body is read, so that a client that waits for `100 Continue` sends nothing. */
+function assertLengthWithinLimit(
+  request: UploadRequest,
+  { maxUploadBytes }: Pick<AppParts, 'maxUploadBytes'>,
+): void {
   const { maxBytes } = announced(request)
   if (maxBytes === undefined || maxBytes <= maxUploadBytes + MAX_OVERHEAD_BYTES) return
   throw new Refusal(
     'file-too-large',
-    `The file is larger than ${maxUploadBytes} bytes, by the Content-Length of its request.`,
+    `The Content-Length of this request exceeds the file size limit of ${maxUploadBytes} bytes.`,
   )
 }
 
-/** Refused for what it is, not for what the server lacks. */
-function isClients(error: unknown): boolean {
+/** True when the upload itself was at fault, not the server's resources. */
+function isClientFault(error: unknown): boolean {
   if (error instanceof InspectionFailure) return true
   return error instanceof Refusal && !['unavailable', 'storage-full', 'capacity-reached'].includes(error.code)
 }
 
-function isOfLedger(error: unknown): boolean {
+function isLedgerFault(error: unknown): boolean {
   return error instanceof Refusal && error.cause instanceof LedgerUnavailable
 }
 
-/** `null` for a client that names nothing. It leads to the deletion key, so nothing of it is logged or told. */
+/** `null` when absent. The deletion key can be derived from the value: never log it or include it in a response. */
 function idempotencyKeyOf({ header }: UploadRequest): string | null {
-  const sent = header(IDEMPOTENCY_HEADER.toLowerCase())
-  if (sent === undefined) return null
-  if (IDEMPOTENCY_PATTERN.test(sent)) return sent
-  throw new Refusal('bad-idempotency-key', 'Idempotency-Key must be 22 to 255 visible characters.')
+  const key = header(IDEMPOTENCY_HEADER.toLowerCase())
+  if (key === undefined) return null
+  if (IDEMPOTENCY_PATTERN.test(key)) return key
+  throw new Refusal('bad-idempotency-key', 'Idempotency-Key must be 22 to 255 visible ASCII characters.')
 }
 
-/** An operator's proxy may want other schemes of `Authorization`. */
-function shownBy({ header }: UploadRequest): Credentials {
+/** Ignores other schemes of `Authorization`: the operator's proxy may use them. */
+function credentialsOf({ header }: UploadRequest): Credentials {
   return { solution: header(SOLUTION_HEADER.toLowerCase()), pass: bearerOf(header('authorization')) }
 }
 
-/** Nothing is known of a body in chunks. */
+/** Upper bound from Content-Length; empty for a chunked body. */
 function announced({ header }: UploadRequest): { maxBytes?: number } {
   const length = header('content-length')
   return length !== undefined && /^\d{1,15}$/.test(length) ? { maxBytes: Number(length) } : {}

@@ -1,24 +1,24 @@
-/** The document of the interface: how it is found, how it reads, and that it says no more than what is answered. */
+/** The API description: how it is discovered, its content, and that every documented response occurs. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ApiDocument } from '../../../src/openapi.ts'
 import { unseen } from './document.ts'
-import { isOneServer, needsOwnCoding, visit, visitsTo, type World } from './host.ts'
+import { isOneServer, needsOwnCompression, visit, visitsTo, type World } from './host.ts'
 import { checkPage } from './rules.ts'
 
-/** What a server in front of the host answers itself: it passes on no request that is broken, or slow. */
-const ANSWERED_IN_FRONT = /^(upload 408|anywhere (400|408|417|431))/
+/** Responses that a proxy sends itself, because it does not forward broken or slow requests. */
+const ANSWERED_BY_PROXY = /^(upload 408|anywhere (400|408|417|431))/
 
-/** It takes one server to fill a line for sure. */
-const OF_ONE_SERVER = 'upload 503 busy'
+/** The test can only be sure to fill the queue of a single server. */
+const SINGLE_SERVER_ONLY = 'upload 503 busy'
 
 export function documentCases(world: World): void {
-  const codedHere = visitsTo(world, world.main, needsOwnCoding)
+  const withOwnCompression = visitsTo(world, world.main, needsOwnCompression)
   const onStrict = visitsTo(world, world.strict)
   const onMain = visitsTo(world, world.main)
 
-  it('serves the document under its own base URL, with a tag, to scripts of any site', async () => {
+  it('serves the OpenAPI document with the base URL of the host, an ETag and CORS for any site', async () => {
     for (const hostOf of [world.main, world.strict]) {
       const me = await visit(world, hostOf)
       const answer = await me.get('/openapi.json', { Origin: 'https://anybody.example' })
@@ -34,7 +34,7 @@ export function documentCases(world: World): void {
     }
   })
 
-  codedHere('serves the document compressed to whoever takes that, each with its own tag', async (me) => {
+  withOwnCompression('serves compressed variants of the document, each with its own ETag', async (me) => {
     const plain = await me.get('/openapi.json')
     assert.equal(plain.headers.get('Content-Encoding'), null)
     const tags = [plain.headers.get('ETag')]
@@ -50,8 +50,8 @@ export function documentCases(world: World): void {
       assert.ok(answer.body.length < plain.body.length / 4, `${answer.body.length} of ${plain.body.length}`)
       const etag = answer.headers.get('ETag')!
       tags.push(etag)
-      const asked = { 'Accept-Encoding': accepted, 'If-None-Match': etag }
-      assert.equal((await me.get('/openapi.json', asked)).status, 304)
+      const headers = { 'Accept-Encoding': accepted, 'If-None-Match': etag }
+      assert.equal((await me.get('/openapi.json', headers)).status, 304)
       assert.equal((await me.get('/openapi.json', { 'If-None-Match': etag })).status, 200)
     }
     assert.equal(new Set(tags).size, 3)
@@ -59,14 +59,14 @@ export function documentCases(world: World): void {
     assert.equal(none.headers.get('Content-Encoding'), null)
   })
 
-  onStrict('says the limits that the service is set to', async (me) => {
+  onStrict('documents the configured limits', async (me) => {
     const document: ApiDocument = (await me.get('/openapi.json')).json()
     const { description } = document.paths['/api/upload']!.post!
     assert.match(description!, /\b4000 bytes\b/)
-    assert.match(description!, /\b2 images in a UTC day\b/)
+    assert.match(description!, /\b2 images per UTC day\b/)
   })
 
-  onMain('leads from the home page to the document, the reference and the catalog', async (me) => {
+  onMain('links from the home page to the document, the reference and the catalog', async (me) => {
     for (const path of ['/', '/openapi.json', '/api']) {
       const link = (await me.request('HEAD', path)).headers.get('Link') ?? ''
       assert.match(link, /<\/openapi\.json>; rel="service-desc"/)
@@ -88,36 +88,39 @@ export function documentCases(world: World): void {
     }
   })
 
-  onMain('explains every operation and code on the page, and leads there from refusals', async (me) => {
-    const document: ApiDocument = (await me.get('/openapi.json')).json()
-    const page = await me.get('/api')
-    checkPage(page, 200)
-    assert.match(page.text, /<html lang="en"/)
-    for (const [path, item] of Object.entries(document.paths)) {
-      for (const [method, { operationId, 'x-codeSamples': samples = [] }] of Object.entries(item)) {
-        assert.ok(page.text.includes(`id="${operationId}"`), operationId)
-        assert.ok(page.text.includes(`<code>${method.toUpperCase()} ${path}</code>`), path)
-        for (const { label } of samples)
-          assert.ok(page.text.includes(`<figcaption>${label}</figcaption>`), label)
+  onMain(
+    'lists every operation and error code in the reference, to which problem details link',
+    async (me) => {
+      const document: ApiDocument = (await me.get('/openapi.json')).json()
+      const page = await me.get('/api')
+      checkPage(page, 200)
+      assert.match(page.text, /<html lang="en"/)
+      for (const [path, item] of Object.entries(document.paths)) {
+        for (const [method, { operationId, 'x-codeSamples': samples = [] }] of Object.entries(item)) {
+          assert.ok(page.text.includes(`id="${operationId}"`), operationId)
+          assert.ok(page.text.includes(`<code>${method.toUpperCase()} ${path}</code>`), path)
+          for (const { label } of samples)
+            assert.ok(page.text.includes(`<figcaption>${label}</figcaption>`), label)
+        }
       }
-    }
-    const refusals = [
-      await me.post({ contentType: 'text/plain', body: Buffer.from('x') }),
-      await me.get('/raw/AAAAAAAAAAA'),
-      await me.remove('x'),
-      await me.request('PUT', '/api/upload'),
-    ]
-    for (const refusal of refusals) {
-      const to = new URL(refusal.json().type, me.host.baseUrl)
-      assert.equal(to.pathname, '/api')
-      assert.equal(to.hash, `#${refusal.json().error}`)
-      assert.ok(page.text.includes(`id="${to.hash.slice(1)}"`), to.hash)
-    }
-    const ids = [...page.text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
-    assert.equal(new Set(ids).size, ids.length, 'no anchor stands twice')
-  })
+      const refusals = [
+        await me.post({ contentType: 'text/plain', body: Buffer.from('x') }),
+        await me.get('/raw/AAAAAAAAAAA'),
+        await me.remove('x'),
+        await me.request('PUT', '/api/upload'),
+      ]
+      for (const refusal of refusals) {
+        const to = new URL(refusal.json().type, me.host.baseUrl)
+        assert.equal(to.pathname, '/api')
+        assert.equal(to.hash, `#${refusal.json().error}`)
+        assert.ok(page.text.includes(`id="${to.hash.slice(1)}"`), to.hash)
+      }
+      const ids = [...page.text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+      assert.equal(new Set(ids).size, ids.length, 'anchors are unique')
+    },
+  )
 
-  onMain('offers every way in from the foot of the page', async (me) => {
+  onMain('links to the tools and the API in the page footer', async (me) => {
     const home = await me.get('/')
     assert.match(home.text, /<footer[\s\S]*<a href="\/tools">[\s\S]*<a href="\/api">[\s\S]*<\/footer>/)
     const page = await me.get('/tools')
@@ -136,7 +139,7 @@ export function documentCases(world: World): void {
     }
   })
 
-  onMain('tells programs that read prose how to upload, at this instance', async (me) => {
+  onMain('serves upload instructions for AI agents, with the base URL of the host', async (me) => {
     const guide = await me.get('/llms.txt')
     assert.match(guide.headers.get('Content-Type') ?? '', /^text\/plain/)
     assert.ok(guide.text.includes(`curl -sS -F file=@picture.png ${me.host.baseUrl}/api/upload`))
@@ -144,20 +147,21 @@ export function documentCases(world: World): void {
   })
 }
 
-/** A last case: everything that the document names was answered. */
-export function documentIsWhole(world: World): void {
+/** The last case: every documented response has occurred. */
+export function documentIsCovered(world: World): void {
   const onMain = visitsTo(world, world.main)
 
-  onMain('was answered in every way that the document names', async (me, t) => {
-    if (me.host.operator === undefined) return t.skip('does not apply: no operator’s command')
+  onMain('has sent every documented response', async (me, t) => {
+    if (me.host.operator === undefined) return t.skip('does not apply: this host has no operator command')
     if (me.host.isEdge || me.host.isDiskSound) {
-      return t.skip('does not apply: no disk fails, so not every answer comes')
+      return t.skip('does not apply: without disk faults, some responses never occur')
     }
     const document: ApiDocument = (await me.get('/openapi.json')).json()
     const missing = unseen(document, world.seen).filter(
       (name) =>
-        (me.host.direct || !ANSWERED_IN_FRONT.test(name)) && (isOneServer(me.host) || name !== OF_ONE_SERVER),
+        (me.host.direct || !ANSWERED_BY_PROXY.test(name)) &&
+        (isOneServer(me.host) || name !== SINGLE_SERVER_ONLY),
     )
-    assert.deepEqual(missing, [], 'documented in src/openapi.ts, and no case had it')
+    assert.deepEqual(missing, [], 'documented in src/openapi.ts, but no case produced it')
   })
 }

@@ -1,4 +1,4 @@
-/** Browsers on other sites (Fetch Metadata), and origins that are allowed (CORS). */
+/** Cross-site requests (Fetch Metadata) and allowed origins (CORS). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -12,17 +12,17 @@ export function browserCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const onStrict = visitsTo(world, world.strict)
 
-  const strangers: Record<string, Record<string, string>> = {
+  const crossSite: Record<string, Record<string, string>> = {
     'a script on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors', Origin: EVIL },
     'a form on another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', Origin: EVIL },
     'a hidden frame': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', Origin: 'null' },
-    'another host of its own site': { 'Sec-Fetch-Site': 'same-site', Origin: EVIL },
+    'another host of the same site': { 'Sec-Fetch-Site': 'same-site', Origin: EVIL },
     'another site without an Origin': { 'Sec-Fetch-Site': 'cross-site' },
     'an old browser on another site': { Origin: EVIL },
-    'an old browser that hides where it is': { Origin: 'null' },
+    'an old browser with an opaque origin': { Origin: 'null' },
   }
-  for (const [name, headers] of Object.entries(strangers)) {
-    onMain(`refuses ${name}: 403 cross-site`, async (me) => {
+  for (const [name, headers] of Object.entries(crossSite)) {
+    onMain(`refuses ${name} with 403 cross-site`, async (me) => {
       const answer = await me.upload(gif(), headers)
       checkProblem(answer, 403, 'cross-site')
       assert.equal(answer.headers.get('Access-Control-Allow-Origin'), null)
@@ -31,19 +31,19 @@ export function browserCases(world: World): void {
     })
   }
 
-  onMain('takes uploads from its own pages, and from what is no browser', async (me) => {
+  onMain('accepts uploads from its own pages and from non-browser clients', async (me) => {
     const own = new URL(me.host.baseUrl).origin
-    const friends: Record<string, string>[] = [
+    const accepted: Record<string, string>[] = [
       {},
       { Origin: own },
       { 'Sec-Fetch-Site': 'same-origin', Origin: own },
       { 'Sec-Fetch-Site': 'same-origin' },
       { 'Sec-Fetch-Site': 'none' },
     ]
-    for (const headers of friends) assert.equal((await me.upload(gif(), headers)).status, 201)
+    for (const headers of accepted) assert.equal((await me.upload(gif(), headers)).status, 201)
   })
 
-  onStrict('lets an allowed origin upload and read every answer', async (me) => {
+  onStrict('lets an allowed origin upload and read every response', async (me) => {
     const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors', Origin: FRIEND }
     const answers = [
       await me.upload(gif(), headers),
@@ -66,7 +66,7 @@ export function browserCases(world: World): void {
     }
   })
 
-  it('refuses every origin but those allowed', async () => {
+  it('refuses all other origins', async () => {
     for (const origin of [
       EVIL,
       'http://friend.example',
@@ -81,7 +81,7 @@ export function browserCases(world: World): void {
     }
   })
 
-  onStrict('answers the preflight of an allowed origin', async (me) => {
+  onStrict('answers CORS preflights of allowed origins only', async (me) => {
     const preflight = (origin: string) =>
       me.request('OPTIONS', '/api/upload', {
         headers: {

@@ -1,4 +1,4 @@
-/** Proof of work before an upload, where the operator turned it on, and passes that stand for it. */
+/** Proof of work before an upload, if the operator enabled it, and passes that replace it. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { solve as solveWithClient } from '../../../src/client/api/challenge.ts'
@@ -19,10 +19,10 @@ export function challengeCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const onChallenging = visitsTo(world, world.challenging)
 
-  /** Somebody who has made the uploads that no challenge is asked for. */
+  /** A visitor who has used up the uploads that need no challenge. */
   async function visitor(): Promise<Visitor> {
     const me = await visit(world, world.challenging)
-    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) await me.store()
+    for (let i = 0; i < UNCHALLENGED_UPLOADS; i++) await me.store()
     return me
   }
 
@@ -38,59 +38,62 @@ export function challengeCases(world: World): void {
     world.keys.add(answer.json().key)
   }
 
-  onMain('has none of it where the operator did not turn it on', async (me) => {
+  onMain('returns 404 for challenges and passes when challenges are disabled', async (me) => {
     for (const path of ['/api/challenge', '/api/challenge?for=pass', '/api/pass']) {
       checkProblem(await me.get(path), 404, 'not-found')
       checkProblem(await me.request('POST', path), 404, 'not-found')
     }
     checkPage(await me.get('/pass'), 404)
-    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) await me.store()
+    for (let i = 0; i < UNCHALLENGED_UPLOADS; i++) await me.store()
     const shown: Record<string, string>[] = [{}, { [SOLUTION]: 'x' }, bearer('x')]
     for (const headers of shown) await stored(await me.upload(gif(), headers))
   })
 
-  onChallenging('takes five uploads of an address, then a solution for each, once', async (me) => {
-    const ask = () => me.get('/api/challenge', { Origin: 'https://friend.example' })
-    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) {
-      const ahead = await ask()
-      assert.equal(ahead.status, 204)
-      assert.equal(ahead.headers.get('Access-Control-Allow-Origin'), 'https://friend.example')
-      await me.store()
-    }
-    const refused = await me.upload(gif())
-    const first = challengeIn(refused)
-    assert.equal(refused.headers.get('X-RateLimit-Remaining'), '95')
-    checkPage(await me.upload(gif(), { Accept: 'text/html' }), 403)
-    const ahead = await ask()
-    assert.equal(ahead.status, 200, ahead.text)
-    assert.notEqual(ahead.json().token, first.token)
-    const solution = await solve(ahead.json())
-    const everybody = [me, await visitor(), await visitor()]
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, nth) => everybody[nth % 3]!.upload(gif(), { [SOLUTION]: solution })),
-    )
-    const [only, ...more] = answers.filter(({ status }) => status === 201)
-    assert.equal(more.length, 0)
-    await stored(only!)
-    for (const answer of answers) if (answer !== only) challengeIn(answer)
-    const left = await Promise.all(everybody.map((each) => each.remaining()))
-    assert.deepEqual(left.sort(), [94, 95, 95], 'a refused upload takes no place')
-    const preflight = await me.request('OPTIONS', '/api/upload', {
-      headers: { Origin: 'https://friend.example' },
-    })
-    assert.match(
-      preflight.headers.get('Access-Control-Allow-Headers') ?? '',
-      /Authorization, Challenge-Solution/,
-    )
-  })
+  onChallenging(
+    'accepts five uploads per address, then requires a solution per upload and accepts it once',
+    async (me) => {
+      const ask = () => me.get('/api/challenge', { Origin: 'https://friend.example' })
+      for (let i = 0; i < UNCHALLENGED_UPLOADS; i++) {
+        const next = await ask()
+        assert.equal(next.status, 204)
+        assert.equal(next.headers.get('Access-Control-Allow-Origin'), 'https://friend.example')
+        await me.store()
+      }
+      const refused = await me.upload(gif())
+      const first = challengeIn(refused)
+      assert.equal(refused.headers.get('X-RateLimit-Remaining'), '95')
+      checkPage(await me.upload(gif(), { Accept: 'text/html' }), 403)
+      const next = await ask()
+      assert.equal(next.status, 200, next.text)
+      assert.notEqual(next.json().token, first.token)
+      const solution = await solve(next.json())
+      const visitors = [me, await visitor(), await visitor()]
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => visitors[i % 3]!.upload(gif(), { [SOLUTION]: solution })),
+      )
+      const [only, ...more] = answers.filter(({ status }) => status === 201)
+      assert.equal(more.length, 0)
+      await stored(only!)
+      for (const answer of answers) if (answer !== only) challengeIn(answer)
+      const left = await Promise.all(visitors.map((each) => each.remaining()))
+      assert.deepEqual(left.sort(), [94, 95, 95], 'a refused upload does not count')
+      const preflight = await me.request('OPTIONS', '/api/upload', {
+        headers: { Origin: 'https://friend.example' },
+      })
+      assert.match(
+        preflight.headers.get('Access-Control-Allow-Headers') ?? '',
+        /Authorization, Challenge-Solution/,
+      )
+    },
+  )
 
-  it('takes no solution that is forged', async () => {
+  it('refuses forged solutions and passes', async () => {
     const me = await visitor()
     const challenge = challengeIn(await me.upload(gif()))
     const solution = await solve(challenge)
     const [token, answers] = solution.split(':') as [string, string]
     const fields = token.split('.')
-    const withField = (nth: number, value: string) => fields.with(nth, value).join('.')
+    const withField = (i: number, value: string) => fields.with(i, value).join('.')
     const elsewhere = createTokens({
       ledger: { daySalt: async () => new Uint8Array(32) },
       hashes: nodeHashes,
@@ -105,7 +108,7 @@ export function challengeCases(world: World): void {
       token,
       ':',
       'x'.repeat(4000),
-      // Less work, more time, another id, no signature.
+      // Less work, a later expiry, another ID, a wrong signature.
       `${withField(3, '1')}:${answers}`,
       `${withField(4, '1')}:${answers}`,
       `${withField(2, `${Number(fields[2]) + 100}`)}:${answers}`,
@@ -119,20 +122,20 @@ export function challengeCases(world: World): void {
     const pass = (await elsewhere.pass()).pass
     for (const sent of [pass, 'x', token]) challengeIn(await me.upload(gif(), bearer(sent)))
     assert.equal(await me.remaining(), 95)
-    // None of that used it up.
+    // The genuine solution is still unused.
     await stored(await me.upload(gif(), { [SOLUTION]: solution }))
   })
 
-  it('counts what is worth nothing as a refused upload, and not what shows nothing', async () => {
+  it('counts an upload with an invalid solution or pass as refused, but not one without any', async () => {
     const me = await visitor()
-    for (let nth = 0; nth < 35; nth++) challengeIn(await me.upload(gif()))
-    for (let nth = 0; nth < 30; nth++) {
-      challengeIn(await me.upload(gif(), nth % 2 ? bearer('x') : { [SOLUTION]: 'x' }))
+    for (let i = 0; i < 35; i++) challengeIn(await me.upload(gif()))
+    for (let i = 0; i < 30; i++) {
+      challengeIn(await me.upload(gif(), i % 2 ? bearer('x') : { [SOLUTION]: 'x' }))
     }
     checkProblem(await me.upload(gif(), bearer('x')), 429, 'too-many-refusals')
   })
 
-  onChallenging('takes nothing for a pass but the solution of a challenge for it', async (me) => {
+  onChallenging('issues a pass only for a solved pass challenge', async (me) => {
     const ask = (headers = {}) => me.request('POST', '/api/pass', { headers })
     const challenge = challengeIn(await ask())
     challengeIn(await ask({ [SOLUTION]: `${challenge.token}:0,0,0,0` }))
@@ -145,7 +148,7 @@ export function challengeCases(world: World): void {
     assert.equal((await me.request('POST', '/pass')).status, 405)
   })
 
-  onChallenging('gives a pass that is good for uploads of any address', async (me) => {
+  onChallenging('issues a pass that is valid for uploads from any address', async (me) => {
     const solution = await solve((await me.get('/api/challenge?for=pass')).json())
     const answer = await me.request('POST', '/api/pass', { headers: { [SOLUTION]: solution } })
     assert.equal(answer.status, 201, answer.text)
@@ -155,13 +158,13 @@ export function challengeCases(world: World): void {
     assert.ok(Math.abs((Date.parse(expires) - Date.now()) / 3_600_000 - 24) < 0.1)
     challengeIn(await me.request('POST', '/api/pass', { headers: { [SOLUTION]: solution } }))
     for (const each of [await visitor(), await visitor()]) {
-      for (let nth = 0; nth < 2; nth++) await stored(await each.upload(gif(), bearer(pass)))
+      for (let i = 0; i < 2; i++) await stored(await each.upload(gif(), bearer(pass)))
       challengeIn(await each.upload(gif(), bearer(pass.replace(/.$/, (last) => (last === '0' ? '1' : '0')))))
       challengeIn(await each.upload(gif(), { Authorization: `Basic ${pass}` }))
     }
   })
 
-  onChallenging('says what a pass is on a page of its own, in the person’s language', async (me) => {
+  onChallenging('explains passes on a page in the visitor’s language', async (me) => {
     for (const [language, title] of [
       ['en', 'A pass for your tools'],
       ['de', 'Ein Pass für deine Programme'],
@@ -173,23 +176,23 @@ export function challengeCases(world: World): void {
     }
   })
 
-  onChallenging('counts stored images only among the first five', async (me) => {
-    for (let nth = 0; nth <= UNCHALLENGED_UPLOADS; nth++) {
+  onChallenging('does not count refused uploads towards the first five', async (me) => {
+    for (let i = 0; i <= UNCHALLENGED_UPLOADS; i++) {
       checkProblem(await me.upload(Buffer.from('no image')), 415, 'unsupported-type')
     }
-    for (let nth = 0; nth < UNCHALLENGED_UPLOADS; nth++) await me.store()
+    for (let i = 0; i < UNCHALLENGED_UPLOADS; i++) await me.store()
     challengeIn(await me.upload(gif()))
   })
 }
 
-/** As the client does it; light work (see `host.ts`) without a task on another thread for each of thousands of tries. */
+/** Solves as the client does. Easy challenges (see `host.ts`) are hashed inline, without a thread pool task per attempt. */
 async function solve(puzzle: Puzzle): Promise<string> {
   if (IS_WHOLE) return solveWithClient(puzzle)
   const isAnswer = await checkerOf(puzzle, nodeHashes.pbkdf2)
   const found: number[] = []
-  for (let nth = 0; nth < puzzle.answers; nth++) {
+  for (let i = 0; i < puzzle.answers; i++) {
     let counter = 0
-    while (!(await isAnswer(nth, counter))) counter++
+    while (!(await isAnswer(i, counter))) counter++
     found.push(counter)
   }
   return `${puzzle.token}:${found.join(',')}`

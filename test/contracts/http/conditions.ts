@@ -1,4 +1,4 @@
-/** Conditional requests and ranges of /raw/<id> (RFC 9110, 13 and 14). */
+/** Conditional and range requests of /raw/<id> (RFC 9110, 13 and 14). */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -18,7 +18,7 @@ export function conditionCases(world: World): void {
     return { me, path: `/raw/${upload.id}`, bytes: upload.bytes, etag: `"${sha256Of(upload.bytes)}"` }
   }
 
-  it('answers 304 to an If-None-Match that matches, weakly compared', async () => {
+  it('returns 304 when If-None-Match matches by weak comparison', async () => {
     const { me, path, etag } = await image()
     const matching = [
       etag,
@@ -39,13 +39,13 @@ export function conditionCases(world: World): void {
         assert.ok([null, String(SIZE)].includes(headers.get('Content-Length')))
       }
     }
-    // nginx takes one line of it at most.
+    // nginx accepts only one such header line.
     if (!me.host.direct) return
     const lines = await me.get(path, { 'If-None-Match': [OTHER, etag] })
-    assert.equal(lines.status, 304, 'over two lines')
+    assert.equal(lines.status, 304, 'split over two header lines')
   })
 
-  it('answers 200 to an If-None-Match that does not match', async () => {
+  it('returns 200 when If-None-Match does not match', async () => {
     const { me, path, bytes, etag } = await image()
     const bare = etag.slice(1, -1)
     for (const value of [
@@ -63,7 +63,7 @@ export function conditionCases(world: World): void {
     }
   })
 
-  it('answers 412 to an If-Match that does not match', async () => {
+  it('returns 412 when If-Match does not match', async () => {
     const { me, path, etag } = await image()
     for (const value of [OTHER, `W/${etag}`]) {
       const answer = await me.get(path, { 'If-Match': value })
@@ -76,7 +76,7 @@ export function conditionCases(world: World): void {
     }
   })
 
-  it('looks at If-None-Match before Range', async () => {
+  it('evaluates If-None-Match before Range', async () => {
     const { me, path, etag } = await image()
     assert.equal((await me.get(path, { 'If-None-Match': etag, Range: 'bytes=0-9' })).status, 304)
     assert.equal((await me.get(path, { 'If-None-Match': etag, Range: 'bytes=5000-' })).status, 304)
@@ -97,11 +97,11 @@ export function conditionCases(world: World): void {
     ['bytes=0-99999999999999999999999999', 0, 999],
     ['bytes=-99999999999999999999999999', 0, 999],
     ['bytes=007-009', 7, 9],
-    // Units are compared without case (RFC 9110, 14.1).
+    // Range units are case-insensitive (RFC 9110, 14.1).
     ['BYTES=0-1', 0, 1],
   ]
   for (const [range, first, last] of satisfiable) {
-    it(`answers 206 to ${range}`, async () => {
+    it(`returns 206 for ${range}`, async () => {
       const { me, path, bytes, etag } = await image()
       const whole = await me.get(path)
       const part = await me.get(path, { Range: range })
@@ -111,7 +111,7 @@ export function conditionCases(world: World): void {
       assert.deepEqual(part.body, bytes.subarray(first, last + 1))
       assert.equal(part.headers.get('ETag'), etag)
       for (const [name, value] of whole.headers) {
-        // Repr-Digest is of the whole, also here (RFC 9530, 3).
+        // Repr-Digest covers the whole representation, even in a 206 response (RFC 9530, 3).
         if (!['content-length', 'date', 'x-request-id'].includes(name)) {
           assert.equal(part.headers.get(name), value, name)
         }
@@ -120,7 +120,7 @@ export function conditionCases(world: World): void {
   }
 
   for (const range of ['bytes=1000-', 'bytes=1000-1001', 'bytes=-0', 'bytes=99999999999999999999999-']) {
-    it(`answers 416 to ${range}`, async () => {
+    it(`returns 416 for ${range}`, async () => {
       const { me, path } = await image()
       const answer = await me.get(path, { Range: range })
       checkProblem(answer, 416, /./)
@@ -132,7 +132,7 @@ export function conditionCases(world: World): void {
   const ignored = ['bytes=0-1,3-4', 'bytes=0-1, 0-1', 'bytes=5-4', 'bytes=a-b', 'bytes=', 'bytes=-', 'bytes']
   ignored.push('items=0-1', 'bytes=0-1-2', 'bytes=+0-1', 'bytes=0x0-1', 'bytes=1.5-2', 'bytes=--1', '0-1', '')
   for (const range of ignored) {
-    it(`answers the whole to '${range}'`, async () => {
+    it(`returns the whole image for '${range}'`, async () => {
       const { me, path, bytes } = await image()
       const answer = await me.get(path, { Range: range })
       assert.equal(answer.status, 200)
@@ -141,7 +141,7 @@ export function conditionCases(world: World): void {
     })
   }
 
-  it('answers a range only if If-Range is the strong tag', async () => {
+  it('returns a range only if If-Range is the strong ETag', async () => {
     const { me, path, bytes, etag } = await image()
     const part = await me.get(path, { Range: 'bytes=1-2', 'If-Range': etag })
     assert.equal(part.status, 206)
@@ -166,7 +166,7 @@ export function conditionCases(world: World): void {
     }
   })
 
-  it('answers ranges of a download and of the other address', async () => {
+  it('supports ranges for downloads and for the URL with the extension', async () => {
     const { me, path, bytes } = await image()
     for (const address of [`${path}?dl=1`, `${path}.gif`]) {
       const part = await me.get(address, { Range: 'bytes=-3' })
@@ -175,9 +175,9 @@ export function conditionCases(world: World): void {
     }
   })
 
-  onMain('puts a large image together from ranges', async (me) => {
+  onMain('reassembles a large image from overlapping ranges', async (me) => {
     const { id, bytes } = await me.store(gif({ size: 3_000_000 }))
-    // As Signal asks: each overlaps the one before.
+    // As Signal requests images: each range overlaps the previous one.
     const pieces: Buffer[] = []
     for (let at = 0; at < bytes.length; at += 700_001) {
       const first = Math.max(0, at - 500)
@@ -189,7 +189,7 @@ export function conditionCases(world: World): void {
     assert.ok((await me.get(`/raw/${id}`)).body.equals(bytes))
   })
 
-  onMain('survives a reader that leaves half-way', async (me) => {
+  onMain('survives a client that disconnects midway', async (me) => {
     const { id, bytes } = await me.store(gif({ size: 5_000_000 }))
     for (let i = 0; i < 10; i++) {
       const answer = await fetch(`${me.host.url}/raw/${id}`, { headers: { Connection: 'close' } })

@@ -1,16 +1,16 @@
-/** DELETE /api/delete?key=<key>, and the page that asks first. */
+/** DELETE /api/delete?key=<key> and its confirmation page. */
 import assert from 'node:assert/strict'
 import { gif } from '../../support/images/tiny-images.ts'
 import { type Visitor, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
-/** 43 characters that no key is. */
+/** A well-formed key of no image. */
 const UNKNOWN = 'A'.repeat(43)
 
 export function deleteCases(world: World): void {
   const onMain = visitsTo(world, world.main)
 
-  onMain('deletes by key, once and for good', async (me) => {
+  onMain('deletes an image by its key, permanently', async (me) => {
     const { id, key, delete: address } = await me.store()
     const { pathname, search } = new URL(address)
     const answer = await me.request('DELETE', pathname + search)
@@ -23,13 +23,13 @@ export function deleteCases(world: World): void {
     checkRefused(await me.remove(key), 404, 'unknown-key')
   })
 
-  onMain('refuses a missing key: 400 missing-key', async (me) => {
+  onMain('returns 400 missing-key without a key', async (me) => {
     for (const query of ['', '?', '?key', '?key=', '?KEY=x', '?id=x']) {
       checkRefused(await me.request('DELETE', `/api/delete${query}`), 400, 'missing-key')
     }
   })
 
-  onMain('refuses a key that is not the one: 404 unknown-key, and the image stays', async (me) => {
+  onMain('returns 404 unknown-key for a wrong key and keeps the image', async (me) => {
     const { id, key, bytes } = await me.store()
     const other = await me.store()
     const last = key.at(-1) === 'a' ? 'b' : 'a'
@@ -44,7 +44,7 @@ export function deleteCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${id}`)).body, bytes)
   })
 
-  onMain('deletes once when many ask at the same time', async (me) => {
+  onMain('handles concurrent deletions of the same image', async (me) => {
     const { id, key } = await me.store()
     const answers = await Promise.all(Array.from({ length: 20 }, () => me.remove(key)))
     const done = answers.filter(({ status }) => status === 200)
@@ -53,7 +53,7 @@ export function deleteCases(world: World): void {
     assert.equal((await me.get(`/raw/${id}`)).status, 404)
   })
 
-  onMain('never deletes by GET or HEAD, and asks on GET', async (me) => {
+  onMain('never deletes on GET or HEAD, and shows a confirmation page on GET', async (me) => {
     const { id, key } = await me.store()
     const path = `/api/delete?key=${key}`
     const page = await me.get(path, { Accept: 'text/html' })
@@ -70,7 +70,7 @@ export function deleteCases(world: World): void {
     assert.equal((await me.get(`/raw/${id}`)).status, 200, 'still there')
   })
 
-  onMain('shows a page for any address of deletion that is opened', async (me) => {
+  onMain('shows a page for any deletion URL that is opened', async (me) => {
     for (const query of ['', '?key=', `?key=${UNKNOWN}`, '?key="><script>alert(1)</script>', '?key=%']) {
       const page = await me.get(`/api/delete${query}`, { Accept: 'text/html' })
       assert.ok(page.status < 500)
@@ -79,7 +79,7 @@ export function deleteCases(world: World): void {
     }
   })
 
-  onMain('deletes while others read, and no answer is cut', async (me) => {
+  onMain('does not truncate concurrent downloads of the deleted image', async (me) => {
     const upload = await me.store(gif({ size: 2_000_000 }))
     const readers = Array.from({ length: 10 }, () => readWhole(me, upload.id))
     const [deleted, ...read] = await Promise.all([me.remove(upload.key), ...readers])

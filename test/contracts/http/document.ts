@@ -1,7 +1,4 @@
-/**
- * Holds every answer against the document that its host serves: no operation, status, header, member or code that it
- * does not name.
- */
+/** Validates every response against the host's own OpenAPI document: operation, status, headers, body and error code. */
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
@@ -11,25 +8,25 @@ import { SHARE_PATH } from '../../../src/web/share-path.ts'
 import { type Answer, request } from '../../support/http.ts'
 
 export interface Documented {
-  /** Throws if the answer is not as documented. */
-  check(answer: Answer, asked: { method: string; path: string }): void
+  /** Throws if the response does not match the document. */
+  check(answer: Answer, requested: { method: string; path: string }): void
 }
 
-/** Statuses and codes that were seen, by operation: `upload 201`, `upload 415 not-multipart`. */
+/** Statuses and codes that occurred, by operation: `upload 201`, `upload 415 not-multipart`. */
 export type Seen = Set<string>
 
-/** Headers of a connection or of a server in between, which HTTP itself documents. */
-const OF_HTTP = new Set(
+/** Headers that HTTP itself or a proxy adds, and that the document does not list. */
+const HTTP_HEADERS = new Set(
   (
     'connection content-length content-type date keep-alive server transfer-encoding trailer ' +
     'via age x-varnish x-cache'
   ).split(' '),
 )
 
-/** What pages load: files, not operations. */
-const PAGE_FILES = /^\/(assets\/[\w.-]+|favicon\.ico|manifest\.webmanifest|service-worker\.js)$/
+/** Static assets, which are not operations. */
+const ASSETS = /^\/(assets\/[\w.-]+|favicon\.ico|manifest\.webmanifest|service-worker\.js)$/
 
-/** Where phones share to: the upload by another name, for the page's service worker. */
+/** The Web Share Target, an alias of the upload endpoint. */
 const ALIASES: Record<string, string> = { [SHARE_PATH]: UPLOAD_PATH }
 
 const ANYWHERE = 'anywhere'
@@ -46,13 +43,13 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
     pattern: patternOf(path, item),
   }))
 
-  /** The operation, or `null` for what the document leaves to `anywhere`. */
+  /** The documented operation. `null` if only the `anywhere` responses apply. */
   function operationOf(method: string, target: string): { pointer: string[]; operation: Operation } | null {
     const sent = target.split('?', 1)[0]!
     const pathname = ALIASES[sent] ?? sent
     const found = paths.find(({ pattern }) => pattern.test(pathname))
     const lower = method.toLowerCase()
-    // HEAD works wherever GET does.
+    // HEAD works wherever GET does, and is only documented where it differs.
     const name = lower === 'head' && !found?.item.head ? 'get' : lower
     const operation = found?.item[name as 'get']
     return found && operation ? { pointer: ['paths', found.path, name, 'responses'], operation } : null
@@ -62,7 +59,7 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
     check(answer, { method, path }) {
       const found = operationOf(method, path)
       const where = `${method} ${path.slice(0, 80)} → ${answer.status}`
-      if (found === null && answer.status < 400 && PAGE_FILES.test(path.split('?', 1)[0]!)) return
+      if (found === null && answer.status < 400 && ASSETS.test(path.split('?', 1)[0]!)) return
       const own = found?.operation.responses[answer.status]
       const response = own ?? document.components.responses[`${ANYWHERE}-${answer.status}`]
       assert.ok(response, `${where} is not in the document (src/openapi.ts)`)
@@ -80,8 +77,8 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
   function checkHeaders({ headers }: Answer, response: ApiResponse, where: string): void {
     const documented = Object.entries(response.headers ?? {})
     const names = new Set(documented.map(([name]) => name.toLowerCase()))
-    const unknown = [...headers.keys()].filter((name) => !names.has(name) && !OF_HTTP.has(name))
-    assert.deepEqual(unknown, [], `${where}: headers that the document (src/openapi.ts) does not name`)
+    const unknown = [...headers.keys()].filter((name) => !names.has(name) && !HTTP_HEADERS.has(name))
+    assert.deepEqual(unknown, [], `${where}: undocumented headers (see src/openapi.ts)`)
     for (const [name, { $ref }] of documented) {
       const value = headers.get(name)
       const { required = false, schema } = document.components.headers[$ref.split('/').at(-1)!]!
@@ -95,7 +92,7 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
     }
   }
 
-  /** The code, if it is a problem. */
+  /** Returns the error code of a problem. */
   function checkBody(
     { headers, body }: Answer,
     { content = {} }: ApiResponse,
@@ -105,15 +102,15 @@ export async function readDocument(url: string, seen: Seen): Promise<Documented>
   ): string | undefined {
     const type = headers.get('Content-Type')?.split(';', 1)[0]?.trim()
     if (type === undefined) {
-      assert.equal(body.length, 0, `${where}: a body without a type`)
+      assert.equal(body.length, 0, `${where}: a body without a Content-Type`)
       return undefined
     }
     const media: MediaType | undefined = content[type]
     assert.ok(media, `${where}: ${type} is not in the document (src/openapi.ts)`)
     if (isHead || body.length === 0 || !/[/+]json$/.test(type) || media.schema === undefined) return undefined
-    const told = decompressed(body, headers.get('Content-Encoding'))
-    const value = JSON.parse(told)
-    validate.body([...pointer, 'content', type, 'schema'], value, `${where}: ${told}`)
+    const text = decompressed(body, headers.get('Content-Encoding'))
+    const value = JSON.parse(text)
+    validate.body([...pointer, 'content', type, 'schema'], value, `${where}: ${text}`)
     return value.error
   }
 }
@@ -123,14 +120,14 @@ function decompressed(body: Buffer, coding: string | null): string {
   return (coding === 'gzip' ? gunzipSync(body) : body).toString()
 }
 
-/** Statuses and codes that the document names and no answer had. */
+/** Documented statuses and codes that did not occur. */
 export function unseen({ paths, components }: ApiDocument, seen: Seen): string[] {
   const operations = Object.values(paths).flatMap((item) => Object.entries(item))
   const answers = [
     ...operations.flatMap(([method, { operationId, responses }]) =>
       Object.entries(responses).map(([status, response]) => ({
         name: `${operationId} ${status}`,
-        // An answer to HEAD has no body to find it in.
+        // A response to HEAD has no body, and thus no code.
         codes: method === 'head' ? [] : codesOf(response),
       })),
     ),
@@ -148,7 +145,7 @@ function codesOf({ content = {} }: ApiResponse): string[] {
   return Object.keys(content['application/problem+json']?.examples ?? {})
 }
 
-/** Templates as patterns: parameters of the path bring their own. */
+/** Converts a path template to a pattern, using the patterns of its parameters. */
 function patternOf(path: string, item: ApiDocument['paths'][string]): RegExp {
   const parameters = Object.values(item).flatMap(({ parameters = [] }) => parameters)
   const source = path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, (_, name) => {
@@ -158,7 +155,7 @@ function patternOf(path: string, item: ApiDocument['paths'][string]): RegExp {
   return new RegExp(`^${source}$`)
 }
 
-/** By their text: hosts with the same settings have the same document, and its schemas take a while to compile. */
+/** Cached by document text: hosts with equal settings serve the same document, and compiling its schemas is slow. */
 const validatorsOf = new Map<string, ReturnType<typeof validators>>()
 
 function validators(document: ApiDocument) {

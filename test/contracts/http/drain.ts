@@ -1,4 +1,4 @@
-/** A refusal that comes before the body is sent must reach the client, not a reset. */
+/** A refusal before the body is complete must reach the client, instead of a connection reset. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { it } from 'node:test'
@@ -15,7 +15,7 @@ const HEAD =
 
 interface Case {
   name: string
-  /** Unit: MiB. Under the limit where the size is not what is refused. */
+  /** Within the size limit unless the case is about that limit. Unit: MiB. */
   size: number
   status: number
   error: string
@@ -30,14 +30,14 @@ export function drainCases(world: World): void {
   const paused = () => visit(world, world.paused)
   const without = () => withoutQuota(world)
   const cases: Case[] = [
-    { name: 'too large a file', size: 30, status: 413, error: 'file-too-large', ready: main },
-    { name: 'a used up quota', size: 20, status: 429, error: 'quota-exceeded', ready: without },
+    { name: 'an oversized file', size: 30, status: 413, error: 'file-too-large', ready: main },
+    { name: 'an exhausted quota', size: 20, status: 429, error: 'quota-exceeded', ready: without },
     { name: 'paused uploads', size: 20, status: 503, error: 'uploads-paused', ready: paused },
   ]
   for (const { name, size, status, error, ready } of cases) {
     const bodyBytes = size * MEGABYTE
     for (const chunked of [false, true]) {
-      it(`${name}: a client that sends it all before it reads gets its ${status}${chunked ? ', chunked' : ''}`, async () => {
+      it(`${name}: a client that reads only after sending everything receives ${status}${chunked ? ' (chunked)' : ''}`, async () => {
         const me = await ready()
         const talk = await converse(me.host.url)
         const piece = Buffer.alloc(MEGABYTE)
@@ -63,14 +63,14 @@ export function drainCases(world: World): void {
       })
     }
 
-    it(`${name}: fetch gets its ${status}`, async () => {
+    it(`${name}: fetch receives ${status}`, async () => {
       const me = await ready()
       for (let round = 0; round < extent(3, 1); round++) {
         const form = new FormData()
         form.append('file', new Blob([new Uint8Array(bodyBytes)]), 'a.gif')
         const answer = await fetch(`${me.host.url}/api/upload`, {
           method: 'POST',
-          // A connection of its own: one that was idle may be ended by the host as the next request begins (RFC 9112, 9.3.1).
+          // A new connection: the host may close an idle one just as the next request starts (RFC 9112, 9.3.1).
           headers: { ...identity(me), Connection: 'close' },
           body: form,
         })
@@ -79,27 +79,27 @@ export function drainCases(world: World): void {
       }
     })
 
-    it(`${name}: curl gets its ${status}`, async (t) => {
+    it(`${name}: curl receives ${status}`, async (t) => {
       const me = await ready()
       const [who] = Object.entries(identity(me))
       const words = ['-sS', '-F', 'file=@-;filename=a.gif', '-w', '\n%{http_code}']
       if (who) words.push('-H', who.join(': '))
       const ran = await curl([...words, `${me.host.url}/api/upload`], Buffer.alloc(bodyBytes))
-      if (ran === null) return t.skip('curl is not on this machine')
+      if (ran === null) return t.skip('curl is not installed')
       const [body, code] = [ran.slice(0, -4), ran.slice(-3)]
       assert.equal(code, String(status))
       assert.equal(JSON.parse(body).error, error)
     })
   }
 
-  onPaused('serves others while one is drained', async (me) => {
+  onPaused('serves other requests while it drains a body', async (me) => {
     const talk = await converse(me.host.url)
     await talk.write(requestHead(me, `Content-Length: ${20 * MEGABYTE}`) + HEAD)
     assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200)
     talk.close()
   })
 
-  direct('does not read an endless body for ever', async (me) => {
+  direct('stops reading an endless body', async (me) => {
     const talk = await converse(me.host.url)
     await talk.write(requestHead(me, 'Transfer-Encoding: chunked'))
     await talk.write(`${HEAD.length.toString(16)}\r\n${HEAD}\r\n`)
@@ -115,7 +115,7 @@ export function drainCases(world: World): void {
     })
     await assert.rejects(pour)
     await talk.closed
-    assert.ok(!isStuck, 'it neither reads on nor ends the connection')
+    assert.ok(!isStuck, 'it neither continues to read nor closes the connection')
   })
 }
 
@@ -129,7 +129,7 @@ function identity(me: Visitor): Record<string, string> {
   return me.host.clientHeader ? { [me.host.clientHeader]: me.address } : {}
 }
 
-/** `length`: the line that says it. */
+/** `length`: the Content-Length or Transfer-Encoding line. */
 function requestHead(me: Visitor, length: string): string {
   return uploadHead(me, `Content-Type: multipart/form-data; boundary=b\r\n${length}\r\n`)
 }
@@ -140,7 +140,7 @@ async function withoutQuota(world: World): Promise<Visitor> {
   return me
 }
 
-/** What curl prints, or `null` if there is no curl. */
+/** The output of curl, or `null` if curl is not installed. */
 function curl(words: string[], input: Buffer): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const child = execFile('curl', words, (error, stdout, stderr) => {
@@ -148,7 +148,7 @@ function curl(words: string[], input: Buffer): Promise<string | null> {
       else if ((error as NodeJS.ErrnoException).code === 'ENOENT') resolve(null)
       else reject(new Error(`curl: ${stderr}`, { cause: error }))
     })
-    // The status is asserted on; a pipe that curl stops reading is no failure of its own.
+    // Ignores a broken pipe, since curl may stop reading early. The tests check the status.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

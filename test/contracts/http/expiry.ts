@@ -1,12 +1,12 @@
-/** Images that expire: what an upload may ask for, what it is told, and how long caches may keep them. */
+/** Image expiry: the `expires` parameter, the response, and cache lifetimes. */
 import assert from 'node:assert/strict'
 import type { UploadAnswer } from '../../../src/protocol.ts'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { namedUploads, type Visitor, visit, visitsTo, type World } from './host.ts'
+import { idempotentUploads, type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
-/** Clocks of the test and of the host, and the time that an upload takes. Unit: seconds. */
-const LATE = 30
+/** Allows for clock skew and the duration of an upload. Unit: seconds. */
+const TOLERANCE = 30
 
 export function expiryCases(world: World): void {
   const onMain = visitsTo(world, world.main)
@@ -23,8 +23,8 @@ export function expiryCases(world: World): void {
     return (Date.parse(expires!) - Date.now()) / 1000
   }
 
-  onMain('tells when an image expires, as a fifth member, and of others nothing', async (me) => {
-    for (const [asked, seconds] of [
+  onMain('returns expires for images that expire, and only for them', async (me) => {
+    for (const [lifetime, seconds] of [
       ['1h', 3600],
       ['1d', 86_400],
       ['7d', 604_800],
@@ -32,14 +32,14 @@ export function expiryCases(world: World): void {
       ['60', 60],
       ['31536000', 31_536_000],
     ] as const) {
-      const stored = await store(me, `?expires=${asked}`)
+      const stored = await store(me, `?expires=${lifetime}`)
       assert.deepEqual(Object.keys(stored), ['id', 'link', 'key', 'delete', 'expires'])
-      assert.ok(Math.abs(secondsLeft(stored) - seconds) < LATE, `${asked}: ${stored.expires}`)
+      assert.ok(Math.abs(secondsLeft(stored) - seconds) < TOLERANCE, `${lifetime}: ${stored.expires}`)
     }
     assert.deepEqual(Object.keys(await store(me, '?other=1')), ['id', 'link', 'key', 'delete'])
   })
 
-  onMain('refuses what is no lifetime, before the body', async (me) => {
+  onMain('refuses an invalid lifetime', async (me) => {
     const values = ['', ' 60', '9'.repeat(400), '%00', '１００']
     values.push(...'0 59 31536001 -60 1.5 60.0 1e3 0x60 2d 1D 60s never'.split(' '))
     for (const value of values) {
@@ -50,14 +50,14 @@ export function expiryCases(world: World): void {
     assert.equal(await me.remaining(), 100)
   })
 
-  onMain('lets caches keep it no longer than it stays, whatever they keep of each other', async (me) => {
-    for (const [asked, bytes] of [
+  onMain('limits the sum of cache lifetimes to the remaining time', async (me) => {
+    for (const [lifetime, bytes] of [
       ['60', gif()],
       ['1h', gif({ size: 300_000 })],
       ['1d', png(6, 6)],
     ] as const) {
-      const stored = await store(me, `?expires=${asked}`, bytes)
-      // As in the earliest answer, which caches repeat.
+      const stored = await store(me, `?expires=${lifetime}`, bytes)
+      // Remaining time as of the first response, which caches repeat.
       const maxSeconds = secondsLeft(stored) + 1
       const { etag } = Object.fromEntries((await me.get(`/raw/${stored.id}`)).headers) as { etag: string }
       for (const [status, headers, method = 'GET', path = `/raw/${stored.id}`] of [
@@ -69,7 +69,7 @@ export function expiryCases(world: World): void {
         [304, { 'If-None-Match': etag }],
       ] as const) {
         const answer = await me.request(method, path, { headers })
-        // A cache in front answers these from the whole.
+        // A cache in front may serve a range from its copy of the whole image.
         assert.ok(
           answer.status === status || (me.host.isEdge && status === 206),
           `${status}: ${answer.status}`,
@@ -87,15 +87,15 @@ export function expiryCases(world: World): void {
         const [browser, shared] = [Number(own[1]), Number(own[2])]
         assert.equal(Number(cdn[1]), shared)
         assert.ok(shared <= 3600)
-        // A browser counts from when a shared cache answers it, which may be as late as that gives up its copy.
+        // A browser's lifetime starts when a shared cache responds, possibly just before its own copy expires.
         assert.ok(browser + shared <= maxSeconds, `${browser} + ${shared}`)
-        assert.ok(browser + shared > secondsLeft(stored) - LATE)
+        assert.ok(browser + shared > secondsLeft(stored) - TOLERANCE)
         assert.equal(answer.headers.get('Expires'), null)
       }
     }
   })
 
-  onMain('says on its pages when it goes, and lets a form without scripts ask for a day', async (me) => {
+  onMain('shows the expiry on pages, and offers one day in the form without scripts', async (me) => {
     const home = (await me.get('/')).text
     const action = /formaction="([^"]+)"/.exec(home)?.[1]
     assert.equal(action, '/api/upload?expires=1d')
@@ -104,7 +104,7 @@ export function expiryCases(world: World): void {
     const key = /key=([0-9A-Za-z]{43})/.exec(result.text)![1]!
     world.keys.add(key)
     const time = /<time datetime="([^"]+)">/.exec(result.text)?.[1]
-    assert.ok(time && Math.abs(secondsLeft({ expires: time } as UploadAnswer) - 86_400) < LATE, time)
+    assert.ok(time && Math.abs(secondsLeft({ expires: time } as UploadAnswer) - 86_400) < TOLERANCE, time)
     assert.ok((await me.get(`/${key.slice(0, 11)}`)).text.includes(`<time datetime="${time}">`))
     const { id } = await me.store()
     assert.doesNotMatch((await me.get(`/${id}`)).text, /<time/)
@@ -112,7 +112,7 @@ export function expiryCases(world: World): void {
     assert.doesNotMatch((await fleeting.get('/')).text, /stays until you delete it/)
   })
 
-  onMain('shows and deletes it like any other until then', async (me) => {
+  onMain('serves and deletes an unexpired image like any other', async (me) => {
     const { id, key, link } = await store(me, '?expires=1h')
     assert.equal((await me.get(`/${id}`)).status, 200)
     assert.equal((await me.get(`/oembed?url=${encodeURIComponent(link)}`)).status, 200)
@@ -121,19 +121,19 @@ export function expiryCases(world: World): void {
     checkProblem(await me.remove(key), 404, 'unknown-key')
   })
 
-  onMain('answers a repeat as the first, whatever lifetime it asks for', async (me) => {
-    const name = namedUploads(world).newName()
+  onMain('answers a retry like the first upload, whatever lifetime it requests', async (me) => {
+    const key = idempotentUploads(world).newIdempotencyKey()
     const bytes = gif()
-    const first = await me.upload(bytes, { 'Idempotency-Key': name }, '?expires=1d')
+    const first = await me.upload(bytes, { 'Idempotency-Key': key }, '?expires=1d')
     for (const query of ['?expires=1d', '?expires=1h', '']) {
-      const again = await me.upload(bytes, { 'Idempotency-Key': name }, query)
+      const again = await me.upload(bytes, { 'Idempotency-Key': key }, query)
       assert.equal(again.status, 201, again.text)
       assert.equal(again.text, first.text)
     }
     assert.equal(await me.remaining(), 99)
   })
 
-  onMain('gives ShareX a lifetime to ask for', async (me) => {
+  onMain('offers a ShareX configuration with a lifetime', async (me) => {
     const plain = (await me.get('/sharex.sxcu')).json()
     const { Parameters, Name, ...others } = (await me.get('/sharex.sxcu?expires=1d')).json()
     assert.deepEqual(Parameters, { expires: '1d' })
@@ -142,14 +142,14 @@ export function expiryCases(world: World): void {
     checkProblem(await me.get('/sharex.sxcu?expires=soon'), 400, 'bad-expires')
   })
 
-  onFleeting('lets the operator say how long images stay', async (me) => {
+  onFleeting('applies the operator’s default and maximum lifetime', async (me) => {
     for (const [query, seconds] of [
       ['', 3600],
       ['?expires=60', 60],
       ['?expires=1d', 86_400],
       ['?expires=30d', 2 * 86_400],
     ] as const) {
-      assert.ok(Math.abs(secondsLeft(await store(me, query)) - seconds) < LATE, query)
+      assert.ok(Math.abs(secondsLeft(await store(me, query)) - seconds) < TOLERANCE, query)
     }
   })
 }

@@ -1,4 +1,4 @@
-/** What the HTTP suite needs from a host, and the visitors that it sends there. */
+/** The hosts that the HTTP contract runs against, and the visitors that it sends to them. */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -17,30 +17,27 @@ import { type Documented, readDocument, type Seen } from './document.ts'
 import { checkAnswer, checkProblem } from './rules.ts'
 
 export interface Host {
-  /** Where to connect, e.g. `http://127.0.0.1:41234`. */
+  /** URL to connect to, e.g. `http://127.0.0.1:41234`. */
   url: string
-  /** What its absolute links start with. */
+  /** Prefix of its absolute links. */
   baseUrl: string
-  /** The header that names the client to this host. `null` if nothing but the socket does. */
+  /** The header with the client address. `null` when the host uses the socket's peer address only. */
   clientHeader: 'X-Forwarded-For' | 'CF-Connecting-IP' | null
-  /** True if nothing between the socket and the server reads or rewrites requests. */
+  /** True if no proxy reads or rewrites requests on their way to the server. */
   direct: boolean
-  /**
-   * Cloudflare's network is in front: it resolves dot segments of targets, and compresses answers as clients take them. There
-   * is no disk behind it.
-   */
+  /** Runs behind Cloudflare's network, which resolves dot segments and compresses responses. Has no disk. */
   isEdge?: boolean
-  /** Calls to its disk can't be made to fail: modules of Bun and Deno are not changed from outside. */
+  /** Disk faults cannot be injected: built-in modules of Bun and Deno cannot be patched. */
   isDiskSound?: boolean
-  /** Each has a line of its own for uploads. Default: 1. */
+  /** Number of servers, each with its own upload queue. Default: 1. */
   servers?: number
-  /** Where it keeps everything, if that can be looked into. */
+  /** Its data directory, if the test can read it. */
   dataDir?: string
-  /** Everything it has logged. */
+  /** Its log so far. */
   logs?: () => string
-  /** The operator's command against the running host. */
+  /** Runs the operator command against the running host. */
   operator?: (words: string[]) => Promise<Ran>
-  /** Takes its ledger away, and its store if that is not its own disk. Nothing works on it afterwards. */
+  /** Disconnects the ledger, and also the store unless it is a local disk. The host is unusable afterwards. */
   breakDown(): Promise<unknown>
   stop(): Promise<unknown>
 }
@@ -55,7 +52,7 @@ export const STRICT = {
   ALLOWED_ORIGINS: 'https://friend.example',
 }
 
-/** As imgproxy documents the addresses of its pictures (docs.imgproxy.net, usage/processing). */
+/** An imgproxy URL template (docs.imgproxy.net, usage/processing). */
 export const RESIZER = 'https://img.example/insecure/rs:fit:1200:1200/plain/{url}'
 
 const OPERATOR = { OPERATOR_NAME: 'Ada', OPERATOR_CONTACT: 'ada@ops.example' }
@@ -64,12 +61,12 @@ const MAX_WARNINGS = 20
 
 const TRUSTED_PROXIES = '127.0.0.1/32,::ffff:10.0.0.0/104,2001:db8:ffff::/48'
 
-/** A module of the test's own, loaded into the server before its own. */
+/** Environment that preloads a test module into the server. */
 function preload(file: string): Record<string, string> {
   return { NODE_OPTIONS: `--import ${new URL(`../../support/processes/${file}`, import.meta.url).href}` }
 }
 
-/** The hosts of a suite, each started when it is first asked for, and what all of its cases share. */
+/** The hosts of a suite, each started on first use, and the state that all cases share. */
 export type World = ReturnType<typeof createWorld>
 
 export function createWorld(start: StartHost) {
@@ -93,17 +90,17 @@ export function createWorld(start: StartHost) {
   const documents = new Map<Host, Promise<Documented>>()
   const order = join(tmpdir(), `pinhole-order-${randomUUID()}`)
   return {
-    /** As it comes; logs all it can. */
+    /** Default settings; logs at the most verbose level. */
     main: once({ TRUSTED_PROXIES, LOG_LEVEL: 'trace', ...OPERATOR }),
-    /** https base URL, no scrubbing, little of everything. */
+    /** https base URL, low limits, metadata is kept. */
     strict: once(STRICT),
     /** Trusts no proxy. */
     bare: once({ TRUSTED_PROXIES: '', UPLOADS_PER_DAY: '3' }),
     paused: once({ UPLOADS: 'paused' }),
     capped: once({ DAILY_UPLOADS: '4', NETWORK_UPLOADS: '2' }),
-    /** A resizer makes previews. */
+    /** Images expire, and an external resizer makes the previews. */
     fleeting: once({ DEFAULT_EXPIRES: '1h', MAX_AGE_DAYS: '2', PREVIEW_TEMPLATE: RESIZER }),
-    /** Takes no picture without a verdict. */
+    /** Publishes images only after a scanner's verdict. */
     scanned: once(async () => ({
       TRUSTED_PROXIES,
       SCAN: 'before',
@@ -112,6 +109,7 @@ export function createWorld(start: StartHost) {
       SCAN_SECONDS: '8',
     })),
     scanner,
+    /** Low limits for concurrent and refused uploads. */
     frugal: once({
       TRUSTED_PROXIES,
       UPLOADS_AT_ONCE: '2',
@@ -119,7 +117,7 @@ export function createWorld(start: StartHost) {
       REFUSALS_PER_DAY: '3',
       REFUSED_BYTES_PER_DAY: '100000',
     }),
-    /** Light challenges in the daily run. */
+    /** Challenges enabled; easy ones except in full test runs. */
     challenging: once({
       ...(IS_WHOLE ? {} : preload('light-work.ts')),
       TRUSTED_PROXIES,
@@ -127,18 +125,19 @@ export function createWorld(start: StartHost) {
       REFUSALS_PER_DAY: '30',
       ALLOWED_ORIGINS: 'https://friend.example',
     }),
-    /** Its disk fails as `order` says, and what it keeps elsewhere may be taken away: nobody else's. */
+    /** Its disk fails as the `order` file says, and its remote storage may be disconnected. */
     broken: once({ FAILING_DISK: order, ...preload('failing-disk.ts') }),
-    /** A file: see `test/support/processes/failing-disk.ts`. */
+    /** File that controls disk faults: see `test/support/processes/failing-disk.ts`. */
     order,
-    /** What comes slowly is given up within a second. */
+    /** Short timeouts: gives up slow requests within a second. */
     hasty: once(preload('short-limits.ts')),
-    /** What must never be in a log or, with `dataDir`, in a file. */
+    /** Client addresses, which must never appear in a log or data file. */
     addresses: new Set<string>(),
+    /** Deletion and idempotency keys, which must never appear in a log or data file. */
     keys: new Set<string>(),
-    /** Documented answers that came. */
+    /** Documented responses that occurred. */
     seen,
-    /** What a host says that it answers. */
+    /** The API description of a host. */
     documented(host: Host): Promise<Documented> {
       let document = documents.get(host)
       if (document === undefined) {
@@ -147,7 +146,7 @@ export function createWorld(start: StartHost) {
       }
       return document
     },
-    /** The last lines that its hosts logged as a warning or worse. */
+    /** The latest log lines of all hosts at level `warn` or above. */
     async warnings(): Promise<string> {
       const hosts = await Promise.allSettled(started)
       return hosts
@@ -174,33 +173,33 @@ export interface Upload extends UploadAnswer {
 export interface Visitor {
   host: Host
   address: string
-  /** Any request; the answer is checked against the rules that hold for every answer. */
+  /** Sends a request and checks the response against the rules for all responses. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** Checks an answer that came another way. */
-  check(answer: Answer, asked: { method: string; path: string }): void
+  /** Checks a response that was received in another way. */
+  check(answer: Answer, requested: { method: string; path: string }): void
   get(path: string, headers?: RequestOptions['headers']): Promise<Answer>
-  /** Posts an upload's form, whatever it is. */
+  /** Posts an arbitrary upload form. */
   post(form: Form, headers?: RequestOptions['headers'], query?: string): Promise<Answer>
   upload(bytes: Uint8Array, headers?: RequestOptions['headers'], query?: string): Promise<Answer>
-  /** Posts the form of a page. */
+  /** Posts a URL-encoded form. */
   submit(path: string, fields: Record<string, string>, headers?: RequestOptions['headers']): Promise<Answer>
-  /** Reports an image as programs do. */
+  /** Reports an image through the JSON API. */
   report(given: object | string, headers?: RequestOptions['headers']): Promise<Answer>
   /** Uploads and expects success. */
   store(bytes?: Buffer): Promise<Upload>
   remove(key: string): Promise<Answer>
   /**
-   * Asserts that every address of the image answers `status` and `code`, whatever the conditions of the request, and that no cache
-   * may keep the answer.
+   * Asserts that every URL of the image responds with `status` and `code`, whatever the conditional headers, and that the
+   * response may not be cached.
    */
   checkHidden(image: { id: string; bytes: Buffer }, status: number, code: string): Promise<void>
-  /** Uploads left today, read without using one. */
+  /** Uploads left today. Does not use one. */
   remaining(): Promise<number>
 }
 
 let lastAddress = 0
 
-/** Somebody new: an address of their own, so a whole day's quota. 198.18.0.0/15 is for tests (RFC 2544). */
+/** An unused client address, with a full quota. 198.18.0.0/15 is reserved for tests (RFC 2544). */
 export function freshAddress(): string {
   lastAddress += 1
   return `198.${18 + (lastAddress >> 16)}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`
@@ -224,9 +223,9 @@ export async function visit(
       visitor.check(answer, { method, path })
       return answer
     },
-    check(answer, asked) {
-      checkAnswer(answer, { ...asked, https: host.baseUrl.startsWith('https:') })
-      document.check(answer, asked)
+    check(answer, requested) {
+      checkAnswer(answer, { ...requested, https: host.baseUrl.startsWith('https:') })
+      document.check(answer, requested)
     },
     get: (path, headers = {}) => visitor.request('GET', path, { headers }),
     async post({ body, contentType }, headers = {}, query = '') {
@@ -254,7 +253,7 @@ export async function visit(
     },
     async checkHidden({ id, bytes }, status, code) {
       const etag = `"${sha256Of(bytes)}"`
-      const questions: Record<string, string>[] = [
+      const conditions: Record<string, string>[] = [
         {},
         { 'If-None-Match': etag },
         { 'If-None-Match': '*' },
@@ -266,7 +265,7 @@ export async function visit(
         { 'Cache-Control': 'only-if-cached' },
       ]
       for (const path of [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`, `/raw/${id}.gif?dl=1`]) {
-        for (const headers of questions) {
+        for (const headers of conditions) {
           const answer = await visitor.get(path, headers)
           checkProblem(answer, status, code)
           assert.equal(answer.headers.get('Cache-Control'), 'no-store')
@@ -277,7 +276,7 @@ export async function visit(
     },
     remove: (key) => visitor.request('DELETE', `/api/delete?key=${key}`),
     async remaining() {
-      // Refused, whatever is under way.
+      // Refused in any case, so it does not change the quota.
       const answer = await visitor.request('PUT', '/api/upload')
       assert.equal(answer.status, 405, answer.text)
       return Number(answer.headers.get('X-RateLimit-Remaining'))
@@ -286,10 +285,10 @@ export async function visit(
   return visitor
 }
 
-/** Why a case does not apply to a host; `null`: it does. */
+/** Returns why a case does not apply to a host, or `null`. */
 type Needs = (host: Host) => string | null
 
-/** What defines a case: somebody new visits the host. */
+/** Returns a function that defines a test case with a new visitor to the host. */
 export function visitsTo(world: World, hostOf: () => Promise<Host>, needs: Needs = () => null) {
   return (title: string, run: (me: Visitor, t: TestContext) => Promise<unknown>): void => {
     it(title, async (t: TestContext) => {
@@ -302,42 +301,40 @@ export function visitsTo(world: World, hostOf: () => Promise<Host>, needs: Needs
 }
 
 export const needsOperator: Needs = ({ operator }) => (operator ? null : 'this host has no operator command')
-export const needsDirect: Needs = ({ direct }) => (direct ? null : 'another server reads requests first')
-export const needsFiles: Needs = ({ dataDir }) => (dataDir ? null : 'its files cannot be read')
-export const needsOwnCoding: Needs = ({ isEdge }) => (isEdge ? 'what is in front compresses answers' : null)
-export const needsOneLine: Needs = (host) =>
-  isOneServer(host) ? null : 'uploads are sent on when they are whole, or there are several lines'
+export const needsDirect: Needs = ({ direct }) => (direct ? null : 'requests pass through a proxy')
+export const needsFiles: Needs = ({ dataDir }) => (dataDir ? null : 'the test cannot read its files')
+export const needsOwnCompression: Needs = ({ isEdge }) =>
+  isEdge ? 'the network in front compresses responses' : null
+export const needsSingleQueue: Needs = (host) =>
+  isOneServer(host) ? null : 'a proxy buffers uploads, or there are several upload queues'
 
-/** Uploads come to it as they are sent, and all of them to one line. */
+/** True if uploads reach a single server unbuffered, and thus a single queue. */
 export function isOneServer({ direct, servers = 1 }: Host): boolean {
   return direct && servers === 1
 }
 
-/**
- * Targets and methods that a server in front refuses before ours hears of them: invalid percent-encoding, NUL, climbing
- * out of the root, TRACE.
- */
-export function isRefusedInFront({ direct }: Host, asked: { method?: string; path?: string }): boolean {
+/** True for requests that a proxy in front refuses itself: invalid percent-encoding, NUL, paths above the root, TRACE. */
+export function isRefusedInFront({ direct }: Host, requested: { method?: string; path?: string }): boolean {
   if (direct) return false
-  return asked.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(asked.path ?? '')
+  return requested.method === 'TRACE' || /%(?![0-9a-f]{2})|%00|\.\.%2f|%2e%2e/i.test(requested.path ?? '')
 }
 
-/** The head of an upload, for a bare socket. `fields`: besides those that name host and client, each with its line's end. */
+/** The head of an upload for a raw socket. `fields`: further header lines, each with its CRLF. */
 export function uploadHead({ host, address }: Visitor, fields: string, path = '/api/upload'): string {
   const who = host.clientHeader ? `${host.clientHeader}: ${address}\r\n` : ''
   return `POST ${path} HTTP/1.1\r\nHost: x\r\n${who}${fields}\r\n`
 }
 
-/** Uploads that can be repeated. */
-export function namedUploads(world: World) {
+/** Uploads with an Idempotency-Key. */
+export function idempotentUploads(world: World) {
   return {
-    /** 128 random bits. Kept out of logs and files like a deletion key: it leads to one. */
-    newName(): string {
-      const name = randomBytes(16).toString('base64url')
-      world.keys.add(name)
-      return name
+    /** 128 random bits. Like a deletion key, it must not appear in logs and files, since it gives access to one. */
+    newIdempotencyKey(): string {
+      const key = randomBytes(16).toString('base64url')
+      world.keys.add(key)
+      return key
     },
-    send: (me: Visitor, bytes: Buffer, name: string, headers = {}) =>
-      me.upload(bytes, { 'Idempotency-Key': name, ...headers }),
+    send: (me: Visitor, bytes: Buffer, key: string, headers = {}) =>
+      me.upload(bytes, { 'Idempotency-Key': key, ...headers }),
   }
 }

@@ -1,4 +1,4 @@
-/** Bodies that are no form, or a broken one. None of them may cost a place, memory or the process. */
+/** Bodies that are not a well-formed form. None may use up quota or memory, or crash the process. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -22,17 +22,17 @@ export function malformedCases(world: World): void {
     ';',
   ]
   for (const type of types) {
-    onMain(`refuses a body of type '${type}': 415 not-multipart`, async (me) => {
+    onMain(`returns 415 not-multipart for a body of type '${type}'`, async (me) => {
       checkProblem(await me.post({ body: formOf(gif()).body, contentType: type }), 415, 'not-multipart')
     })
   }
 
-  onMain('refuses a body without a type: 415 not-multipart', async (me) => {
+  onMain('returns 415 not-multipart for a body without a type', async (me) => {
     checkProblem(await me.request('POST', '/api/upload', { body: formOf(gif()).body }), 415, 'not-multipart')
     checkProblem(await me.request('POST', '/api/upload'), 415, 'not-multipart')
   })
 
-  onMain('refuses a type without a usable boundary: 400 malformed-multipart', async (me) => {
+  onMain('returns 400 malformed-multipart for a type without a usable boundary', async (me) => {
     const { body } = formOf(gif())
     for (const rest of ['', ';', '; boundary', '; boundary=', '; boundary=""', '; boundary="', '; x=y']) {
       const answer = await me.post({ body, contentType: `multipart/form-data${rest}` })
@@ -40,7 +40,7 @@ export function malformedCases(world: World): void {
     }
   })
 
-  onMain('refuses, or reads, a boundary longer than RFC 2046 allows, and stays up', async (me) => {
+  onMain('survives a boundary longer than RFC 2046 allows', async (me) => {
     for (const length of [71, 500, 8000]) {
       const answer = await me.post(
         multipart([{ name: 'file', body: gif() }], { boundary: 'b'.repeat(length) }),
@@ -49,7 +49,7 @@ export function malformedCases(world: World): void {
     }
   })
 
-  it('refuses a form cut off at any byte', async () => {
+  it('refuses a form truncated at any byte', async () => {
     const { body, contentType } = formOf(gif({ comment: '\r\n--pinhole' }))
     const fileStart = body.indexOf('GIF89a')
     const end = body.length - '\r\n'.length
@@ -60,7 +60,7 @@ export function malformedCases(world: World): void {
         while (next < end) {
           const length = next++
           const answer = await me.post({ body: body.subarray(0, length), contentType })
-          // Before the file has begun, it may as well be called missing.
+          // Before the file starts, `missing-file` is correct as well.
           const code = length > fileStart ? 'malformed-multipart' : /^(malformed-multipart|missing-file)$/
           checkProblem(answer, 400, code)
         }
@@ -71,20 +71,20 @@ export function malformedCases(world: World): void {
 
   const broken: Record<string, Buffer | string> = {
     'another boundary': formOf(gif()).body.toString('latin1').replaceAll('pinhole', 'pinhale'),
-    'lines that end in LF alone': formOf(gif()).body.toString('latin1').replaceAll('\r\n', '\n'),
+    'lines that end in a bare LF': formOf(gif()).body.toString('latin1').replaceAll('\r\n', '\n'),
     'a part without headers': '--pinhole-test-boundary\r\n\r\nx\r\n--pinhole-test-boundary--\r\n',
-    'nothing but line ends': '\r\n'.repeat(1000),
-    'nothing but zeros': Buffer.alloc(100_000),
+    'only line breaks': '\r\n'.repeat(1000),
+    'only zero bytes': Buffer.alloc(100_000),
     'a header without a colon': partOf(['Content-Disposition form-data; name="file"']),
     'a header line with a NUL': partOf(['Content-Disposition: form-data; name="file"\0']),
-    'no Content-Disposition': partOf(['Content-Type: image/gif']),
-    'no name': partOf(['Content-Disposition: form-data; filename="a.gif"']),
+    'a part without Content-Disposition': partOf(['Content-Type: image/gif']),
+    'a part without a name': partOf(['Content-Disposition: form-data; filename="a.gif"']),
     'another disposition': partOf(['Content-Disposition: attachment; name="file"; filename="a.gif"']),
     'two names': partOf(['Content-Disposition: form-data; name="file"; name="other"']),
     'an unfinished quoted name': partOf(['Content-Disposition: form-data; name="file']),
   }
   for (const [name, body] of Object.entries(broken)) {
-    onMain(`refuses ${name}: 400`, async (me) => {
+    onMain(`returns 400 for ${name}`, async (me) => {
       const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
       const answer = await me.post({
         body: bytes,
@@ -94,28 +94,28 @@ export function malformedCases(world: World): void {
     })
   }
 
-  onMain('refuses part headers that are far too large: 400 malformed-multipart', async (me) => {
+  onMain('returns 400 malformed-multipart for oversized part headers', async (me) => {
     const disposition = 'Content-Disposition: form-data; name="file"; filename="a.gif"'
-    const heaps: Part['lines'][] = [
+    const oversized: Part['lines'][] = [
       [disposition, `X-Long: ${'x'.repeat(100_000)}`],
       [disposition, ...Array.from({ length: 5000 }, (_, i) => `X-${i}: y`)],
       [`Content-Disposition: form-data; name="file"; filename="${'x'.repeat(100_000)}"`],
       [`${'x'.repeat(5_000_000)}`],
     ]
-    for (const lines of heaps) {
+    for (const lines of oversized) {
       const form = multipart([{ lines, body: gif() }])
       checkProblem(await me.post(form), 400, 'malformed-multipart')
     }
   })
 
-  onMain('refuses a hundred thousand parts at the second', async (me) => {
+  onMain('refuses a form with a hundred thousand parts', async (me) => {
     const part = '--pinhole-test-boundary\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
     const body = Buffer.from(`${part.repeat(100_000)}--pinhole-test-boundary--\r\n`)
     const contentType = 'multipart/form-data; boundary=pinhole-test-boundary'
     checkProblem(await me.post({ body, contentType }), 400, /^(unexpected-field|missing-file)$/)
   })
 
-  onMain('refuses a compressed body, and inflates nothing', async (me) => {
+  onMain('refuses a compressed body without decompressing it', async (me) => {
     const { body, contentType } = formOf(gif())
     const answer = await me.post({ body: gzipSync(body), contentType }, { 'Content-Encoding': 'gzip' })
     checkProblem(answer, answer.status, /^(not-multipart|malformed-multipart)$/)
@@ -123,7 +123,7 @@ export function malformedCases(world: World): void {
   })
 }
 
-/** A form of one part with these header lines, and a sound image in it. */
+/** A form of one part with the given header lines and a valid image. */
 function partOf(lines: string[]): Buffer {
   return multipart([{ lines, body: gif() }]).body
 }

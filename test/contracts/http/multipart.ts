@@ -1,4 +1,4 @@
-/** The form of an upload: what is sound, however it is written, cut and sent. */
+/** Well-formed upload forms in unusual notations and chunkings. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -11,7 +11,7 @@ const FILE: Omit<Part, 'body'> = { name: 'file', filename: 'a.gif', type: 'image
 export function multipartCases(world: World): void {
   const onMain = visitsTo(world, world.main)
 
-  const sound: Record<string, { part?: Partial<Part>; form?: FormOptions }> = {
+  const wellFormed: Record<string, { part?: Partial<Part>; form?: FormOptions }> = {
     'a preamble': { form: { preamble: 'This is a message in MIME format.\r\n' } },
     'an epilogue': { form: { epilogue: 'and this is after it\r\n' } },
     'an epilogue that looks like a part': {
@@ -37,7 +37,7 @@ export function multipartCases(world: World): void {
     'more headers': {
       part: {
         lines: [
-          'X-Note: kept by nobody',
+          'X-Note: ignored',
           'Content-Disposition: form-data; name="file"; filename="a.gif"',
           'Content-Transfer-Encoding: binary',
           'Content-Length: 5',
@@ -54,7 +54,7 @@ export function multipartCases(world: World): void {
         ],
       },
     },
-    'a filename in many scripts': {
+    'a Unicode filename': {
       part: { filename: 'スクリーンショット 10.30\u202fPM – Снимок 🙂 é.gif' },
     },
     'a filename with a backslash, a quote and a semicolon': {
@@ -67,21 +67,21 @@ export function multipartCases(world: World): void {
     'a filename before the name': {
       part: { lines: ['Content-Disposition: form-data; filename="x; name=other.gif"; name="file"'] },
     },
-    'a filename out of the folder': { part: { filename: '../../../../etc/passwd' } },
+    'a filename with path traversal': { part: { filename: '../../../../etc/passwd' } },
     'a filename of 2,000 characters': { part: { filename: 'é'.repeat(1000) } },
-    'a filename that is no UTF-8': {
+    'a filename in invalid UTF-8': {
       part: { lines: ['Content-Disposition: form-data; name="file"; filename="\xff\xfe"'] },
     },
     'an empty filename': { part: { filename: '' } },
   }
-  for (const [name, { part, form }] of Object.entries(sound)) {
+  for (const [name, { part, form }] of Object.entries(wellFormed)) {
     onMain(`accepts ${name}`, async (me) => {
       const bytes = gif()
       await checkStored(me, multipart([{ ...FILE, body: bytes, ...part }], form), bytes)
     })
   }
 
-  onMain('stays up when a filename* is broken, which RFC 7578 forbids anyway', async (me) => {
+  onMain('survives a malformed filename*, which RFC 7578 forbids anyway', async (me) => {
     for (const value of ["UTF-8''%", "UTF-8''%E0%A4%A", "''", 'x', "UTF-8'en", "nope''%41"]) {
       const lines = [`Content-Disposition: form-data; name="file"; filename="a.gif"; filename*=${value}`]
       const answer = await me.post(multipart([{ lines, body: gif() }]))
@@ -89,19 +89,19 @@ export function multipartCases(world: World): void {
     }
   })
 
-  onMain('accepts the last boundary without a line end', async (me) => {
+  onMain('accepts a closing boundary without a line break', async (me) => {
     const bytes = gif()
     const { body, contentType } = formOf(bytes)
     await checkStored(me, { body: body.subarray(0, -2), contentType }, bytes)
   })
 
-  onMain('reads the media type without regard to case', async (me) => {
+  onMain('parses the media type case-insensitively', async (me) => {
     const { body } = formOf(gif())
     const contentType = 'Multipart/FORM-Data;BOUNDARY="pinhole-test-boundary"'
     assert.equal((await me.post({ body, contentType })).status, 201)
   })
 
-  onMain('takes what only looks like a boundary as part of the file', async (me) => {
+  onMain('keeps boundary look-alikes as part of the file', async (me) => {
     const comments = [
       '\r\n--pinhole-test-boundar',
       '--pinhole-test-boundary--\r',
@@ -115,7 +115,7 @@ export function multipartCases(world: World): void {
     }
   })
 
-  it('reads a form cut in two at any byte', async () => {
+  it('parses a form that is split at any byte', async () => {
     const bytes = gif({ comment: '\r\n--pinhole' })
     const { body, contentType } = formOf(bytes)
     const me = await Promise.all(Array.from({ length: 8 }, () => visit(world, world.main)))
@@ -127,7 +127,7 @@ export function multipartCases(world: World): void {
           const at = cut
           const answer = await visitor.request('POST', '/api/upload', {
             headers: { 'Content-Type': contentType },
-            // Each piece is a chunk of its own, so it reaches the server's parser as one.
+            // Each piece is sent as a separate chunk, and reaches the parser as such.
             body: [body.subarray(0, at), body.subarray(at)],
           })
           assert.equal(answer.status, 201, `cut at ${at}: ${answer.text}`)
@@ -137,7 +137,7 @@ export function multipartCases(world: World): void {
     )
   })
 
-  onMain('reads a form that comes byte by byte', async (me) => {
+  onMain('parses a form that arrives byte by byte', async (me) => {
     const bytes = gif({ comment: '\r\n--pinhole' })
     const { body, contentType } = formOf(bytes)
     const answer = await me.request('POST', '/api/upload', {
@@ -148,7 +148,7 @@ export function multipartCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${answer.json().id}`)).body, bytes)
   })
 
-  onMain('refuses anything besides the one file: 400 unexpected-field', async (me) => {
+  onMain('returns 400 unexpected-field for anything besides the file', async (me) => {
     const file: Part = { ...FILE, body: gif() }
     const extras: Part[] = [
       { name: 'title', body: 'Holiday' },
@@ -163,22 +163,22 @@ export function multipartCases(world: World): void {
     for (const extra of extras) {
       checkProblem(await me.post(multipart([file, extra])), 400, 'unexpected-field')
       const before = await me.post(multipart([extra, file]))
-      // With two parts named `file`, the first may already be no image.
+      // With two parts named `file`, the first may be refused because it is not an image.
       if (extra.name === 'file' && extra.filename === undefined) assert.ok([400, 415].includes(before.status))
       else checkProblem(before, 400, 'unexpected-field')
     }
     assert.equal(await me.remaining(), 100)
   })
 
-  onMain('refuses a form without a file, or with an empty one: 400 missing-file', async (me) => {
+  onMain('returns 400 missing-file for a form without a file or with an empty one', async (me) => {
     checkProblem(await me.post(multipart([])), 400, 'missing-file')
     checkProblem(await me.post(multipart([{ ...FILE, body: '' }])), 400, 'missing-file')
     checkProblem(await me.post(multipart([{ name: 'file', body: '' }])), 400, 'missing-file')
   })
 
-  onMain('refuses a part of another name, also where only case differs', async (me) => {
+  onMain('refuses a part with another name, even if only the case differs', async (me) => {
     for (const name of ['image', 'FILE', 'file ', 'file[]', 'constructor']) {
-      // Two rows of the contract fit: no part named `file`, and a part besides it.
+      // Both codes are correct: the part named `file` is missing, and there is an unexpected one.
       const answer = await me.post(multipart([{ ...FILE, name, body: gif() }]))
       checkProblem(answer, 400, /^(missing-file|unexpected-field)$/)
     }

@@ -1,4 +1,4 @@
-/** The operator's command: at once effective in the running host. */
+/** Operator commands take effect immediately in the running host. */
 import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -6,13 +6,13 @@ import { sha256Of } from '../../support/sha256.ts'
 import { type Host, needsOperator, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
-/** What the clock of a ledger elsewhere may differ by. */
+/** Allowed clock skew of a remote ledger. */
 const CLOCK_MS = 2000
 
 export function operatorCases(world: World): void {
   const operated = visitsTo(world, world.main, needsOperator)
 
-  operated('removes images: 410 wherever they were', async (me) => {
+  operated('removes images: every URL returns 410', async (me) => {
     const [one, two, stays] = [await me.store(), await me.store(), await me.store()]
     for (let i = 0; i < 3; i++) assert.equal((await me.get(`/raw/${one.id}`)).status, 200)
     await operate(me.host, ['remove', one.id, two.id, '--reason', 'against the terms'])
@@ -28,13 +28,13 @@ export function operatorCases(world: World): void {
       const deletion = await me.remove(key)
       assert.ok([404, 410].includes(deletion.status))
       assert.equal(deletion.json().success, false)
-      // Removed, not blocked.
+      // Removed but not blocked.
       assert.equal((await me.upload(bytes)).status, 201)
     }
     assert.equal((await me.get(`/raw/${stays.id}`)).status, 200)
   })
 
-  operated('holds images: 403 wherever they were, and as before when they are released', async (me) => {
+  operated('holds images: every URL returns 403 until they are released', async (me) => {
     const image = await me.store()
     const { id, bytes } = image
     const before = await me.get(`/raw/${id}`)
@@ -45,7 +45,7 @@ export function operatorCases(world: World): void {
       checkPage(page, 403)
       assert.equal(page.headers.get('Cache-Control'), 'no-store')
       assert.doesNotMatch(page.text, /og:image|\/raw\//)
-      assert.doesNotMatch(page.text, /copyright|a report|blockquote/i, 'a review is no verdict')
+      assert.doesNotMatch(page.text, /copyright|a report|blockquote/i, 'a hold does not reveal its reason')
       await operate(me.host, ['release', id, '--reason', 'harmless'])
       const after = await me.get(`/raw/${id}`)
       assert.equal(after.status, 200)
@@ -55,27 +55,27 @@ export function operatorCases(world: World): void {
       }
       assert.equal((await me.get(`/${id}`)).status, 200)
     }
-    assert.equal((await me.remove(image.key)).status, 200, 'its key is the same')
+    assert.equal((await me.remove(image.key)).status, 200, 'the deletion key still works')
   })
 
   operated('lets the uploader’s key delete a held image', async (me) => {
-    const [mine, other] = [await me.store(), await me.store()]
-    await operate(me.host, ['hold', mine.id, other.id, '--reason', 'a report'])
-    assert.equal((await me.remove(mine.id + 'A'.repeat(32))).status, 404)
-    checkProblem(await me.get(`/raw/${mine.id}`), 403, 'held')
-    checkPage(await me.get(`/api/delete?key=${mine.key}`), 200)
-    assert.deepEqual((await me.remove(mine.key)).json(), { success: true })
-    checkProblem(await me.get(`/raw/${mine.id}`), 404, 'not-found')
-    assert.equal((await me.remove(mine.key)).status, 404)
-    const release = ['release', mine.id, '--reason', 'x']
-    assert.equal((await me.host.operator!(release)).code, 0, 'of its bytes')
+    const [image, other] = [await me.store(), await me.store()]
+    await operate(me.host, ['hold', image.id, other.id, '--reason', 'a report'])
+    assert.equal((await me.remove(image.id + 'A'.repeat(32))).status, 404)
+    checkProblem(await me.get(`/raw/${image.id}`), 403, 'held')
+    checkPage(await me.get(`/api/delete?key=${image.key}`), 200)
+    assert.deepEqual((await me.remove(image.key)).json(), { success: true })
+    checkProblem(await me.get(`/raw/${image.id}`), 404, 'not-found')
+    assert.equal((await me.remove(image.key)).status, 404)
+    const release = ['release', image.id, '--reason', 'x']
+    assert.equal((await me.host.operator!(release)).code, 0, 'releases the bytes')
     assert.equal((await me.host.operator!(release)).code, 1)
     await operate(me.host, ['remove', other.id, '--reason', 'x', '--block'])
     checkProblem(await me.get(`/raw/${other.id}`), 410, 'removed')
     checkProblem(await me.upload(other.bytes), 403, 'blocked-image')
   })
 
-  operated('records who did what, when, why and under which rule', async (me) => {
+  operated('records actor, action, time, reason and rule in the audit log', async (me) => {
     const { id } = await me.store()
     const since = Date.now()
     await operate(me.host, ['hold', id, '--reason', 'why-as-recorded', '--rule', 'personal-data'])
@@ -91,7 +91,7 @@ export function operatorCases(world: World): void {
     assert.ok(at >= since - CLOCK_MS && at <= Date.now() + CLOCK_MS)
   })
 
-  operated('blocks what it removes, by what was sent and by what was stored', async (me) => {
+  operated('blocks a removed image both as sent and as stored', async (me) => {
     const sent = await sharp({ create: { width: 8, height: 6, channels: 3, background: '#c03' } })
       .withExif({ IFD0: { Copyright: 'somebody' } })
       .jpeg()
@@ -104,13 +104,13 @@ export function operatorCases(world: World): void {
     for (const bytes of [sent, stored]) {
       checkProblem(await me.upload(bytes), 403, 'blocked-image')
     }
-    const hidden = Buffer.concat([stored, Buffer.from('a tail makes it look new')])
+    const hidden = Buffer.concat([stored, Buffer.from('a tail changes the digest')])
     checkProblem(await me.upload(hidden), 403, 'blocked-image')
     checkPage(await me.upload(sent, { Accept: 'text/html' }), 403)
-    assert.equal(await me.remaining(), left, 'refusals do not count')
+    assert.equal(await me.remaining(), left, 'refused uploads do not count')
   })
 
-  operated('blocks by what is sent alone', async (me) => {
+  operated('blocks the digest of a file as sent', async (me) => {
     const sent = await sharp({ create: { width: 7, height: 5, channels: 3, background: '#0c3' } })
       .withExif({ IFD0: { Copyright: 'somebody' } })
       .jpeg()
@@ -119,7 +119,7 @@ export function operatorCases(world: World): void {
     const stored = (await me.get(`/raw/${id}`)).body
     await operate(me.host, ['block', sha256Of(sent), '--reason', 'known'])
     checkProblem(await me.upload(sent), 403, 'blocked-image')
-    assert.equal((await me.upload(stored)).status, 201, 'what would be stored of it has another digest')
+    assert.equal((await me.upload(stored)).status, 201, 'the stored file has another digest')
   })
 
   operated('blocks and unblocks by digest', async (me) => {
@@ -132,7 +132,7 @@ export function operatorCases(world: World): void {
     assert.equal((await me.upload(bytes)).status, 201)
   })
 
-  operated('says what there is, and what was done and why', async (me) => {
+  operated('shows the latest actions with their reasons in status', async (me) => {
     const { id } = await me.store()
     await operate(me.host, ['remove', id, '--reason', 'reason-as-recorded'])
     const { stdout } = await operate(me.host, ['status'])
@@ -141,7 +141,7 @@ export function operatorCases(world: World): void {
     assert.match(stdout, /\d{4}-\d\d-\d\d/)
   })
 
-  operated('does nothing when it is not asked properly', async (me) => {
+  operated('rejects invalid arguments and changes nothing', async (me) => {
     const { id } = await me.store()
     const wrong = [
       ['remove', id],
@@ -163,7 +163,7 @@ export function operatorCases(world: World): void {
         const ran = await me.host.operator!(words)
         assert.notEqual(ran.code, 0, words.join(' '))
         assert.notEqual(ran.stderr, '', words.join(' '))
-        assert.doesNotMatch(ran.stderr, /\n {4}at /, `a stack for a slip: ${words.join(' ')}`)
+        assert.doesNotMatch(ran.stderr, /\n {4}at /, `a stack trace for a usage error: ${words.join(' ')}`)
       }),
     )
     assert.equal((await me.get(`/raw/${id}`)).status, 200)

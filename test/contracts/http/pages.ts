@@ -1,17 +1,17 @@
-/** Pages: the viewer, home, errors for people, and who runs it; how they are sent, and which are compressed. */
+/** Pages: viewer, home, errors and operator contact; their headers and compression. */
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
 import { gif, png } from '../../support/images/tiny-images.ts'
-import { needsOwnCoding, visit, visitsTo, type World } from './host.ts'
+import { needsOwnCompression, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const UNKNOWN = `Zr4Kq9Lm2Xa${'k'.repeat(32)}`
 
 export function pageCases(world: World): void {
-  const codedHere = visitsTo(world, world.main, needsOwnCoding)
+  const withOwnCompression = visitsTo(world, world.main, needsOwnCompression)
   const onMain = visitsTo(world, world.main)
 
-  onMain('shows the image, with its size held open', async (me) => {
+  onMain('shows the image with its dimensions, type and a download link', async (me) => {
     const { id } = await me.store(png(123, 45))
     const page = await me.get(`/${id}`)
     checkPage(page, 200)
@@ -32,7 +32,7 @@ export function pageCases(world: World): void {
     assert.match(page.text, /\d\s*(B|bytes|KB)\b/)
   })
 
-  onMain('offers the links to copy, absolute', async (me) => {
+  onMain('offers absolute links to copy', async (me) => {
     const { id, link } = await me.store(png(4, 3))
     const text = unescapeHtml((await me.get(`/${id}`)).text)
     const raw = `${me.host.baseUrl}/raw/${id}`
@@ -43,7 +43,7 @@ export function pageCases(world: World): void {
     assert.match(text, new RegExp(`<img [^>]*src="${raw}(\\.png)?"`), 'HTML')
   })
 
-  onMain('never holds the deletion key', async (me) => {
+  onMain('never contains the deletion key', async (me) => {
     const { id, key } = await me.store()
     const secret = key.slice(id.length)
     for (const path of [`/${id}`, `/${id}?key=${key}`, `/raw/${id}`]) {
@@ -53,20 +53,20 @@ export function pageCases(world: World): void {
     }
   })
 
-  onMain('shows the page under any query', async (me) => {
+  onMain('ignores unknown query parameters', async (me) => {
     const { id } = await me.store()
     checkPage(await me.get(`/${id}?fbclid=x&"><script>`), 200)
     assert.ok(!(await me.get(`/${id}?"><script>alert(1)</script>`)).text.includes('alert(1)'))
   })
 
-  onMain('answers a friendly 404 page for what is unknown or deleted', async (me) => {
+  onMain('shows a 404 page for unknown and deleted images', async (me) => {
     const { id, key } = await me.store()
     await me.remove(key)
     for (const path of [`/${id}`, '/AAAAAAAAAAA'])
       checkPage(await me.get(path, { 'If-None-Match': '*' }), 404)
   })
 
-  onMain('has a home page whose form works without a script', async (me) => {
+  onMain('has a home page whose form works without scripts', async (me) => {
     const page = await me.get('/')
     checkPage(page, 200)
     assert.equal(page.headers.get('Cache-Control'), 'private, no-cache')
@@ -77,11 +77,11 @@ export function pageCases(world: World): void {
     assert.equal(form?.enctype, 'multipart/form-data')
     const inside = /<form[^>]*enctype[^>]*>([\s\S]*?)<\/form>/.exec(page.text)?.[1] ?? ''
     const fields = tags(inside, 'input').filter(({ name }) => name !== undefined)
-    assert.ok(tags(inside, 'button').length + tags(inside, 'input').length > 1, 'a way to send it')
+    assert.ok(tags(inside, 'button').length + tags(inside, 'input').length > 1, 'a submit button')
     assert.doesNotMatch(
       page.text,
       /<(input|select|textarea)[^>]*\sform=/,
-      'no field from elsewhere on the page',
+      'no form field outside the form element',
     )
     assert.deepEqual(
       fields.map(({ type, name }) => [type, name]),
@@ -90,7 +90,7 @@ export function pageCases(world: World): void {
     )
   })
 
-  onMain('lets its policy allow what its pages need, and keeps hashed assets', async (me) => {
+  onMain('loads styles and scripts from its own origin only', async (me) => {
     const { id } = await me.store()
     const origin = new URL(me.host.baseUrl).origin
     for (const path of ['/', `/${id}`, '/AAAAAAAAAAA']) {
@@ -100,7 +100,7 @@ export function pageCases(world: World): void {
       const assets = [...sheets.map(({ href }) => href), ...tags(page.text, 'script').map(({ src }) => src)]
       for (const address of assets.filter((address) => address !== undefined)) {
         const to = new URL(address, me.host.baseUrl)
-        assert.equal(to.origin, origin, 'nothing comes from elsewhere')
+        assert.equal(to.origin, origin, 'no asset of another origin')
         const asset = await me.get(to.pathname + to.search)
         assert.equal(asset.status, 200, address)
         assert.match(asset.headers.get('Content-Type') ?? '', /^text\/(css|javascript)/)
@@ -109,7 +109,7 @@ export function pageCases(world: World): void {
     }
   })
 
-  codedHere('sends pages compressed to whoever takes gzip, and plain to all others', async (me) => {
+  withOwnCompression('compresses pages for clients that accept gzip only', async (me) => {
     const { id } = await me.store()
     for (const path of ['/', '/terms', `/${id}`, '/AAAAAAAAAAA']) {
       const plain = await me.get(path, { Accept: 'text/html' })
@@ -129,18 +129,21 @@ export function pageCases(world: World): void {
     }
   })
 
-  codedHere('neither compresses a page with a key in it, nor lets anything keep it', async (me) => {
+  withOwnCompression('neither compresses nor caches a page that contains a key', async (me) => {
     const { key } = await me.store()
-    const ask = await me.get(`/api/delete?key=${key}`, { Accept: 'text/html', 'Accept-Encoding': 'gzip' })
+    const confirmation = await me.get(`/api/delete?key=${key}`, {
+      Accept: 'text/html',
+      'Accept-Encoding': 'gzip',
+    })
     const result = await me.upload(gif(), { Accept: 'text/html,*/*;q=0.8', 'Accept-Encoding': 'gzip' })
-    for (const answer of [ask, result]) {
+    for (const answer of [confirmation, result]) {
       assert.match(answer.text, /[0-9A-Za-z]{43}/)
       assert.equal(answer.headers.get('Content-Encoding'), null)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')
     }
   })
 
-  onMain('says at the delete link that the picture is gone, once it is', async (me) => {
+  onMain('says on the deletion page that the image is already deleted', async (me) => {
     const { key } = await me.store()
     await me.remove(key)
     for (const gone of [key, UNKNOWN]) {
@@ -152,7 +155,7 @@ export function pageCases(world: World): void {
     }
   })
 
-  onMain('says who runs the service and what they decided, and nothing that nobody said', async (me) => {
+  onMain('publishes the operator’s contact and decisions, and no contact without one', async (me) => {
     for (const [path, part] of [
       ['/rules', 'rules'],
       ['/contact', 'contact'],
@@ -183,7 +186,7 @@ export function pageCases(world: World): void {
   })
 }
 
-/** The start tags of a name, as attributes; the pages are our own, so a pattern is enough. */
+/** The attributes of all start tags with the name. A regular expression is enough for our own pages. */
 function tags(html: string, name: string): Record<string, string | undefined>[] {
   return [...html.matchAll(new RegExp(`<${name}((?:\\s[^>]*)?)>`, 'gi'))].map(([, attributes]) =>
     Object.fromEntries(

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { isRefusedInFront, type Upload, visitsTo, type World } from './host.ts'
-import { steady } from './raw.ts'
+import { stableHeaders } from './raw.ts'
 import { checkProblem } from './rules.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY', 'TRACE']
 
-/** In titles. */
-const SHOWN = { id: '<id>', key: '<key>' } as Upload
+/** Placeholders for test titles. */
+const PLACEHOLDERS = { id: '<id>', key: '<key>' } as Upload
 
 export function pathCases(world: World): void {
   const onMain = visitsTo(world, world.main)
@@ -31,7 +31,7 @@ export function pathCases(world: World): void {
     '/rules /.well-known/security.txt'
   for (const path of readOnly.split(' ')) routes.push([() => path, read])
   for (const [pathOf, allowed] of routes) {
-    onMain(`answers 405 at ${pathOf(SHOWN)}`, async (me) => {
+    onMain(`returns 405 with Allow for other methods at ${pathOf(PLACEHOLDERS)}`, async (me) => {
       const upload = await me.store()
       const path = pathOf(upload)
       for (const method of METHODS.filter((method) => !allowed.includes(method))) {
@@ -50,7 +50,7 @@ export function pathCases(world: World): void {
     })
   }
 
-  onMain('answers HEAD as GET without a body, wherever GET works', async (me) => {
+  onMain('answers HEAD like GET without a body, wherever GET works', async (me) => {
     const { id, key } = await me.store()
     const gone = await me.store()
     await me.remove(gone.key)
@@ -60,14 +60,14 @@ export function pathCases(world: World): void {
     for (const path of [...images, ...pages]) {
       const [get, head] = [await me.get(path), await me.request('HEAD', path)]
       assert.equal(head.status, get.status, path)
-      const [rest, headRest] = [told(get.headers), told(head.headers)]
+      const [rest, headRest] = [comparable(get.headers), comparable(head.headers)]
       assert.deepEqual(headRest.others, rest.others, path)
-      const mayBeLeftOut = headRest.length === undefined && !images.includes(path)
-      assert.ok(mayBeLeftOut || headRest.length === rest.length, path)
+      const mayBeOmitted = headRest.length === undefined && !images.includes(path)
+      assert.ok(mayBeOmitted || headRest.length === rest.length, path)
     }
   })
 
-  onMain('knows no address but the exact one: 404', async (me) => {
+  onMain('returns 404 for anything but the exact path', async (me) => {
     const { id } = await me.store()
     const ofImage =
       '/raw%2FID //raw/ID /raw//ID /raw/ID/ /ID/ //ID /RAW/ID /Raw/ID /raw/ID// /raw/ID%2F /ID%2F'
@@ -93,10 +93,10 @@ export function pathCases(world: World): void {
     }
   })
 
-  onMain('makes no further copy of an image under an escaped address', async (me) => {
+  onMain('does not serve an image under an escaped path', async (me) => {
     const { id } = await me.store()
     const escaped = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`
-    // One address by then, for caches too.
+    // The network in front resolves dot segments before the cache.
     const resolved = me.host.isEdge ? [] : [`/x/../raw/${id}`, `/raw/./${id}`, `/raw\\${id}`]
     for (const path of [`/raw/${escaped}`, `/%72aw/${id}`, ...resolved]) {
       const { status } = await me.get(path)
@@ -104,7 +104,7 @@ export function pathCases(world: World): void {
     }
   })
 
-  onMain('knows nothing of what is of the admin server', async (me) => {
+  onMain('does not expose the admin server', async (me) => {
     for (const path of '/metrics /login /login?token=x /acts /operator /settings /images'.split(' ')) {
       assert.equal((await me.get(path)).status, 404, path)
       assert.ok([404, 405].includes((await me.request('POST', path)).status), path)
@@ -112,13 +112,13 @@ export function pathCases(world: World): void {
   })
 }
 
-/** What GET and HEAD must say alike: they may differ in the nonce, and in what is of the body's framing (RFC 9112, 6.1). */
-function told(headers: Headers) {
+/** The headers that GET and HEAD must share: all but the nonce and the framing of the body (RFC 9112, 6.1). */
+function comparable(headers: Headers) {
   const {
     'content-security-policy': _,
     'content-length': length,
     'transfer-encoding': __,
     ...others
-  } = steady(headers)
+  } = stableHeaders(headers)
   return { length, others }
 }

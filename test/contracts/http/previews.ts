@@ -1,4 +1,4 @@
-/** Previews: sent behind the image in one file, shown under an address of their own. */
+/** Previews: uploaded in one file behind the image, served under their own URL. */
 import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { request } from '../../support/http.ts'
@@ -7,7 +7,7 @@ import { gif } from '../../support/images/tiny-images.ts'
 import { sha256Of } from '../../support/sha256.ts'
 import {
   type Host,
-  namedUploads,
+  idempotentUploads,
   needsOperator,
   RESIZER,
   type Visitor,
@@ -23,7 +23,7 @@ export function previewCases(world: World): void {
   const onFleeting = visitsTo(world, world.fleeting)
   const onStrict = visitsTo(world, world.strict)
 
-  onMain('keeps the preview apart from the image, of every type', async (me) => {
+  onMain('stores the preview separately from images of every type', async (me) => {
     for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
       const { image, preview, file } = await previewed(format)
       const { id } = await me.store(file)
@@ -49,7 +49,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  onMain('answers HEAD, conditions and ranges of the preview', async (me) => {
+  onMain('supports HEAD, conditional and range requests for previews', async (me) => {
     const { preview, file } = await previewed()
     const { id } = await me.store(file)
     const path = `/preview/${id}`
@@ -77,9 +77,9 @@ export function previewCases(world: World): void {
     assert.equal(query.headers.get('Location'), `${me.host.baseUrl}${path}`)
   })
 
-  onMain('leads to the image where none came along', async (me) => {
-    const moving = await previewed('gif')
-    for (const bytes of [gif(), moving.file]) {
+  onMain('redirects to the image when it has no preview', async (me) => {
+    const animated = await previewed('gif')
+    for (const bytes of [gif(), animated.file]) {
       const { id } = await me.store(bytes)
       for (const method of ['GET', 'HEAD']) {
         const { status, headers } = await me.request(method, `/preview/${id}`)
@@ -93,7 +93,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  onMain('finds no preview of what is not there, or deleted', async (me) => {
+  onMain('returns 404 for previews of unknown and deleted images', async (me) => {
     const { file } = await previewed()
     const { id, key } = await me.store(file)
     assert.equal((await me.get(`/preview/${id}`)).status, 200)
@@ -104,7 +104,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  operated('goes and comes back with the image, and its bytes are blocked with it', async (me) => {
+  operated('holds, releases, removes and blocks the preview with its image', async (me) => {
     const { image, preview, file } = await previewed()
     const { id } = await me.store(file)
     await operate(me.host, ['hold', id, '--reason', 'a report'])
@@ -122,7 +122,7 @@ export function previewCases(world: World): void {
     assert.equal((await me.upload(other.file)).status, 201)
   })
 
-  onMain('takes what is private out of the preview', async (me) => {
+  onMain('removes private metadata from the preview', async (me) => {
     const { image, preview } = await previewed()
     const secret = await sharp(preview)
       .withExif({ IFD0: { Artist: 'SECRET of mine', Copyright: 'SECRET too' } })
@@ -137,59 +137,62 @@ export function previewCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
   })
 
-  onFleeting('leads to the resizer where there is one, never for what is out of sight', async (me, t) => {
-    const { baseUrl } = me.host
-    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
-    const large = await sharp({
-      create: { width: 800, height: 1600, channels: 3, background: '#000', noise },
-    })
-      .jpeg({ quality: 95 })
-      .toBuffer()
-    const { id, key } = await me.store(large)
-    const resized = RESIZER.replace('{url}', `${baseUrl}/raw/${id}.jpg`)
-    for (const method of ['GET', 'HEAD']) {
-      const { status, headers } = await me.request(method, `/preview/${id}`)
-      assert.equal(status, 307)
-      assert.equal(headers.get('Location'), resized)
-      assert.match(
-        headers.get('Cache-Control') ?? '',
-        /max-age=(\d{1,3}|1\d{3}),/,
-        'as long as half of its hour',
+  onFleeting(
+    'redirects to the resizer if there is one, but never for hidden or deleted images',
+    async (me, t) => {
+      const { baseUrl } = me.host
+      const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
+      const large = await sharp({
+        create: { width: 800, height: 1600, channels: 3, background: '#000', noise },
+      })
+        .jpeg({ quality: 95 })
+        .toBuffer()
+      const { id, key } = await me.store(large)
+      const resized = RESIZER.replace('{url}', `${baseUrl}/raw/${id}.jpg`)
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers } = await me.request(method, `/preview/${id}`)
+        assert.equal(status, 307)
+        assert.equal(headers.get('Location'), resized)
+        assert.match(
+          headers.get('Cache-Control') ?? '',
+          /max-age=(\d{1,3}|1\d{3}),/,
+          'at most half of its hour',
+        )
+      }
+      const page = await me.get(`/${id}`)
+      const meta = (name: string) => page.text.match(`<meta property="${name}" content="([^"]*)">`)?.[1]
+      assert.equal(meta('og:image'), resized)
+      assert.deepEqual([meta('og:image:width'), meta('og:image:height')], ['600', '1200'])
+      assert.equal(meta('og:image:type'), undefined, 'the resizer chooses the type')
+      assert.match(page.text, new RegExp(`src="/preview/${id}"`))
+      const { thumbnail_url, thumbnail_width } = JSON.parse(
+        (await me.get(`/oembed?url=${encodeURIComponent(`${baseUrl}/${id}`)}`)).text,
       )
-    }
-    const page = await me.get(`/${id}`)
-    const meta = (name: string) => page.text.match(`<meta property="${name}" content="([^"]*)">`)?.[1]
-    assert.equal(meta('og:image'), resized)
-    assert.deepEqual([meta('og:image:width'), meta('og:image:height')], ['600', '1200'])
-    assert.equal(meta('og:image:type'), undefined, 'the resizer chooses it')
-    assert.match(page.text, new RegExp(`src="/preview/${id}"`))
-    const { thumbnail_url, thumbnail_width } = JSON.parse(
-      (await me.get(`/oembed?url=${encodeURIComponent(`${baseUrl}/${id}`)}`)).text,
-    )
-    assert.deepEqual([thumbnail_url, thumbnail_width], [resized, 600])
-    const policies = [page.headers, (await request(me.host.url, 'GET', '/g')).headers]
-    for (const headers of policies)
-      assert.match(headers.get('Content-Security-Policy') ?? '', /img-src [^;]* https:\/\/img\.example;/)
-    const small = await previewed()
-    const shown = await me.store(small.file)
-    assert.deepEqual((await me.get(`/preview/${shown.id}`)).body, small.preview)
-    const moving = await me.store(gif())
-    assert.equal((await me.get(`/preview/${moving.id}`)).headers.get('Location'), `/raw/${moving.id}`)
-    await me.remove(key)
-    const gone = await me.get(`/preview/${id}`)
-    checkProblem(gone, 404, 'not-found')
-    assert.equal(gone.headers.get('Location'), null)
-    if (!me.host.operator) return t.diagnostic('this host has no operator command')
-    const held = await me.store(await sharp(large).flop().jpeg({ quality: 95 }).toBuffer())
-    await operate(me.host, ['hold', held.id, '--reason', 'a report'])
-    for (const path of [`/preview/${held.id}`, `/${held.id}`]) {
-      const answer = await me.get(path)
-      assert.equal(answer.status, 403)
-      assert.ok(!answer.text.includes('img.example'))
-    }
-  })
+      assert.deepEqual([thumbnail_url, thumbnail_width], [resized, 600])
+      const policies = [page.headers, (await request(me.host.url, 'GET', '/g')).headers]
+      for (const headers of policies)
+        assert.match(headers.get('Content-Security-Policy') ?? '', /img-src [^;]* https:\/\/img\.example;/)
+      const small = await previewed()
+      const shown = await me.store(small.file)
+      assert.deepEqual((await me.get(`/preview/${shown.id}`)).body, small.preview)
+      const animated = await me.store(gif())
+      assert.equal((await me.get(`/preview/${animated.id}`)).headers.get('Location'), `/raw/${animated.id}`)
+      await me.remove(key)
+      const gone = await me.get(`/preview/${id}`)
+      checkProblem(gone, 404, 'not-found')
+      assert.equal(gone.headers.get('Location'), null)
+      if (!me.host.operator) return t.diagnostic('this host has no operator command')
+      const held = await me.store(await sharp(large).flop().jpeg({ quality: 95 }).toBuffer())
+      await operate(me.host, ['hold', held.id, '--reason', 'a report'])
+      for (const path of [`/preview/${held.id}`, `/${held.id}`]) {
+        const answer = await me.get(path)
+        assert.equal(answer.status, 403)
+        assert.ok(!answer.text.includes('img.example'))
+      }
+    },
+  )
 
-  onStrict('keeps both as they came where nothing is to be scrubbed', async (me) => {
+  onStrict('keeps image and preview unchanged with STRIP_METADATA=off', async (me) => {
     const pixels = { create: { width: 40, height: 30, channels: 3, background: '#369' } } as const
     const image = await sharp(pixels).png().toBuffer()
     const preview = Buffer.concat([await sharp(pixels).resize(20).jpeg().toBuffer(), Buffer.from('kept')])
@@ -198,7 +201,7 @@ export function previewCases(world: World): void {
     assert.deepEqual((await me.get(`/raw/${id}`)).body, image)
   })
 
-  onMain('refuses a preview that is none', async (me) => {
+  onMain('refuses an invalid preview', async (me) => {
     const { image, preview } = await previewed()
     const other = await previewed()
     const large = { create: { width: 1204, height: 903, channels: 3, background: '#fff' } } as const
@@ -223,7 +226,7 @@ export function previewCases(world: World): void {
     assert.equal(await me.remaining(), 100)
   })
 
-  onMain('drops what only looks like a frame, as anything behind an image', async (me) => {
+  onMain('drops a damaged preview frame like any other data behind the image', async (me) => {
     const { image, preview, file } = await previewed()
     const changed = (at: number) => {
       const bytes = Buffer.from(file)
@@ -252,18 +255,18 @@ export function previewCases(world: World): void {
     assert.deepEqual((await me.get(`/preview/${twice.id}`)).body, preview)
   })
 
-  onMain('repeats an upload with a preview under its name', async (me) => {
+  onMain('answers retries of an upload with a preview', async (me) => {
     const { image, preview, file } = await previewed()
-    const { newName, send } = namedUploads(world)
-    const name = newName()
-    const first = await send(me, file, name)
+    const { newIdempotencyKey, send } = idempotentUploads(world)
+    const key = newIdempotencyKey()
+    const first = await send(me, file, key)
     assert.equal(first.status, 201, first.text)
-    assert.equal((await me.upload(file, { 'Idempotency-Key': name })).text, first.text)
-    checkProblem(await me.upload(image, { 'Idempotency-Key': name }), 422, 'idempotency-key-reused')
+    assert.equal((await me.upload(file, { 'Idempotency-Key': key })).text, first.text)
+    checkProblem(await me.upload(image, { 'Idempotency-Key': key }), 422, 'idempotency-key-reused')
     assert.deepEqual((await me.get(`/preview/${first.json().id}`)).body, preview)
   })
 
-  onMain('answers the preview under a large image, and ranges of it', async (me) => {
+  onMain('serves a large image with a preview, and ranges of the image', async (me) => {
     const { preview } = await previewed()
     const noise = crypto.getRandomValues(new Uint8Array(60_000))
     const tile = await sharp(noise, { raw: { width: 200, height: 100, channels: 3 } })
@@ -286,7 +289,7 @@ export function previewCases(world: World): void {
     }
   })
 
-  onMain('is kept by caches no longer than an image that expires', async (me) => {
+  onMain('limits cache lifetimes to the remaining time of an image that expires', async (me) => {
     const { image, file } = await previewed()
     for (const [bytes, status] of [
       [file, 200],
@@ -303,13 +306,13 @@ export function previewCases(world: World): void {
     }
   })
 
-  onMain('is what chats and embedding sites are told of', async (me) => {
+  onMain('names the preview in Open Graph metadata and oEmbed', async (me) => {
     const { file } = await previewed('png')
-    await toldOf(me.host, me, file, { type: 'image/jpeg', width: 80, height: 60, path: 'preview' })
+    await checkAnnounced(me.host, me, file, { type: 'image/jpeg', width: 80, height: 60, path: 'preview' })
   })
 }
 
-async function toldOf(
+async function checkAnnounced(
   host: Host,
   me: Visitor,
   file: Buffer,

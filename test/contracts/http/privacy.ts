@@ -1,4 +1,4 @@
-/** What a host keeps of its visitors, after all the other cases: nothing in its logs, nothing in its files. */
+/** After all other cases, neither logs nor files contain private data of visitors. */
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export function privacyCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const withFiles = visitsTo(world, world.main, needsFiles)
 
-  onMain('logs no key, no address, no query string, no file name', async (me, t) => {
+  onMain('logs no keys, addresses, query strings or file names', async (me, t) => {
     if (!me.host.logs) return t.skip("does not apply: this host's logs cannot be read")
     const { id, key } = await me.store()
     await me.get(`/${id}?marker-of-a-query=1`)
@@ -24,7 +24,7 @@ export function privacyCases(world: World): void {
     await me.remove(key)
     await me.remove(key)
     const logs = me.host.logs()
-    assert.notEqual(logs, '', 'at LOG_LEVEL=trace there is something to look into')
+    assert.notEqual(logs, '', 'LOG_LEVEL=trace produces logs')
     assert.ok(world.addresses.size > 50 && world.keys.size > 50, 'the other cases ran')
     for (const secret of world.keys) {
       assert.ok(!logs.includes(secret), 'a key')
@@ -34,14 +34,14 @@ export function privacyCases(world: World): void {
     assert.doesNotMatch(logs, /marker-of-a-query|[?&](key|dl|x)=|harmless-|\.html"|forwarded/i)
   })
 
-  onMain('logs lines of JSON with the request id', async (me, t) => {
+  onMain('logs JSON lines with the request ID', async (me, t) => {
     const { logs } = me.host
     if (!logs) return t.skip("does not apply: this host's logs cannot be read")
     const answer = await me.upload(gif())
     assert.equal(answer.status, 201)
     const requestId = answer.headers.get('X-Request-Id')!
-    // The answer may be here before the line, and the end of a line after its beginning.
-    await until('the line comes', () => logs().includes(`${requestId}"`))
+    // The response may arrive before the log line, and the line may be incomplete at first.
+    await until('the line is logged', () => logs().includes(`${requestId}"`))
     const lines = logs()
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
@@ -53,7 +53,7 @@ export function privacyCases(world: World): void {
     )
   })
 
-  withFiles('keeps no key, no address and no file name in its files', async (me) => {
+  withFiles('stores no keys, addresses or file names in its files', async (me) => {
     const secrets = new Set([...world.keys].map((key) => key.slice(11)))
     for await (const [path, bytes] of filesOf(me.host)) {
       const text = bytes.toString('latin1')
@@ -69,7 +69,7 @@ export function privacyCases(world: World): void {
     }
   })
 
-  withFiles('keeps nothing of what was deleted, refused or broken off', async (me) => {
+  withFiles('keeps no data of deleted, refused or aborted uploads', async (me) => {
     const comment = 'mark of an image that must not stay;'
     const size = 900_000
     const { key } = await me.store(gif({ comment, size }))
@@ -88,13 +88,13 @@ async function* filesOf(host: Host): AsyncGenerator<[path: string, bytes: Buffer
   for (const entry of entries) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
-    // Other cases go on beside these, and drafts come and go.
+    // Other cases run concurrently, so drafts may disappear.
     const bytes = await readFile(path).catch(() => null)
     if (bytes) yield [path, ends(bytes)]
   }
 }
 
-/** All of it; in the daily run the first and the last of a large file, where records and descriptions are. */
+/** The whole file in full runs; otherwise only both ends of a large file, where records and metadata are. */
 function ends(bytes: Buffer): Buffer {
   if (IS_WHOLE || bytes.length <= 2 * END_BYTES) return bytes
   return Buffer.concat([bytes.subarray(0, END_BYTES), bytes.subarray(-END_BYTES)])

@@ -1,4 +1,4 @@
-/** 100 stored images a day for each client address, and whose address that is. */
+/** The quota of 100 stored images per day and client address, and how that address is determined. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { type Answer, request } from '../../support/http.ts'
@@ -14,7 +14,7 @@ const remainingOf = (answer: Answer) => Number(answer.headers.get('X-RateLimit-R
 export function quotaCases(world: World): void {
   const onMain = visitsTo(world, world.main)
 
-  onMain('acknowledges 100, then answers 429 with Retry-After', async (me) => {
+  onMain('accepts 100 uploads, then returns 429 with Retry-After', async (me) => {
     for (let n = 1; n <= 100; n++) {
       const answer = await me.upload(gif())
       assert.equal(answer.status, 201, `upload ${n}: ${answer.text}`)
@@ -37,13 +37,13 @@ export function quotaCases(world: World): void {
     assert.equal(remainingOf(await neighbour.upload(gif())), 99)
   })
 
-  onMain("stores all of 100 at once: those that can't be read yet wait", async (me) => {
+  onMain('stores all of 100 concurrent uploads by queueing them', async (me) => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => me.upload(gif())))
     for (const answer of answers) assert.equal(answer.status, 201, answer.text)
     assert.equal(await me.remaining(), 0)
   })
 
-  onMain('acknowledges exactly 100 of 150 at once, and answers 429 to the rest', async (me) => {
+  onMain('accepts exactly 100 of 150 concurrent uploads and returns 429 for the rest', async (me) => {
     const answers = await Promise.all(Array.from({ length: 150 }, () => me.upload(gif())))
     const stored = answers.filter(({ status }) => status === 201)
     assert.equal(stored.length, 100)
@@ -51,15 +51,15 @@ export function quotaCases(world: World): void {
     const ids = new Set(stored.map((answer) => answer.json().id))
     assert.equal(ids.size, 100)
     for (const id of ids) {
-      // A store that is busy with all of them may not answer in time.
-      await until('it is there', async () => (await me.get(`/raw/${id}`)).status === 200)
+      // A busy store may not respond in time.
+      await until('the image is available', async () => (await me.get(`/raw/${id}`)).status === 200)
     }
     const remains = stored.map(remainingOf)
     assert.equal(Math.min(...remains), 0)
     assert.ok(remains.every((left) => left >= 0 && left <= 99))
   })
 
-  onMain('counts stored images only', async (me) => {
+  onMain('counts only stored images', async (me) => {
     const file = { name: 'file', body: gif() }
     const refused = [
       me.upload(Buffer.from('no image')),
@@ -74,31 +74,31 @@ export function quotaCases(world: World): void {
     for (const answer of await Promise.all(refused)) assert.ok(answer.status >= 400, answer.text)
     assert.equal(await me.remaining(), 100)
     assert.equal(remainingOf(await me.upload(gif())), 99)
-    // While a body is read it holds a place, and then gives it back.
+    // An upload holds a reservation only while its body is read.
     const bad = await me.upload(Buffer.from('no image'))
     assert.equal(remainingOf(bad), 99)
   })
 
-  onMain('does not give a reservation back for a deletion', async (me) => {
+  onMain('does not restore quota when an image is deleted', async (me) => {
     const { key } = await me.store()
     assert.equal((await me.remove(key)).status, 200)
     assert.equal(await me.remaining(), 99)
   })
 
-  onMain('gives the reservation back when the client goes away half-way', async (me, t) => {
-    if (!me.host.clientHeader) return t.skip('does not apply: this host names clients by their socket')
+  onMain('releases the reservation when the client disconnects midway', async (me, t) => {
+    if (!me.host.clientHeader) return t.skip('does not apply: this host identifies clients by their socket')
     const { body, contentType } = formOf(gif({ size: 400_000 }))
     const talk = await converse(me.host.url)
     await talk.write(uploadHead(me, `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`))
     await talk.write(body.subarray(0, 300_000))
-    await until('it holds a place while it is read', async () => (await me.remaining()) === 99)
+    await until('the upload holds a reservation', async () => (await me.remaining()) === 99)
     talk.close()
-    await until('the place comes back', async () => (await me.remaining()) === 100)
+    await until('the reservation is released', async () => (await me.remaining()) === 100)
   })
 
-  it('counts IPv6 by /64, and IPv4 in IPv6 as IPv4', async (t) => {
+  it('counts IPv6 addresses by /64, and IPv4-mapped ones as IPv4', async (t) => {
     const { host } = await visit(world, world.main)
-    if (!host.clientHeader) return t.skip('does not apply: this host names clients by their socket')
+    if (!host.clientHeader) return t.skip('does not apply: this host identifies clients by their socket')
     const as = (address: string) => visit(world, world.main, address)
     const first = await as('2001:db8:1:2::1')
     await first.store()
@@ -117,12 +117,12 @@ export function quotaCases(world: World): void {
     }
   })
 
-  onMain('takes the last untrusted hop for the client', async (me, t) => {
+  onMain('uses the last untrusted hop as the client address', async (me, t) => {
     if (me.host.clientHeader !== 'X-Forwarded-For')
-      return t.skip('does not apply: this host reads no X-Forwarded-For')
+      return t.skip('does not apply: this host ignores X-Forwarded-For')
     await me.store()
     const real = me.address
-    const walks: (string | string[])[] = [
+    const chains: (string | string[])[] = [
       `203.0.113.99, ${real}`,
       `203.0.113.99,${real},10.0.0.5`,
       `  203.0.113.99 ,  ${real} , 10.0.0.5,10.255.0.1 `,
@@ -131,17 +131,17 @@ export function quotaCases(world: World): void {
       [`203.0.113.99`, real],
       [`203.0.113.99, ${real}`, '10.0.0.5'],
     ]
-    for (const walk of walks) {
-      assert.equal(await remainingBehind(me, { 'X-Forwarded-For': walk }), 99, String(walk))
+    for (const chain of chains) {
+      assert.equal(await remainingBehind(me, { 'X-Forwarded-For': chain }), 99, String(chain))
     }
-    // A trusted-looking hop left of the client is the client's own invention.
+    // A trusted address left of the client's was forged by the client.
     assert.equal(await remainingBehind(me, { 'X-Forwarded-For': `10.0.0.5, ${real}` }), 99)
     assert.equal(await remainingBehind(me, { 'X-Forwarded-For': `${real}, ${freshAddress()}` }), 100)
   })
 
-  onMain('reads no other header for the client', async (me, t) => {
+  onMain('ignores all other client address headers', async (me, t) => {
     if (me.host.clientHeader !== 'X-Forwarded-For')
-      return t.skip('does not apply: this host reads no X-Forwarded-For')
+      return t.skip('does not apply: this host ignores X-Forwarded-For')
     await me.store()
     for (const header of [
       'X-Real-IP',
@@ -157,31 +157,31 @@ export function quotaCases(world: World): void {
     assert.equal(await remainingBehind(me, forwarded), 99)
   })
 
-  onMain('survives any nonsense in X-Forwarded-For', async (me) => {
-    const nonsense = ['', ', ,', 'x'.repeat(5000), `${'1.1.1.1,'.repeat(1000)}1.1.1.1`]
-    nonsense.push(...', 999.1.1.1 :::: 1.2.3.4:80 [::1]:80 _hidden fe80::1%eth0 0x7f.1 127.1'.split(' '))
-    for (const value of nonsense) {
+  onMain('survives garbage in X-Forwarded-For', async (me) => {
+    const garbage = ['', ', ,', 'x'.repeat(5000), `${'1.1.1.1,'.repeat(1000)}1.1.1.1`]
+    garbage.push(...', 999.1.1.1 :::: 1.2.3.4:80 [::1]:80 _hidden fe80::1%eth0 0x7f.1 127.1'.split(' '))
+    for (const value of garbage) {
       const answer = await me.request('POST', '/api/upload', { headers: { 'X-Forwarded-For': value } })
       checkProblem(answer, 415, 'not-multipart')
     }
   })
 
-  it('believes no forwarded header of a peer that is no trusted proxy', async (t) => {
+  it('ignores forwarding headers of untrusted peers', async (t) => {
     const host = await world.bare()
-    if (!host.direct) return t.skip('does not apply: something stands before this host')
+    if (!host.direct) return t.skip('does not apply: there is a proxy in front of this host')
     const post = async () => {
       const { body, contentType } = formOf(gif())
-      const lie = freshAddress()
+      const spoofed = freshAddress()
       const headers = {
         'Content-Type': contentType,
-        'X-Forwarded-For': lie,
-        'X-Real-IP': lie,
-        'CF-Connecting-IP': lie,
-        Forwarded: `for=${lie}`,
+        'X-Forwarded-For': spoofed,
+        'X-Real-IP': spoofed,
+        'CF-Connecting-IP': spoofed,
+        Forwarded: `for=${spoofed}`,
       }
       return request(host.url, 'POST', '/api/upload', { headers, body })
     }
-    // Others may have used this address before.
+    // Other cases may have used this address before.
     const answers = [await post()]
     while (answers.at(-1)!.status === 201) answers.push(await post())
     assert.ok(answers.length <= 4, `${answers.length - 1} uploads of 3`)
@@ -190,19 +190,19 @@ export function quotaCases(world: World): void {
   })
 }
 
-/** Apart from `quotaCases`: what an address, its network and all may do are three limits. */
-export function capCases(world: World): void {
-  it('takes so many of a network and so many of all, and says which it was', async () => {
-    const ask = async (address: string) => (await visit(world, world.capped, address)).upload(gif())
-    const [one, two] = await Promise.all([ask('203.0.113.1'), ask('203.0.113.2')])
+/** Limits of networks and of the whole server, in addition to the quota of an address. */
+export function serverLimitCases(world: World): void {
+  it('limits uploads per network and in total, and reports which limit was reached', async () => {
+    const uploadFrom = async (address: string) => (await visit(world, world.capped, address)).upload(gif())
+    const [one, two] = await Promise.all([uploadFrom('203.0.113.1'), uploadFrom('203.0.113.2')])
     assert.deepEqual([one.status, two.status], [201, 201])
-    const network = await ask('203.0.113.3')
+    const network = await uploadFrom('203.0.113.3')
     checkProblem(network, 429, 'network-quota-exceeded')
     assert.equal(remainingOf(network), 100, 'the address has used nothing')
     assert.ok(Number(network.headers.get('Retry-After')) >= 1)
-    assert.equal((await ask('203.0.112.1')).status, 201)
-    assert.equal((await ask('2001:db8:5:1::1')).status, 201)
-    const all = await ask('203.0.111.1')
+    assert.equal((await uploadFrom('203.0.112.1')).status, 201)
+    assert.equal((await uploadFrom('2001:db8:5:1::1')).status, 201)
+    const all = await uploadFrom('203.0.111.1')
     checkProblem(all, 503, 'capacity-reached')
     assert.equal(remainingOf(all), 100)
     assert.ok(Math.abs(all.json().retryAfter - secondsToMidnight()) < 60)

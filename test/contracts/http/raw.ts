@@ -1,4 +1,4 @@
-/** GET /raw/<id>: the bytes, their headers, their other addresses, and their end. */
+/** GET /raw/<id>: content, headers, alternative URLs and deletion. */
 import assert from 'node:assert/strict'
 import { png } from '../../support/images/tiny-images.ts'
 import { sha256Of } from '../../support/sha256.ts'
@@ -8,19 +8,22 @@ import { checkPage, checkProblem } from './rules.ts'
 export function rawCases(world: World): void {
   const onMain = visitsTo(world, world.main)
 
-  onMain('tells SHA-256 whatever Want-Repr-Digest asks for, also of a part', async (me) => {
-    const { id, bytes } = await me.store()
-    const whole = `sha-256=:${Buffer.from(sha256Of(bytes), 'hex').toString('base64')}:`
-    for (const wanted of ['sha-256=10', 'sha-512=10, sha-256=1', 'sha-256=0', 'md5=1', 'nonsense']) {
-      const headers = { 'Want-Repr-Digest': wanted }
-      assert.equal((await me.get(`/raw/${id}`, headers)).headers.get('Repr-Digest'), whole)
-      const part = await me.get(`/raw/${id}`, { ...headers, Range: 'bytes=0-3' })
-      assert.equal(part.status, 206)
-      assert.equal(part.headers.get('Repr-Digest'), whole)
-    }
-  })
+  onMain(
+    'sends the SHA-256 of the whole image in Repr-Digest, whatever Want-Repr-Digest requests',
+    async (me) => {
+      const { id, bytes } = await me.store()
+      const whole = `sha-256=:${Buffer.from(sha256Of(bytes), 'hex').toString('base64')}:`
+      for (const wanted of ['sha-256=10', 'sha-512=10, sha-256=1', 'sha-256=0', 'md5=1', 'nonsense']) {
+        const headers = { 'Want-Repr-Digest': wanted }
+        assert.equal((await me.get(`/raw/${id}`, headers)).headers.get('Repr-Digest'), whole)
+        const part = await me.get(`/raw/${id}`, { ...headers, Range: 'bytes=0-3' })
+        assert.equal(part.status, 206)
+        assert.equal(part.headers.get('Repr-Digest'), whole)
+      }
+    },
+  )
 
-  onMain('answers the bytes with every header of the contract', async (me) => {
+  onMain('returns the image with every documented header', async (me) => {
     const { id, bytes } = await me.store()
     const { status, headers, body } = await me.get(`/raw/${id}`)
     assert.equal(status, 200)
@@ -41,55 +44,63 @@ export function rawCases(world: World): void {
       'Transfer-Encoding': null,
       'Content-Encoding': null,
       'Content-Range': null,
-      // Constant headers need none, and some caches keep one copy for each value.
+      // The headers do not vary, and some caches store a copy per value.
       Vary: null,
     }
     for (const [name, value] of Object.entries(expected)) assert.equal(headers.get(name), value, name)
     assert.match(headers.get('Cache-Tag') ?? '', new RegExp(id))
   })
 
-  onMain('tells who opens the address of nothing by a page, and all others by a problem', async (me) => {
-    const opened = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8' }
-    const shown = { Accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5' }
-    const pageOf = async (path: string, language: string) => {
-      const answer = await me.get(path, { ...opened, 'Accept-Language': language })
-      checkPage(answer, 404)
-      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-      assert.match(answer.headers.get('Vary') ?? '', /\bAccept\b(?!-)/)
-      return answer
-    }
-    for (const path of [
-      '/raw/AAAAAAAAAAA',
-      '/raw/AAAAAAAAAAA.png',
-      '/raw/AAAAAAAAAAA?dl=1',
-      '/preview/AAAAAAAAAAA',
-    ]) {
-      const page = await pageOf(path, 'en')
-      assert.match(page.text, /There’s no picture at this link/)
-      assert.match((await pageOf(path, 'de')).text, /Unter diesem Link gibt es kein Bild/)
-      const head = await me.request('HEAD', path, { headers: { ...opened, 'Accept-Language': 'en' } })
-      assert.equal(head.status, 404)
-      assert.match(head.headers.get('Content-Type') ?? '', /^text\/html/)
-      assert.equal(head.body.length, 0)
-      for (const headers of [{}, shown, { Accept: '*/*' }, { Accept: 'application/json, text/html;q=0.5' }]) {
-        const answer = await me.get(path, headers)
-        checkProblem(answer, 404, 'not-found')
+  onMain(
+    'returns a 404 page to browsers that open the URL, and problem details to all others',
+    async (me) => {
+      const opened = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8' }
+      const shown = { Accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5' }
+      const pageOf = async (path: string, language: string) => {
+        const answer = await me.get(path, { ...opened, 'Accept-Language': language })
+        checkPage(answer, 404)
         assert.equal(answer.headers.get('Cache-Control'), 'no-store')
         assert.match(answer.headers.get('Vary') ?? '', /\bAccept\b(?!-)/)
+        return answer
       }
-    }
-    const { id } = await me.store()
-    for (const headers of [opened, shown]) {
-      assert.equal((await me.get(`/raw/${id}`, headers)).headers.get('Content-Type'), 'image/gif')
-      checkProblem(
-        await me.get(`/raw/${id}`, { ...headers, 'If-Match': '"other"' }),
-        412,
-        'precondition-failed',
-      )
-    }
-  })
+      for (const path of [
+        '/raw/AAAAAAAAAAA',
+        '/raw/AAAAAAAAAAA.png',
+        '/raw/AAAAAAAAAAA?dl=1',
+        '/preview/AAAAAAAAAAA',
+      ]) {
+        const page = await pageOf(path, 'en')
+        assert.match(page.text, /There’s no picture at this link/)
+        assert.match((await pageOf(path, 'de')).text, /Unter diesem Link gibt es kein Bild/)
+        const head = await me.request('HEAD', path, { headers: { ...opened, 'Accept-Language': 'en' } })
+        assert.equal(head.status, 404)
+        assert.match(head.headers.get('Content-Type') ?? '', /^text\/html/)
+        assert.equal(head.body.length, 0)
+        for (const headers of [
+          {},
+          shown,
+          { Accept: '*/*' },
+          { Accept: 'application/json, text/html;q=0.5' },
+        ]) {
+          const answer = await me.get(path, headers)
+          checkProblem(answer, 404, 'not-found')
+          assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+          assert.match(answer.headers.get('Vary') ?? '', /\bAccept\b(?!-)/)
+        }
+      }
+      const { id } = await me.store()
+      for (const headers of [opened, shown]) {
+        assert.equal((await me.get(`/raw/${id}`, headers)).headers.get('Content-Type'), 'image/gif')
+        checkProblem(
+          await me.get(`/raw/${id}`, { ...headers, 'If-Match': '"other"' }),
+          412,
+          'precondition-failed',
+        )
+      }
+    },
+  )
 
-  onMain('answers dl=1 as a download of the same bytes', async (me) => {
+  onMain('serves dl=1 as a download of the same bytes', async (me) => {
     const { id, bytes } = await me.store()
     const plain = await me.get(`/raw/${id}`)
     for (const path of [`/raw/${id}?dl=1`, `/raw/${id}.gif?dl=1`]) {
@@ -103,7 +114,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  onMain('is the same resource under its own extension, and none under another', async (me) => {
+  onMain('serves the image under its own extension, and 404 under any other', async (me) => {
     const { id, bytes } = await me.store()
     const alias = await me.get(`/raw/${id}.gif`)
     assert.equal(alias.status, 200)
@@ -120,7 +131,7 @@ export function rawCases(world: World): void {
     }
   })
 
-  onMain('redirects any other query to the canonical address', async (me) => {
+  onMain('redirects any other query to the canonical URL', async (me) => {
     const { id } = await me.store()
     const queries =
       'x=1 dl dl= dl=0 dl=2 dl=01 dl=1%20 DL=1 dl=1&dl=1 dl=1&dl=2 dl=1&x=2 x=2&dl=1 dl=1& &dl=1 %64l=1 dl=%31 = % & dl=1='
@@ -136,7 +147,7 @@ export function rawCases(world: World): void {
         const to = new URL(headers.get('Location')!, me.host.baseUrl)
         assert.equal(to.origin, new URL(me.host.baseUrl).origin, address)
         assert.ok([`/raw/${id}`, path].includes(to.pathname), `${address} → ${to}`)
-        // A wish for a download may be kept.
+        // dl=1 may be preserved.
         assert.ok(
           to.search === '' || (to.search === '?dl=1' && /(dl|%64l)=(1|%31)/.test(query)),
           `${address} → ${to}`,
@@ -148,15 +159,15 @@ export function rawCases(world: World): void {
     }
   })
 
-  onMain('knows no other ids', async (me) => {
+  onMain('returns 404 for any other ID', async (me) => {
     const { id, key } = await me.store()
     const flipped = id.replace(/[a-z]/i, (letter) =>
       letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
     )
-    const strangers = ['', 'AAAAAAAAAAA', id.slice(1), `${id}a`, `${id.slice(0, 10)}-`, key, 'index.html']
-    strangers.push('..%2f..%2fetc%2fpasswd', '%00', `${id}%00`, `${id}%20`, '%', '%E0%A4%A', 'x'.repeat(4000))
-    if (flipped !== id) strangers.push(flipped)
-    for (const stranger of strangers) {
+    const unknown = ['', 'AAAAAAAAAAA', id.slice(1), `${id}a`, `${id.slice(0, 10)}-`, key, 'index.html']
+    unknown.push('..%2f..%2fetc%2fpasswd', '%00', `${id}%00`, `${id}%20`, '%', '%E0%A4%A', 'x'.repeat(4000))
+    if (flipped !== id) unknown.push(flipped)
+    for (const stranger of unknown) {
       if (isRefusedInFront(me.host, { path: stranger })) continue
       const answer = await me.get(`/raw/${stranger}`)
       checkProblem(answer, 404, 'not-found')
@@ -164,26 +175,26 @@ export function rawCases(world: World): void {
     }
   })
 
-  onMain('is gone after deletion, whatever is asked and however', async (me) => {
+  onMain('returns 404 after deletion for any kind of request', async (me) => {
     const image = await me.store()
-    // Hot before it goes.
+    // Warms up the memory cache.
     for (let i = 0; i < 3; i++) assert.equal((await me.get(`/raw/${image.id}`)).status, 200)
     assert.equal((await me.remove(image.key)).status, 200)
     await me.checkHidden(image, 404, 'not-found')
   })
 
-  onMain('looks the same deleted as never there', async (me) => {
+  onMain('does not distinguish deleted from unknown images', async (me) => {
     const { id, key } = await me.store()
     await me.remove(key)
     const never = [...id].reverse().join('')
     const [deleted, unknown] = [await me.get(`/raw/${id}`), await me.get(`/raw/${never}`)]
     assert.equal(deleted.text.replaceAll(id, ''), unknown.text.replaceAll(never, ''))
-    assert.deepEqual(steady(deleted.headers), steady(unknown.headers))
+    assert.deepEqual(stableHeaders(deleted.headers), stableHeaders(unknown.headers))
   })
 }
 
-/** Headers that two equal answers share. */
-export function steady(headers: Headers): Record<string, string> {
+/** Headers without those that differ from response to response. */
+export function stableHeaders(headers: Headers): Record<string, string> {
   const { date, 'x-request-id': _, connection, 'keep-alive': __, ...rest } = Object.fromEntries(headers)
   return rest
 }

@@ -1,23 +1,23 @@
-/** What refused uploads cost, and those that are under way at once. */
+/** Limits on refused and on concurrent uploads. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
-import { needsOneLine, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
+import { needsSingleQueue, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const NO_IMAGE = Buffer.from('no image')
 
 export function refusalCases(world: World): void {
-  const inOneLineOnHasty = visitsTo(world, world.hasty, needsOneLine)
-  const inOneLine = visitsTo(world, world.main, needsOneLine)
-  const inOneLineOnFrugal = visitsTo(world, world.frugal, needsOneLine)
+  const onSingleQueueHasty = visitsTo(world, world.hasty, needsSingleQueue)
+  const onSingleQueue = visitsTo(world, world.main, needsSingleQueue)
+  const onSingleQueueFrugal = visitsTo(world, world.frugal, needsSingleQueue)
 
   const frugal = () => visit(world, world.frugal)
 
-  it('refuses three times a day, then answers 429 with Retry-After to whatever comes', async () => {
+  it('returns 429 with Retry-After for any upload after three refused ones', async () => {
     const me = await frugal()
     await me.store()
     for (let n = 1; n <= 3; n++) checkProblem(await me.upload(NO_IMAGE), 415, 'unsupported-type')
@@ -27,14 +27,14 @@ export function refusalCases(world: World): void {
       assert.equal(answer.headers.get('X-RateLimit-Remaining'), '0')
     }
     checkPage(await me.upload(gif(), { Accept: 'text/html' }), 429)
-    assert.equal((await (await frugal()).upload(gif())).status, 201, 'others go on')
+    assert.equal((await (await frugal()).upload(gif())).status, 201, 'other clients are unaffected')
   })
 
-  it('counts refusals of every kind, and nothing else', async () => {
+  it('counts refusals after the body of any kind, but not earlier ones', async () => {
     const me = await frugal()
     const file = gif()
     await me.store(file)
-    // Before the body, without a reservation.
+    // Refused before the body, without a reservation.
     for (let n = 0; n < 5; n++) {
       checkProblem(await me.upload(file, { 'Sec-Fetch-Site': 'cross-site' }), 403, 'cross-site')
       checkProblem(await me.request('PUT', '/api/upload'), 405, 'method-not-allowed')
@@ -52,7 +52,7 @@ export function refusalCases(world: World): void {
     checkProblem(await me.upload(gif()), 429, 'too-many-refusals')
   })
 
-  it('loses no refusal when they come at once', async () => {
+  it('counts concurrent refusals', async () => {
     const me = await frugal()
     let refused = 0
     for (;;) {
@@ -61,58 +61,64 @@ export function refusalCases(world: World): void {
       if (answers.every(({ status }) => status === 429)) break
       for (const answer of answers) if (answer.status === 503) checkProblem(answer, 503, 'busy')
     }
-    // Those that are under way already are let through.
-    assert.ok(refused >= 3 && refused <= 3 + 2 * 3, `${refused} refused of 3, with 2 at once on 3 servers`)
+    // Uploads in flight when the limit is reached are still processed.
+    assert.ok(
+      refused >= 3 && refused <= 3 + 2 * 3,
+      `${refused} refused, the limit is 3, with 2 concurrent uploads on 3 servers`,
+    )
   })
 
-  inOneLineOnFrugal(
-    'reads two uploads of an address at once: the others wait, and have their turn in the order they came',
+  onSingleQueueFrugal(
+    'reads two uploads of an address concurrently and queues the others in order of arrival',
     async (me) => {
       const silent = [await beginUpload(me), await beginUpload(me)]
-      await until('both hold their reservations', async () => (await me.remaining()) === 2)
+      await until('both uploads hold reservations', async () => (await me.remaining()) === 2)
       const first = await beginUpload(me, { awaitsContinue: true })
-      await settle(me)
+      await awaitProcessing(me)
       const second = await beginUpload(me, { awaitsContinue: true })
-      await settle(me)
+      await awaitProcessing(me)
       assert.deepEqual([first.wasAnswered(), second.wasAnswered()], [false, false])
-      assert.equal((await (await frugal()).upload(gif())).status, 201, 'others go on')
+      assert.equal((await (await frugal()).upload(gif())).status, 201, 'other clients are unaffected')
       silent[0]!.talk.close()
-      await until('the first is told to go on', () => first.wasAnswered())
+      await until('the first upload may continue', () => first.wasAnswered())
       assert.equal(second.wasAnswered(), false)
       await first.finish()
       assert.equal((await first.talk.answer()).status, 201)
-      await until('the second is told to go on', () => second.wasAnswered())
+      await until('the second upload may continue', () => second.wasAnswered())
       await second.finish()
       assert.equal((await second.talk.answer()).status, 201)
       silent[1]!.talk.close()
     },
   )
 
-  inOneLineOnHasty('answers 503 to an upload that waited too long, and takes the next ones', async (me) => {
-    const silent = await Promise.all(Array.from({ length: 16 }, () => beginUpload(me)))
-    await until('all hold their reservations', async () => (await me.remaining()) === 84)
-    checkProblem(await me.upload(gif()), 503, 'busy')
-    checkPage(await me.upload(gif(), { Accept: 'text/html' }), 503)
-    silent[7]!.talk.close()
-    // A busy server may see the end of the one later than another upload waits.
-    await until('the next one is stored', async () => (await me.upload(gif())).status === 201)
-    for (const { talk } of silent) talk.close()
-  })
+  onSingleQueueHasty(
+    'returns 503 for an upload that waits too long in the queue, and accepts later ones',
+    async (me) => {
+      const silent = await Promise.all(Array.from({ length: 16 }, () => beginUpload(me)))
+      await until('all uploads hold reservations', async () => (await me.remaining()) === 84)
+      checkProblem(await me.upload(gif()), 503, 'busy')
+      checkPage(await me.upload(gif(), { Accept: 'text/html' }), 503)
+      silent[7]!.talk.close()
+      // A busy server may notice the closed connection only after the next upload has timed out.
+      await until('the next upload is stored', async () => (await me.upload(gif())).status === 201)
+      for (const { talk } of silent) talk.close()
+    },
+  )
 
-  inOneLine('loses no place to clients that go away while they wait', async (me) => {
-    const begun = await Promise.all(Array.from({ length: 16 + 10 }, () => beginUpload(me)))
-    await until('those that are read hold their reservations', async () => (await me.remaining()) === 84)
-    for (const { talk } of begun) talk.close()
+  onSingleQueue('frees the slots of clients that disconnect while they wait', async (me) => {
+    const pending = await Promise.all(Array.from({ length: 16 + 10 }, () => beginUpload(me)))
+    await until('the uploads being read hold reservations', async () => (await me.remaining()) === 84)
+    for (const { talk } of pending) talk.close()
     const answers = await Promise.all(Array.from({ length: 101 }, () => me.upload(gif())))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(100).fill(201), 429])
   })
 
-  inOneLineOnFrugal(
-    'does not answer for a reservation that may yet be given back until that is known',
+  onSingleQueueFrugal(
+    'delays a quota refusal while a pending upload may still release its reservation',
     async (me) => {
       for (let n = 0; n < 3; n++) await me.store()
       const silent = await beginUpload(me)
-      await until('it holds the last', async () => (await me.remaining()) === 0)
+      await until('the upload holds the last reservation', async () => (await me.remaining()) === 0)
       const [one, other] = [me.upload(gif()), me.upload(gif())]
       silent.talk.close()
       const answers = await Promise.all([one, other])
@@ -123,20 +129,20 @@ export function refusalCases(world: World): void {
   )
 }
 
-interface Begun {
+interface PendingUpload {
   talk: Conversation
-  /** With `100 Continue`, or for good. */
+  /** Whether any response has arrived, including `100 Continue`. */
   wasAnswered(): boolean
   finish(): Promise<void>
 }
 
-/** The server saw what was sent before: this came later, and was answered. */
-async function settle(me: Visitor): Promise<void> {
+/** Waits until the server has seen everything sent before, by a later request that has been answered. */
+async function awaitProcessing(me: Visitor): Promise<void> {
   await me.request('PUT', '/api/upload')
 }
 
-/** Sends the half of an upload, or its headers alone if it is to be told to go on. */
-async function beginUpload(me: Visitor, { awaitsContinue = false } = {}): Promise<Begun> {
+/** Sends half of an upload, or only its headers if it awaits `100 Continue`. */
+async function beginUpload(me: Visitor, { awaitsContinue = false } = {}): Promise<PendingUpload> {
   const { body, contentType } = formOf(gif({ size: 10_000 }))
   const talk = await converse(me.host.url)
   let wasAnswered = false

@@ -1,4 +1,4 @@
-/** Reports: a form, a program's way, and a receipt that shows what became of one. */
+/** Reports by form and by JSON, and the receipt that shows their state. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { needsOperator, type Visitor, visit, visitsTo, type World } from './host.ts'
@@ -7,7 +7,7 @@ import { checkPage, checkProblem } from './rules.ts'
 
 const TEXT = 'This picture shows my garden without my leave.'
 
-const GIVEN = { category: 'other', text: TEXT, goodFaith: true }
+const REPORT = { category: 'other', text: TEXT, goodFaith: true }
 
 export function reportCases(world: World): void {
   const onMain = visitsTo(world, world.main)
@@ -15,9 +15,9 @@ export function reportCases(world: World): void {
 
   const pathOf = (address: string) => new URL(address).pathname
 
-  onMain('takes a report from a program, and shows its state on the receipt', async (me) => {
+  onMain('accepts a JSON report and shows its state on the receipt', async (me) => {
     const { id, link } = await me.store()
-    const answer = await me.report({ ...GIVEN, image: link })
+    const answer = await me.report({ ...REPORT, image: link })
     assert.equal(answer.status, 202, answer.text)
     assert.deepEqual(Object.keys(answer.json()), ['receipt'])
     const { receipt } = answer.json()
@@ -31,10 +31,10 @@ export function reportCases(world: World): void {
     assert.equal((await me.get(`/raw/${id}`)).status, 200, 'a report removes nothing')
   })
 
-  operated('shows what the operator decided, on the receipt', async (me) => {
+  operated('shows the operator’s decision on the receipt', async (me) => {
     const { id } = await me.store()
     const unreported = await me.store()
-    const path = pathOf((await me.report({ ...GIVEN, image: id })).json().receipt)
+    const path = pathOf((await me.report({ ...REPORT, image: id })).json().receipt)
     const decide = async (act: string, state: string, status: number) => {
       await operate(me.host, [act, id, '--reason', 'looked at'])
       const { state: shown, decided } = (await me.get(path)).json()
@@ -52,21 +52,21 @@ export function reportCases(world: World): void {
   const asForm = (me: Visitor, fields: Record<string, string>, headers = {}) =>
     me.submit('/report', { 'good-faith': 'yes', ...fields }, headers)
 
-  onMain('answers a repeat like the first, and takes another kind of report as another', async (me) => {
+  onMain('returns the same receipt for a repeated report, and a new one for another category', async (me) => {
     const { id } = await me.store()
-    const first = await me.report({ ...GIVEN, image: id })
-    const again = await me.report({ ...GIVEN, image: `${me.host.baseUrl}/raw/${id}.gif?dl=1` })
-    const other = await me.report({ ...GIVEN, image: id, category: 'child-abuse' })
+    const first = await me.report({ ...REPORT, image: id })
+    const again = await me.report({ ...REPORT, image: `${me.host.baseUrl}/raw/${id}.gif?dl=1` })
+    const other = await me.report({ ...REPORT, image: id, category: 'child-abuse' })
     assert.deepEqual([first.status, again.status, other.status], [202, 202, 202])
     assert.equal(again.json().receipt, first.json().receipt)
     assert.notEqual(other.json().receipt, first.json().receipt)
   })
 
-  onMain('knows no image that was never given, and none that its key deleted', async (me) => {
+  onMain('refuses reports of unknown and deleted images, and keeps the form’s values', async (me) => {
     const { id, key } = await me.store()
     assert.equal((await me.remove(key)).status, 200)
     for (const image of ['00000000000', id]) {
-      checkProblem(await me.report({ ...GIVEN, image }), 404, 'not-found')
+      checkProblem(await me.report({ ...REPORT, image }), 404, 'not-found')
       checkProblem(await asForm(me, { category: 'other', text: TEXT, image }), 404, 'not-found')
       checkPage(await me.get(`/report?id=${image}`), 404)
     }
@@ -86,7 +86,7 @@ export function reportCases(world: World): void {
     checkPage(await asForm(me, { ...typed, text: 'short' }, { Accept: 'text/html' }), 422)
   })
 
-  operated('takes reports of what is held or removed, as its view says that it is', async (me) => {
+  operated('accepts reports of held and removed images', async (me) => {
     for (const [act, state] of [
       ['hold', 'held'],
       ['remove', 'removed'],
@@ -94,20 +94,20 @@ export function reportCases(world: World): void {
       const { id } = await me.store()
       await operate(me.host, [act, id, '--reason', 'looked at'])
       checkPage(await me.get(`/report?id=${id}`), 200)
-      const answer = await me.report({ ...GIVEN, image: id })
+      const answer = await me.report({ ...REPORT, image: id })
       assert.equal(answer.status, 202, answer.text)
       assert.equal((await me.get(pathOf(answer.json().receipt))).json().state, state)
     }
   })
 
-  onMain('takes the form, and leads to the receipt', async (me) => {
+  onMain('accepts the form and redirects to the receipt', async (me) => {
     const { id, link } = await me.store()
     const page = await me.get(`/report?id=${id}`)
     checkPage(page, 200)
     assert.ok(page.text.includes(`value="${link}"`), 'the link is filled in')
     for (const strange of ['"><script>', 'https://elsewhere.example/a']) {
-      const asked = await me.get(`/report?id=${encodeURIComponent(strange)}`)
-      assert.ok(asked.text.includes('name="image"') && !asked.text.includes(strange))
+      const prefilled = await me.get(`/report?id=${encodeURIComponent(strange)}`)
+      assert.ok(prefilled.text.includes('name="image"') && !prefilled.text.includes(strange))
     }
     const fields = { image: link, category: 'copyright', text: TEXT, name: 'A. Photographer' }
     const person = { email: 'a@b.example', signature: 'A. Photographer' }
@@ -115,38 +115,38 @@ export function reportCases(world: World): void {
     assert.equal(sent.status, 303, sent.text)
     const receipt = await me.get(pathOf(sent.headers.get('Location')!), { Accept: 'text/html' })
     checkPage(receipt, 200)
-    assert.doesNotMatch(receipt.text, /Photographer|garden/, 'nothing of the reporter is shown')
+    assert.doesNotMatch(receipt.text, /Photographer|garden/, 'the receipt shows no personal data')
     checkPage(await asForm(me, { ...fields, email: person.email }, { Accept: 'text/html' }), 422)
   })
 
-  onMain('says what is missing', async (me) => {
+  onMain('describes what is missing or invalid', async (me) => {
     const wrong: [object | string, RegExp][] = [
       ['no JSON', /JSON/],
       ['null', /JSON object/],
-      [{ ...GIVEN, image: 'https://elsewhere.example/a/b/c' }, /picture/],
-      [{ ...GIVEN, image: '00000000000', category: 'toString' }, /wrong/],
-      [{ ...GIVEN, image: '00000000000', text: ' '.repeat(30) }, /characters/],
-      [{ ...GIVEN, image: '00000000000', text: 'x'.repeat(2001) }, /characters/],
-      [{ ...GIVEN, image: '00000000000', goodFaith: 'yes' }, /good faith/],
-      [{ ...GIVEN, image: '00000000000', category: 'personal-data' }, /name and e-mail/],
-      [{ ...GIVEN, image: '00000000000', email: 'nobody' }, /e-mail/],
+      [{ ...REPORT, image: 'https://elsewhere.example/a/b/c' }, /picture/],
+      [{ ...REPORT, image: '00000000000', category: 'toString' }, /wrong/],
+      [{ ...REPORT, image: '00000000000', text: ' '.repeat(30) }, /characters/],
+      [{ ...REPORT, image: '00000000000', text: 'x'.repeat(2001) }, /characters/],
+      [{ ...REPORT, image: '00000000000', goodFaith: 'yes' }, /good faith/],
+      [{ ...REPORT, image: '00000000000', category: 'personal-data' }, /name and e-mail/],
+      [{ ...REPORT, image: '00000000000', email: 'nobody' }, /e-mail/],
     ]
     for (const [body, detail] of wrong) {
       const answer = await me.report(body)
       checkProblem(answer, 422, 'bad-report')
       assert.match(answer.json().detail, detail)
     }
-    checkProblem(await me.report({ ...GIVEN, image: 'x'.repeat(40_000) }), 413, 'body-too-large')
+    checkProblem(await me.report({ ...REPORT, image: 'x'.repeat(40_000) }), 413, 'body-too-large')
     checkProblem(await me.get(`/receipt/${'0'.repeat(64)}`), 404, 'not-found')
   })
 
-  onMain('takes ten reports of a kind and address on a day, and says when it takes more', async (me) => {
+  onMain('limits reports to ten per category, address and day, with Retry-After', async (me) => {
     const ids: string[] = []
     while (ids.length < 11) ids.push((await me.store()).id)
     for (const image of ids.slice(0, 10)) {
-      assert.equal((await me.report({ ...GIVEN, image })).status, 202)
+      assert.equal((await me.report({ ...REPORT, image })).status, 202)
     }
-    const over = await me.report({ ...GIVEN, image: ids[10] })
+    const over = await me.report({ ...REPORT, image: ids[10] })
     checkProblem(over, 429, 'too-many-reports')
     const seconds = Number(over.headers.get('Retry-After'))
     assert.ok(seconds >= 1 && seconds <= 86_400, `${seconds}`)
@@ -157,38 +157,42 @@ export function reportCases(world: World): void {
     const asPage = await asForm(me, form, { Accept: 'text/html' })
     checkPage(asPage, 429)
     assert.match(asPage.headers.get('Retry-After') ?? '', /^[1-9]\d*$/)
-    assert.ok(asPage.text.includes(ids[10]!), 'what was typed is kept')
-    assert.equal((await me.report({ ...GIVEN, image: ids[3] })).status, 202, 'a repeat is none')
-    assert.equal((await me.report({ ...GIVEN, image: ids[10], category: 'malware' })).status, 202)
+    assert.ok(asPage.text.includes(ids[10]!), 'the form keeps its values')
+    assert.equal(
+      (await me.report({ ...REPORT, image: ids[3] })).status,
+      202,
+      'a repeated report does not count',
+    )
+    assert.equal((await me.report({ ...REPORT, image: ids[10], category: 'malware' })).status, 202)
     const neighbour = await visit(world, world.main)
-    assert.equal((await neighbour.report({ ...GIVEN, image: ids[10] })).status, 202)
+    assert.equal((await neighbour.report({ ...REPORT, image: ids[10] })).status, 202)
   })
 
-  it('lets an address ask in vain for a while, at nobody else’s cost', async () => {
+  it('throttles an address that reports many unknown images, without affecting others', async () => {
     const [me, neighbour] = [await visit(world, world.main), await visit(world, world.main)]
     const { id } = await neighbour.store()
-    let last = await me.report({ ...GIVEN, image: '00000000000' })
-    // Each of several servers counts for itself.
-    for (let nth = 0; nth < 200 && last.status === 404; nth++) {
-      last = await me.report({ ...GIVEN, image: `vain${nth}`.padEnd(11, 'x') })
+    let last = await me.report({ ...REPORT, image: '00000000000' })
+    // Each server counts separately.
+    for (let i = 0; i < 200 && last.status === 404; i++) {
+      last = await me.report({ ...REPORT, image: `none${i}`.padEnd(11, 'x') })
     }
     checkProblem(last, 429, 'too-many-reports')
     const seconds = Number(last.headers.get('Retry-After'))
     assert.ok(seconds >= 1 && seconds <= 10, `${seconds}`)
-    assert.equal((await neighbour.report({ ...GIVEN, image: id })).status, 202)
+    assert.equal((await neighbour.report({ ...REPORT, image: id })).status, 202)
   })
 
-  onMain('takes no report from a page of another site, and none that is no form', async (me) => {
+  onMain('refuses cross-site reports and invalid forms', async (me) => {
     const { id } = await me.store()
     const form = { image: id, category: 'other', text: TEXT }
-    const elsewhere = { 'Sec-Fetch-Site': 'cross-site' }
-    const given = { ...GIVEN, image: id }
+    const crossSite = { 'Sec-Fetch-Site': 'cross-site' }
+    const given = { ...REPORT, image: id }
     checkProblem(
-      await me.report(given, { ...elsewhere, Origin: 'https://elsewhere.example' }),
+      await me.report(given, { ...crossSite, Origin: 'https://elsewhere.example' }),
       403,
       'cross-site',
     )
-    checkProblem(await me.submit('/report', form, elsewhere), 403, 'cross-site')
+    checkProblem(await me.submit('/report', form, crossSite), 403, 'cross-site')
     checkProblem(await me.submit('/report', form, { 'Content-Type': 'application/json' }), 415, 'not-a-form')
     checkProblem(await me.submit('/report', { ...form, image: 'x'.repeat(40_000) }), 413, 'body-too-large')
     checkProblem(await me.submit('/report', { ...form, category: '' }), 422, 'bad-report')

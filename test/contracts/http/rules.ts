@@ -1,8 +1,8 @@
-/** Rules that hold for every answer, and for every refusal. */
+/** Rules for all responses, for problem details and for pages. */
 import assert from 'node:assert/strict'
 import type { Answer } from '../../support/http.ts'
 
-export interface Asked {
+export interface CheckedRequest {
   method: string
   path: string
   /** The base URL is https. */
@@ -13,16 +13,16 @@ const LIFETIMES = [
   'no-store',
   // Pages.
   'private, no-cache',
-  // Documents, with a tag.
+  // Documents with an ETag.
   'no-cache',
-  // Images and assets whose name changes with their content.
+  // Images and hashed assets.
   'public, max-age=31536000, immutable',
 ]
 
 /** Images that expire. */
 const EXPIRING = /^public, max-age=\d+, s-maxage=\d+, must-revalidate, immutable$/
 
-/** Of every page's policy. */
+/** Directives of every page's policy. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "connect-src 'self'",
@@ -32,13 +32,16 @@ const PAGE_POLICY = [
   "require-trusted-types-for 'script'",
 ]
 
-export function checkAnswer({ status, headers, body }: Answer, { method, path, https }: Asked): void {
+export function checkAnswer(
+  { status, headers, body }: Answer,
+  { method, path, https }: CheckedRequest,
+): void {
   const where = `${method} ${path} → ${status}`
   assert.equal(headers.get('X-Content-Type-Options'), 'nosniff', where)
   assert.equal(headers.get('Referrer-Policy'), 'no-referrer', where)
-  // An answer with a tag may be a cache's, and then belongs to no request.
+  // A response with an ETag may come from a cache, so it has no request ID.
   if (!headers.has('ETag')) {
-    assert.match(headers.get('X-Request-Id') ?? '', /^[\w-]{8,}$/, `${where}: request id`)
+    assert.match(headers.get('X-Request-Id') ?? '', /^[\w-]{8,}$/, `${where}: request ID`)
   }
   assert.ok(
     LIFETIMES.includes(headers.get('Cache-Control') ?? '') ||
@@ -46,7 +49,7 @@ export function checkAnswer({ status, headers, body }: Answer, { method, path, h
     `${where}: ${headers.get('Cache-Control')}`,
   )
   if (status >= 400) {
-    assert.doesNotMatch(headers.get('Cache-Control') ?? '', /^public/, `${where}: refusals are not kept`)
+    assert.doesNotMatch(headers.get('Cache-Control') ?? '', /^public/, `${where}: errors are not cached`)
     assert.equal(headers.get('ETag'), null, where)
   }
   assert.equal(headers.get('Set-Cookie'), null, where)
@@ -61,7 +64,7 @@ export function checkAnswer({ status, headers, body }: Answer, { method, path, h
     assert.doesNotMatch(policy, /'unsafe-(eval|inline)'/, where)
   }
   if (method === 'HEAD' || status === 304) assert.equal(body.length, 0, where)
-  // A CORS preflight is of this endpoint too.
+  // Includes CORS preflights.
   if (['/api/upload', '/share'].includes(path.split('?')[0]!)) checkUploadAnswer(status, headers, where)
   else assert.equal(headers.get('X-RateLimit-Limit'), null, where)
 }
@@ -72,17 +75,17 @@ function checkUploadAnswer(status: number, headers: Headers, where: string): voi
   const [limit, remaining] = ['Limit', 'Remaining'].map((name) => headers.get(`X-RateLimit-${name}`))
   assert.equal(headers.get('RateLimit-Policy'), `"uploads";q=${limit};w=86400`, where)
   const [, left, seconds] = /^"uploads";r=(\d+);t=(\d+)$/.exec(headers.get('RateLimit') ?? '') ?? []
-  assert.equal(left, remaining, `${where}: RateLimit says what X-RateLimit-Remaining does`)
+  assert.equal(left, remaining, `${where}: RateLimit agrees with X-RateLimit-Remaining`)
   assert.ok(Number(seconds) >= 1 && Number(seconds) <= 86_400, `${where}: ${headers.get('RateLimit')}`)
   const retryAfter = headers.get('Retry-After')
   if (status === 429) assert.match(retryAfter ?? '', /^[1-9]\d*$/, `${where}: Retry-After`)
   else assert.equal(retryAfter, null, `${where}: Retry-After`)
 }
 
-/** What passes by itself. */
-const RETRIED = new Set(['busy', 'unavailable', 'capacity-reached'])
+/** Temporary errors, which have `retryAfter`. */
+const TEMPORARY = new Set(['busy', 'unavailable', 'capacity-reached'])
 
-/** A refusal as problem details (RFC 9457). */
+/** Asserts that the response is problem details (RFC 9457) with the status and code. */
 export function checkProblem(answer: Answer, status: number, error: string | RegExp): void {
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.headers.get('Content-Type')?.split(';')[0], 'application/problem+json')
@@ -92,8 +95,8 @@ export function checkProblem(answer: Answer, status: number, error: string | Reg
   assert.ok(success === undefined || success === false)
   assert.equal(challenge !== undefined, problem.error === 'challenge-required')
   const header = answer.headers.get('Retry-After')
-  if (header !== null) assert.equal(`${retryAfter}`, header, 'the member says what the header does')
-  else if (RETRIED.has(problem.error))
+  if (header !== null) assert.equal(`${retryAfter}`, header, 'retryAfter agrees with the Retry-After header')
+  else if (TEMPORARY.has(problem.error))
     assert.ok(Number.isInteger(retryAfter) && retryAfter >= 1, `${retryAfter}`)
   else assert.equal(retryAfter, undefined)
   assert.equal(problem.status, status)
@@ -107,7 +110,7 @@ export function checkProblem(answer: Answer, status: number, error: string | Reg
   assert.ok(URL.canParse(problem.type, 'https://any.example/'), problem.type)
 }
 
-/** A refusal as a page for people. */
+/** Asserts that the response is a page with the status. */
 export function checkPage(answer: Answer, status: number): void {
   const [, title] = /<title>([^<]+)/.exec(answer.text) ?? []
   assert.equal(answer.status, status, `${answer.status} in place of ${status}: ${title ?? answer.text}`)

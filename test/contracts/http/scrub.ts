@@ -1,4 +1,4 @@
-/** What is stored of an upload: the picture, and nothing private beside it. */
+/** Removal of private metadata from uploads. */
 import assert from 'node:assert/strict'
 import sharp, { type Sharp } from 'sharp'
 import { gif } from '../../support/images/tiny-images.ts'
@@ -8,7 +8,7 @@ import { visitsTo, type World } from './host.ts'
 const OWNER = 'Ada Photographer'
 const CAMERA = 'Testflex 3000'
 
-/** Upright as displayed: 40 x 30, stored turned by 90 degrees. */
+/** Displayed upright at 40 x 30 pixels, stored rotated by 90 degrees. */
 function privatePicture(): Sharp {
   const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
   return sharp({ create: { width: 30, height: 40, channels: 3, background: '#000', noise } })
@@ -34,18 +34,18 @@ const ENCODERS: Record<string, (image: Sharp) => Promise<Buffer>> = {
   avif: (image) => image.avif({ effort: 0 }).toBuffer(),
 }
 
-export function scrubCases(world: World): void {
+export function metadataCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const onStrict = visitsTo(world, world.strict)
 
   for (const [format, encode] of Object.entries(ENCODERS)) {
-    onMain(`removes owner, device and place from ${format}, and leaves every pixel`, async (me) => {
+    onMain(`removes owner, device and location from ${format} and keeps every pixel`, async (me) => {
       const sent = await encode(privatePicture())
-      assert.ok(sent.includes(OWNER) && sent.includes(CAMERA), 'the test image carries what is to be removed')
+      assert.ok(sent.includes(OWNER) && sent.includes(CAMERA), 'the test image contains private metadata')
       const { id } = await me.store(sent)
       const raw = await me.get(`/raw/${id}`)
       const stored = raw.body
-      assert.equal(raw.headers.get('ETag'), `"${sha256Of(stored)}"`, 'the tag is of what is stored')
+      assert.equal(raw.headers.get('ETag'), `"${sha256Of(stored)}"`, 'the ETag is that of the stored bytes')
       for (const secret of [OWNER, CAMERA, 'GPS', 'xmpmeta']) assert.ok(!stored.includes(secret), secret)
       const [before, after] = [await sharp(sent).metadata(), await sharp(stored).metadata()]
       assert.equal(after.format, before.format)
@@ -55,7 +55,7 @@ export function scrubCases(world: World): void {
       assert.equal(after.xmp, undefined)
     })
 
-    onMain(`drops what follows the end of ${format}`, async (me) => {
+    onMain(`drops data after the end of ${format}`, async (me) => {
       const image = await encode(sharp({ create: { width: 9, height: 7, channels: 3, background: '#a50' } }))
       const tail = Buffer.from('PK\x03\x04 hidden behind the picture')
       const { id } = await me.store(Buffer.concat([image, tail]))
@@ -63,7 +63,7 @@ export function scrubCases(world: World): void {
     })
   }
 
-  onMain('stores GIF byte for byte, comments and tail and all', async (me) => {
+  onMain('stores GIF byte for byte, including comments and trailing data', async (me) => {
     const bytes = Buffer.concat([gif({ comment: `made by ${OWNER}` }), Buffer.from('after the end')])
     const { id } = await me.store(bytes)
     const raw = await me.get(`/raw/${id}`)

@@ -1,4 +1,4 @@
-/** Requests that come too slowly, on a host whose limits are short. */
+/** Requests that arrive too slowly, on a host with short timeouts. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
@@ -15,15 +15,15 @@ export function slowCases(world: World): void {
   const upload = formOf(gif({ size: 100_000 }))
   const slow: Record<string, { path: string; type: string; body: Uint8Array }> = {
     'an upload': { path: '/api/upload', type: upload.contentType, body: upload.body },
-    'an upload that a phone shares': { path: '/share', type: upload.contentType, body: upload.body },
-    'the form of a deletion': { path: '/delete', type: FORM, body: Buffer.alloc(900, 'a') },
-    'the form of a report': { path: '/report', type: FORM, body: Buffer.alloc(4000, 'a') },
+    'an upload through the share target': { path: '/share', type: upload.contentType, body: upload.body },
+    'the deletion form': { path: '/delete', type: FORM, body: Buffer.alloc(900, 'a') },
+    'the report form': { path: '/report', type: FORM, body: Buffer.alloc(4000, 'a') },
     'a report': { path: '/api/report', type: 'application/json', body: Buffer.alloc(4000, ' ') },
   }
   for (const [name, { path, type, body }] of Object.entries(slow)) {
-    directOnHasty(`gives up ${name} that comes too slowly, with 408`, async (me, t) => {
+    directOnHasty(`returns 408 for ${name} that arrives too slowly`, async (me, t) => {
       const head = uploadHead(me, `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n`, path)
-      // On a busy machine a connection may be given up before its headers are on their way.
+      // On a busy machine, a connection may time out before its headers are sent.
       const talk = await untilSome('the headers are sent in time', async () => {
         const one = await converse(me.host.url)
         t.after(() => one.close())
@@ -36,7 +36,7 @@ export function slowCases(world: World): void {
     })
   }
 
-  directOnHasty('gives up headers that come too slowly, with 408', async (me, t) => {
+  directOnHasty('returns 408 for headers that arrive too slowly', async (me, t) => {
     const talk = await converse(me.host.url)
     t.after(() => talk.close())
     await talk.write('GET / HTTP/1.1\r\n')
@@ -44,7 +44,7 @@ export function slowCases(world: World): void {
   })
 }
 
-/** Sends byte by byte until it is answered. */
+/** Sends byte by byte until a response arrives, which must be 408. */
 async function check408(
   me: Visitor,
   talk: Conversation,

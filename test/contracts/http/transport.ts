@@ -1,4 +1,4 @@
-/** HTTP/1.1 as strangers speak it: connections that go on, requests that are not quite requests, and bodies without end. */
+/** HTTP/1.1 at the socket level: persistent connections, malformed requests and endless bodies. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from '../../support/http.ts'
@@ -16,8 +16,8 @@ export function transportCases(world: World): void {
   const direct = visitsTo(world, world.main, needsDirect)
   const onMain = visitsTo(world, world.main)
 
-  /** A case over a bare socket, after which the host must still serve. */
-  const bare = (name: string, run: (talk: Conversation, me: Visitor) => Promise<void>) =>
+  /** A case over a raw socket, after which the host must still respond. */
+  const onSocket = (name: string, run: (talk: Conversation, me: Visitor) => Promise<void>) =>
     direct(name, async (me) => {
       const talk = await converse(me.host.url)
       try {
@@ -25,10 +25,10 @@ export function transportCases(world: World): void {
       } finally {
         talk.close()
       }
-      assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200, 'it still serves')
+      assert.equal((await request(me.host.url, 'GET', '/healthz')).status, 200, 'the host still responds')
     })
 
-  bare('serves request after request over one connection', async (talk, me) => {
+  onSocket('serves several requests over one connection', async (talk, me) => {
     const { id, bytes } = await me.store()
     for (let i = 0; i < 3; i++) {
       await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -40,7 +40,7 @@ export function transportCases(world: World): void {
     }
   })
 
-  bare('answers pipelined requests in order', async (talk, me) => {
+  onSocket('answers pipelined requests in order', async (talk, me) => {
     const { id, bytes } = await me.store()
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
     await talk.write(get(`/raw/${id}`) + get('/nothing-here') + get('/healthz') + get(`/raw/${id}`))
@@ -50,7 +50,7 @@ export function transportCases(world: World): void {
     assert.deepEqual((await talk.answer()).body, bytes)
   })
 
-  bare('never reads what is left of a refused body as a request', async (talk, me) => {
+  onSocket('never parses the rest of a refused body as a request', async (talk, me) => {
     const bait = await me.store()
     const smuggled = `DELETE /api/delete?key=${bait.key} HTTP/1.1\r\nHost: x\r\n\r\n`
     const { body, contentType } = formOf(Buffer.from(`no image\r\n${smuggled.repeat(2000)}`))
@@ -65,7 +65,7 @@ export function transportCases(world: World): void {
     assert.equal((await me.get(`/raw/${bait.id}`)).status, 200)
   })
 
-  direct('answers a client that ends its side after a whole request', async (me) => {
+  direct('answers a client that half-closes the connection after a complete request', async (me) => {
     const { body, contentType } = formOf(gif())
     const upload = uploadHead(me, `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`)
     const { id, bytes } = await me.store()
@@ -84,7 +84,7 @@ export function transportCases(world: World): void {
     }
   })
 
-  direct('refuses what announces too much before its body, and never says 100 Continue', async (me) => {
+  direct('refuses an oversized Content-Length before the body, without 100 Continue', async (me) => {
     const { contentType } = formOf(gif())
     const sizes = `Content-Type: ${contentType}\r\nContent-Length: 60000000\r\n`
     for (const expect of ['', 'Expect: 100-continue\r\n']) {
@@ -103,7 +103,7 @@ export function transportCases(world: World): void {
     }
   })
 
-  bare('lets a client wait for 100 Continue', async (talk, me) => {
+  onSocket('sends 100 Continue to a client that expects it', async (talk, me) => {
     const { body, contentType } = formOf(gif())
     const headers = `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n`
     const interim = new Promise<string>((resolve) =>
@@ -115,7 +115,7 @@ export function transportCases(world: World): void {
     assert.equal((await talk.answer()).status, 201)
   })
 
-  bare('reads the absolute form of a target (RFC 9112, 3.2.2)', async (talk, me) => {
+  onSocket('accepts a request target in absolute form (RFC 9112, 3.2.2)', async (talk, me) => {
     const { id, bytes } = await me.store()
     await talk.write(`GET http://evil.example/raw/${id} HTTP/1.1\r\nHost: evil.example\r\n\r\n`)
     const answer = await talk.answer()
@@ -123,14 +123,14 @@ export function transportCases(world: World): void {
     assert.deepEqual(answer.body, bytes)
   })
 
-  bare('serves HTTP/1.0', async (talk, me) => {
+  onSocket('serves HTTP/1.0', async (talk, me) => {
     const { id, bytes } = await me.store()
     await talk.write(`GET /raw/${id} HTTP/1.0\r\n\r\n`)
     assert.deepEqual((await talk.answer()).body, bytes)
     await talk.closed
   })
 
-  bare('takes an upload by HTTP/1.0, where an Expect means nothing (RFC 9110, 10.1.1)', async (talk) => {
+  onSocket('accepts an upload over HTTP/1.0 and ignores its Expect (RFC 9110, 10.1.1)', async (talk) => {
     const { body, contentType } = formOf(gif())
     const first = new Promise<string>((resolve) =>
       talk.socket.once('data', (piece) => resolve(String(piece))),
@@ -157,7 +157,7 @@ export function transportCases(world: World): void {
     '..',
     'x?y#z',
   ]) {
-    bare(`answers a strange Host ('${host}') without breaking`, async (talk) => {
+    onSocket(`survives an invalid Host ('${host}')`, async (talk) => {
       await talk.write(Buffer.from(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 'latin1'))
       const answer = await talk.answer()
       assert.ok([200, 400].includes(answer.status), String(answer.status))
@@ -166,40 +166,40 @@ export function transportCases(world: World): void {
   }
 
   const broken: Record<string, [head: string, status: number]> = {
-    'no HTTP': ['hello\r\n\r\n', 400],
-    TLS: ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
-    'no Host': ['GET / HTTP/1.1\r\n\r\n', 400],
-    'two lengths': [
+    'a request that is not HTTP': ['hello\r\n\r\n', 400],
+    'a TLS handshake': ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
+    'a request without Host': ['GET / HTTP/1.1\r\n\r\n', 400],
+    'two Content-Length headers': [
       'POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
       400,
     ],
-    'a length and chunks': [
+    'both Content-Length and chunks': [
       'POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
     ],
-    'chunks before HTTP/1.1': [
+    'chunks in HTTP/1.0': [
       'POST /nothing HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
     ],
-    'a negative length': ['POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', 400],
-    'a header that goes on': ['GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n: d\r\n\r\n', 400],
+    'a negative Content-Length': ['POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', 400],
+    'a folded header': ['GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n: d\r\n\r\n', 400],
     '129 headers': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(128)}\r\n`, 431],
     '1,900 headers': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(1900)}\r\n`, 431],
-    'an Expect that nobody knows': ['GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 417],
-    'headers without end': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(20_000)}\r\n`, 431],
+    'an unknown Expect': ['GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 417],
+    'endless headers': [`GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(20_000)}\r\n`, 431],
   }
   for (const [name, [head, status]] of Object.entries(broken)) {
-    bare(`answers ${status} to ${name}, and says how it may be cached`, async (talk, me) => {
+    onSocket(`returns an uncacheable ${status} for ${name}`, async (talk, me) => {
       await talk.write(Buffer.from(head, 'latin1')).catch(() => {})
       const answer = await talk.answer()
       assert.equal(answer.status, status)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-      // What it asks for does not matter: nothing read that far.
+      // The method and path do not matter: the server did not parse them.
       me.check(answer, { method: 'GET', path: '/' })
     })
   }
 
-  bare('ends a body whose chunks are nonsense, and stores nothing', async (talk, me) => {
+  onSocket('rejects a body with invalid chunks and stores nothing', async (talk, me) => {
     const { body, contentType } = formOf(gif())
     await talk.write(uploadHead(me, `Content-Type: ${contentType}\r\nTransfer-Encoding: chunked\r\n`))
     await talk.write(
@@ -208,22 +208,22 @@ export function transportCases(world: World): void {
     const answer = await talk.answer().catch(() => null)
     if (answer) assert.equal(answer.status, 400)
     else await talk.closed
-    await until('its reservation is back', async () => (await me.remaining()) === 100)
+    await until('the reservation is released', async () => (await me.remaining()) === 100)
   })
 
-  bare('takes 128 headers', async (talk) => {
+  onSocket('accepts 128 headers', async (talk) => {
     await talk.write(Buffer.from(`GET /healthz HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(127)}\r\n`))
     assert.equal((await talk.answer()).status, 200)
   })
 
-  onMain('takes request headers of any name', async (me) => {
+  onMain('accepts headers named like object properties', async (me) => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then']
     for (const name of names) {
       assert.equal((await me.upload(gif(), { [name]: 'x', [`x-${name}`]: '%' })).status, 201, name)
     }
   })
 
-  onMain('takes the form of the deletion page, once, and none of more than 1 KB', async (me) => {
+  onMain('accepts the deletion form once, and refuses forms larger than 1 KB', async (me) => {
     const { key, id } = await me.store()
     const post = (fields: Record<string, string>, headers = {}) => me.submit('/delete', fields, headers)
     checkPage(await post({ key, more: 'x'.repeat(KILOBYTE) }), 413)
@@ -248,7 +248,7 @@ export function transportCases(world: World): void {
     ['PUT', '/api/upload'],
     ['DELETE', '/api/delete?key=x'],
   ] as const) {
-    bare(`reads little of an endless body: ${method} ${path}`, async (talk) => {
+    onSocket(`stops reading an endless body: ${method} ${path}`, async (talk) => {
       await talk.write(
         `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nTransfer-Encoding: chunked\r\n\r\n`,
       )
@@ -258,14 +258,14 @@ export function transportCases(world: World): void {
         piece,
         Buffer.from('\r\n'),
       ])
-      // What the kernel holds for either side is more than what the server reads.
+      // The kernel buffers on both sides hold more than the server reads.
       await assert.rejects(async () => {
         for (let sent = 0; sent < 1024; sent++) await talk.write(chunk)
       })
     })
   }
 
-  bare('answers a request with a small body that nobody asked for, and the next one', async (talk) => {
+  onSocket('ignores a small unexpected body and serves the next request', async (talk) => {
     for (const [method, path, status] of [
       ['GET', '/healthz', 200],
       ['DELETE', '/api/delete', 400],
@@ -278,17 +278,17 @@ export function transportCases(world: World): void {
     }
   })
 
-  bare('takes an upload in small chunks', async (talk, me) => {
+  onSocket('accepts an upload in small chunks', async (talk, me) => {
     const { body, contentType } = formOf(gif({ size: 200 * KILOBYTE }))
     await talk.write(uploadHead(me, `Content-Type: ${contentType}\r\nTransfer-Encoding: chunked\r\n`))
     await talk.write(inChunksOf(100, body))
     assert.equal((await talk.answer()).status, 201)
   })
 
-  bare('refuses an upload in chunks of one byte', async (talk, me) => {
+  onSocket('refuses an upload in chunks of one byte', async (talk, me) => {
     const { body, contentType } = formOf(gif({ size: 200 * KILOBYTE }))
     await talk.write(uploadHead(me, `Content-Type: ${contentType}\r\nTransfer-Encoding: chunked\r\n`))
-    // The connection may be cut off before all of it is sent.
+    // The connection may be closed before everything is sent.
     await talk.write(inChunksOf(1, body)).catch(() => {})
     const answer = await talk.answer().catch(() => null)
     await talk.closed
@@ -296,7 +296,7 @@ export function transportCases(world: World): void {
       checkAnswer(answer, { method: 'POST', path: '/api/upload', https: false })
       checkProblem(answer, 400, 'malformed-multipart')
     }
-    await until('its reservation is back', async () => (await me.remaining()) === 100)
+    await until('the reservation is released', async () => (await me.remaining()) === 100)
   })
 
   for (const [name, head] of Object.entries({
@@ -306,7 +306,7 @@ export function transportCases(world: World): void {
     'no version': (id: string) => `GET /raw/${id}\r\n\r\n`,
     'another version': (id: string) => `GET /raw/${id} HTTP/0.9\r\n\r\n`,
   })) {
-    bare(`answers 400 to a request for bytes with ${name}`, async (talk, me) => {
+    onSocket(`returns 400 for an image request with ${name}`, async (talk, me) => {
       const { id } = await me.store()
       await talk.write(head(id))
       assert.equal((await talk.answer()).status, 400)
@@ -314,7 +314,7 @@ export function transportCases(world: World): void {
     })
   }
 
-  bare('writes no refusal into an answer that is under way', async (talk, me) => {
+  onSocket('never writes an error into a response in progress', async (talk, me) => {
     const { id } = await me.store(gif({ size: 12 * 1024 * KILOBYTE }))
     const received: Buffer[] = []
     talk.socket.on('data', (piece: Buffer) => received.push(piece))
@@ -330,7 +330,7 @@ export function transportCases(world: World): void {
     const length = Number(
       /^content-length: (\d+)/im.exec(bytes.subarray(0, bodyStart).toString('latin1'))![1],
     )
-    // The server may have read the second request only when the first was answered: then its refusal comes after it.
+    // The server may read the second request only after the first response; the error then follows that response.
     if (refusal === -1) assert.ok(bytes.length < bodyStart + length, 'the connection was cut off')
     else assert.equal(refusal, bodyStart + length)
   })

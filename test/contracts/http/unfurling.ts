@@ -1,4 +1,4 @@
-/** What chats, forums and crawlers fetch, with the headers that they send. */
+/** Requests of chat apps, forums and crawlers for link previews, with their real headers. */
 import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { gif, png } from '../../support/images/tiny-images.ts'
@@ -8,7 +8,7 @@ import { checkPage, checkProblem } from './rules.ts'
 
 const HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** As their operators document them, or as seen. */
+/** Headers as documented by the operators of the bots, or as observed. */
 const BOTS: Record<string, Record<string, string>> = {
   Slack: {
     'User-Agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
@@ -42,14 +42,14 @@ export function unfurlingCases(world: World): void {
   const onMain = visitsTo(world, world.main)
 
   let done: Promise<{ removed: Upload; held: Upload }> | undefined
-  /** Images that the operator removed and holds, the same for all who ask. */
+  /** A removed and a held image, shared by all cases. */
   const takenDown = (me: Visitor) => {
     done ??= takeDown(me)
     return done
   }
 
   for (const [bot, headers] of Object.entries(BOTS)) {
-    onMain(`tells ${bot} of the image, and of none that is gone`, async (me, t) => {
+    onMain(`gives ${bot} a preview of the image, but none of a hidden or deleted one`, async (me, t) => {
       const { id, key, link } = await me.store(png(1200, 800))
       const plain = { ...headers, 'Accept-Encoding': 'identity' }
       const page = await me.get(`/${id}`, plain)
@@ -68,7 +68,7 @@ export function unfurlingCases(world: World): void {
       assert.equal(meta.get('twitter:card'), 'summary_large_image')
       assert.ok(
         Buffer.byteLength(page.text.slice(0, page.text.indexOf('</head>'))) < 8192,
-        'the head is short',
+        'the head is small',
       )
       assert.equal(
         (await me.get(image.slice(me.host.baseUrl.length), headers)).status,
@@ -92,7 +92,7 @@ export function unfurlingCases(world: World): void {
     })
   }
 
-  onMain('promises no large card where X shows none', async (me) => {
+  onMain('announces no large card for images that X does not show', async (me) => {
     const avif = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#123' } })
       .avif({ effort: 0 })
       .toBuffer()
@@ -104,17 +104,17 @@ export function unfurlingCases(world: World): void {
     }
   })
 
-  onMain('says on the page of the result which chats will show no preview', async (me) => {
-    const said = async (size: number) => {
+  onMain('names on the result page the apps that will show no preview', async (me) => {
+    const warningFor = async (size: number) => {
       const { text } = await me.upload(gif({ size }), { Accept: 'text/html' })
       return /Too large for a [^<]*/.exec(text)?.[0] ?? null
     }
-    assert.equal(await said(600_000), null)
-    assert.match((await said(600_001)) ?? '', /WhatsApp preview/)
-    assert.match((await said(5_000_001)) ?? '', /preview in WhatsApp and X/)
+    assert.equal(await warningFor(600_000), null)
+    assert.match((await warningFor(600_001)) ?? '', /WhatsApp preview/)
+    assert.match((await warningFor(5_000_001)) ?? '', /preview in WhatsApp and X/)
   })
 
-  onMain('answers oEmbed as a photo, at the address that the page names', async (me) => {
+  onMain('serves oEmbed at the URL that the page announces', async (me) => {
     const { id, link, key } = await me.store(png(1200, 800))
     const { text } = await me.get(`/${id}`)
     const found = /<link rel="alternate" type="application\/json\+oembed" href="([^"]+)"/.exec(text)?.[1]
@@ -133,8 +133,8 @@ export function unfurlingCases(world: World): void {
       ['&maxwidth=x&format=json', 1200, 800],
     ]
     for (const [query, width, height] of sizes) {
-      const told = (await ask(query)).json()
-      assert.deepEqual([told.width, told.height], [width, height], query)
+      const scaled = (await ask(query)).json()
+      assert.deepEqual([scaled.width, scaled.height], [width, height], query)
     }
     assert.equal((await me.get(`/oembed?url=${encodeURIComponent(`${link}?from=chat#top`)}`)).status, 200)
     checkProblem(await ask('&format=xml'), 501, 'unsupported-format')
@@ -156,7 +156,7 @@ export function unfurlingCases(world: World): void {
     checkProblem(await me.get(`/oembed?url=${encodeURIComponent(held.link)}`), 403, 'held')
   })
 
-  onMain('answers what every crawler asks for with no page', async (me) => {
+  onMain('never answers the usual crawler probes with a page', async (me) => {
     const robots = await me.get('/robots.txt', { Accept: HTML })
     assert.equal(robots.status, 200)
     assert.match(robots.headers.get('Content-Type') ?? '', /^text\/plain/)

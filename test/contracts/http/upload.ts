@@ -1,4 +1,4 @@
-/** POST /api/upload: success, its answers, the size limit, and bytes that are no sound image. */
+/** POST /api/upload: success, representations, the size limit and invalid images. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import sharp, { type Sharp } from 'sharp'
@@ -11,7 +11,7 @@ const LIMIT = 26_214_400
 
 const picture = () => sharp({ create: { width: 40, height: 30, channels: 3, background: '#7a5' } })
 
-/** By extension of what is stored. */
+/** By file extension. */
 const ENCODERS: Record<string, (image: Sharp) => Promise<Buffer>> = {
   jpg: (image) => image.jpeg().toBuffer(),
   png: (image) => image.png().toBuffer(),
@@ -33,7 +33,7 @@ export function uploadCases(world: World): void {
   const onPaused = visitsTo(world, world.paused)
 
   for (const [extension, encode] of Object.entries(ENCODERS)) {
-    onMain(`stores ${extension}, whatever name and type it is sent under`, async (me) => {
+    onMain(`stores ${extension} regardless of its file name and declared type`, async (me) => {
       const bytes = await encode(picture())
       const form = multipart([
         { name: 'file', filename: `harmless-${extension}.html`, type: 'text/html', body: bytes },
@@ -44,13 +44,13 @@ export function uploadCases(world: World): void {
       const raw = await me.get(`/raw/${id}`)
       assert.equal(raw.headers.get('Content-Type'), TYPES[extension])
       assert.equal(raw.headers.get('Content-Disposition'), `inline; filename="${id}.${extension}"`)
-      assert.deepEqual(raw.body, bytes, 'a file without anything private is stored byte for byte')
+      assert.deepEqual(raw.body, bytes, 'a file without private metadata is stored byte for byte')
     })
   }
 
-  // Where phones share to is the same by another name.
+  // The share target is an alias.
   for (const path of ['/api/upload', '/share']) {
-    onMain(`answers 201 with a Location and exactly four members: ${path}`, async (me) => {
+    onMain(`returns 201 with a Location and exactly four fields: ${path}`, async (me) => {
       const { body, contentType } = formOf(gif())
       const answer = await me.request('POST', path, { headers: { 'Content-Type': contentType }, body })
       assert.equal(answer.status, 201, answer.text)
@@ -68,7 +68,7 @@ export function uploadCases(world: World): void {
     })
   }
 
-  onMain('gives the same bytes a new id and key each time', async (me) => {
+  onMain('gives the same bytes a new ID and key each time', async (me) => {
     const bytes = gif()
     const uploads = [await me.store(bytes), await me.store(bytes)]
     assert.notEqual(uploads[0]!.id, uploads[1]!.id)
@@ -92,7 +92,7 @@ export function uploadCases(world: World): void {
     ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', 'html'],
   ]
   for (const [accept, kind] of answers) {
-    onMain(`answers ${kind} to Accept: ${accept ?? '(none)'}`, async (me) => {
+    onMain(`returns ${kind} for Accept: ${accept ?? '(none)'}`, async (me) => {
       const answer = await me.upload(gif(), accept === undefined ? {} : { Accept: accept })
       assert.equal(answer.status, 201, answer.text)
       const link = answer.headers.get('Location')!
@@ -112,7 +112,7 @@ export function uploadCases(world: World): void {
     })
   }
 
-  onMain('answers a refused plain form with a page, and a refused script with a problem', async (me) => {
+  onMain('returns a refusal as a page to browsers and as problem details to programs', async (me) => {
     checkPage(await me.upload(Buffer.from('no image'), { Accept: 'text/html,*/*;q=0.8' }), 415)
     checkProblem(await me.upload(Buffer.from('no image'), { Accept: 'text/plain' }), 415, 'unsupported-type')
   })
@@ -120,7 +120,7 @@ export function uploadCases(world: World): void {
   const digestOf = (algorithm: string, bytes: Uint8Array) =>
     `${algorithm}=:${createHash(algorithm.replace('-', '')).update(bytes).digest('base64')}:`
 
-  onMain('takes a form that is what Content-Digest says, and refuses any other', async (me) => {
+  onMain('verifies Content-Digest', async (me) => {
     for (const bytes of [gif(), gif({ size: 300_000 })]) {
       const form = formOf(bytes)
       const other = Buffer.from(form.body)
@@ -152,7 +152,7 @@ export function uploadCases(world: World): void {
 
   for (const chunked of [false, true]) {
     const how = chunked ? 'chunked' : 'with a Content-Length'
-    onMain(`takes 26,214,400 bytes and not one more, ${how}`, async (me) => {
+    onMain(`accepts up to 26,214,400 bytes, ${how}`, async (me) => {
       const bytes = gif({ size: LIMIT + 1 })
       const post = (file: Buffer) => {
         const { body, contentType } = formOf(file)
@@ -169,7 +169,7 @@ export function uploadCases(world: World): void {
       assert.equal(await me.remaining(), 99)
     })
 
-    onStrict(`takes MAX_UPLOAD_BYTES and not one more, ${how}`, async (me) => {
+    onStrict(`accepts up to MAX_UPLOAD_BYTES, ${how}`, async (me) => {
       const post = (size: number) => {
         const { body, contentType } = formOf(gif({ size }))
         return me.request('POST', '/api/upload', {
@@ -182,7 +182,7 @@ export function uploadCases(world: World): void {
     })
   }
 
-  const strangers: Record<string, Buffer> = {
+  const invalidFiles: Record<string, Buffer> = {
     text: Buffer.from('hello'),
     'one byte': Buffer.from('G'),
     html: Buffer.from('<!doctype html><script>alert(1)</script>'),
@@ -190,19 +190,19 @@ export function uploadCases(world: World): void {
     pdf: Buffer.from('%PDF-1.7\n%âãÏÓ\n'),
     bmp: Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]),
     tiff: Buffer.concat([Buffer.from('II*\0'), Buffer.alloc(60)]),
-    'a sound file': Buffer.from('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0'),
-    'a film': Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2'),
+    'an audio file': Buffer.from('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0'),
+    'a video': Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isomiso2'),
     heic: Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic'),
     'bytes before a GIF': Buffer.concat([Buffer.from(' '), gif()]),
   }
-  for (const [name, bytes] of Object.entries(strangers)) {
-    onMain(`refuses ${name}: 415 unsupported-type`, async (me) => {
+  for (const [name, bytes] of Object.entries(invalidFiles)) {
+    onMain(`returns 415 unsupported-type for ${name}`, async (me) => {
       checkProblem(await me.upload(bytes, { Accept: 'application/json' }), 415, 'unsupported-type')
     })
   }
 
   for (const [extension, encode] of Object.entries(ENCODERS)) {
-    onMain(`refuses a cut ${extension}: 422 damaged-image`, async (me) => {
+    onMain(`returns 422 damaged-image for a truncated ${extension}`, async (me) => {
       const bytes = await encode(picture())
       for (const length of [bytes.length - 1, bytes.length >> 1, 40]) {
         checkProblem(await me.upload(bytes.subarray(0, length)), 422, 'damaged-image')
@@ -210,7 +210,7 @@ export function uploadCases(world: World): void {
     })
   }
 
-  onMain('refuses sides over 65,535 pixels and frames over 2^28 pixels', async (me) => {
+  onMain('refuses sides larger than 65,535 pixels and frames larger than 2^28 pixels', async (me) => {
     checkProblem(await me.upload(png(65_536, 1)), 422, 'damaged-image')
     checkProblem(await me.upload(png(1, 65_536)), 422, 'damaged-image')
     checkProblem(await me.upload(png(16_385, 16_384)), 422, 'damaged-image')
@@ -220,7 +220,7 @@ export function uploadCases(world: World): void {
     }
   })
 
-  onPaused('answers 503 uploads-paused while the operator pauses uploads, and counts nothing', async (me) => {
+  onPaused('returns 503 uploads-paused while uploads are paused, without using quota', async (me) => {
     const answer = await me.upload(gif())
     checkProblem(answer, 503, 'uploads-paused')
     assert.equal(answer.headers.get('X-RateLimit-Remaining'), '100')

@@ -1,6 +1,7 @@
 /**
- * Requests of one isolate share no promise: workerd cuts a request off whose client is gone, and what it waited for never settles.
- * Here the first request gets no answer from ledger and store, from any of its calls on, and the second must be answered.
+ * Requests of an isolate never share promises: workerd cuts off the request of a disconnected client, and promises that it
+ * awaited never settle. Here, calls of the first request to ledger and store hang from a given call on, and a second request
+ * must still be answered.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
@@ -23,21 +24,21 @@ const report = {
 }
 const json = { 'Content-Type': 'application/json' }
 
-/** What is asked twice, and with what it is answered. */
+/** Requests that are sent twice, with their expected status. */
 const REQUESTS: Record<string, [ask: (host: HostHere) => Promise<Response>, status: number]> = {
   'an upload': [({ upload }) => upload(IMAGE), 201],
-  'an upload that may be repeated': [({ upload }) => upload(IMAGE, KEY), 201],
-  'a view of nothing': [({ ask }) => ask('GET', '/raw/AAAAAAAAAAA'), 404],
-  'a preview of nothing': [({ ask }) => ask('GET', '/preview/AAAAAAAAAAA'), 404],
-  'a question for a challenge': [({ ask }) => ask('GET', '/api/challenge'), 204],
-  'a challenge': [({ ask }) => ask('GET', '/api/challenge?for=pass'), 200],
+  'an idempotent upload': [({ upload }) => upload(IMAGE, KEY), 201],
+  'a request for an unknown image': [({ ask }) => ask('GET', '/raw/AAAAAAAAAAA'), 404],
+  'a request for an unknown preview': [({ ask }) => ask('GET', '/preview/AAAAAAAAAAA'), 404],
+  'a request for the next challenge': [({ ask }) => ask('GET', '/api/challenge'), 204],
+  'a request for a pass challenge': [({ ask }) => ask('GET', '/api/challenge?for=pass'), 200],
   'a report': [({ ask }) => ask('POST', '/api/report', { headers: json, body: JSON.stringify(report) }), 404],
   'a deletion': [({ ask }) => ask('DELETE', `/api/delete?key=${'A'.repeat(43)}`), 404],
-  readiness: [({ ask }) => ask('GET', '/readyz'), 200],
+  'a readiness check': [({ ask }) => ask('GET', '/readyz'), 200],
 }
 
-/** `null` for as long as there is no answer. */
-function answered(answer: Promise<Response>): { status: number | null } {
+/** Tracks the status of the response; `null` while it is pending. */
+function statusOf(answer: Promise<Response>): { status: number | null } {
   const seen = { status: null as number | null }
   void answer.then(({ status }) => {
     seen.status = status
@@ -46,7 +47,7 @@ function answered(answer: Promise<Response>): { status: number | null } {
 }
 
 for (const [name, [ask, status]] of Object.entries(REQUESTS)) {
-  it(`answers ${name} wherever another one was cut off`, async (t) => {
+  it(`answers ${name} wherever an earlier one was cut off`, async (t) => {
     for (let step = 0; ; step++) {
       let left = step
       let isFirst = true
@@ -58,22 +59,25 @@ for (const [name, [ask, status]] of Object.entries(REQUESTS)) {
             get(target, member) {
               const method = Reflect.get(target, member)
               if (typeof method !== 'function') return method
-              return (...given: unknown[]) => {
-                const answer = method.apply(target, given)
+              return (...args: unknown[]) => {
+                const answer = method.apply(target, args)
                 return isFirst && answer instanceof Promise && left-- <= 0 ? new Promise(() => {}) : answer
               }
             },
           }),
       })
-      const first = answered(ask(here))
-      await until('it waits, or is answered', () => left < 0 || first.status !== null)
+      const first = statusOf(ask(here))
+      await until('the first request hangs or is answered', () => left < 0 || first.status !== null)
       isFirst = false
-      const second = answered(ask(here))
-      await until(`another one is answered, after ${step} answers to the first`, () => second.status !== null)
+      const second = statusOf(ask(here))
+      await until(
+        `the second request is answered, after ${step} calls of the first`,
+        () => second.status !== null,
+      )
       assert.equal(second.status, status)
       if (first.status === null) continue
       assert.equal(first.status, status)
-      assert.ok(step > 0, 'it asked for something')
+      assert.ok(step > 0, 'the request makes calls')
       return
     }
   })

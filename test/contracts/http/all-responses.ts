@@ -1,16 +1,16 @@
-/** What every answer has or lacks: links from the base URL alone, a request id; and health. `checkAnswer` holds the rest. */
+/** Absolute links, request IDs and health checks. `checkAnswer` covers the other rules for all responses. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { gif } from '../../support/images/tiny-images.ts'
 import { type Visitor, visit, visitsTo, type World } from './host.ts'
 
-export function everyAnswerCases(world: World): void {
+export function allResponsesCases(world: World): void {
   const onMain = visitsTo(world, world.main)
 
-  it('takes absolute links from its base URL alone', async () => {
+  it('builds absolute links from the base URL only', async () => {
     for (const hostOf of [world.main, world.strict]) {
       const me = await visit(world, hostOf)
-      const lies = {
+      const spoofed = {
         Host: 'evil.example',
         'X-Forwarded-Host': 'evil.example',
         'X-Forwarded-Proto': 'ftp',
@@ -18,7 +18,7 @@ export function everyAnswerCases(world: World): void {
         Forwarded: 'host=evil.example;proto=ftp',
         'X-Original-URL': '/evil.example',
       }
-      const answer = await me.upload(gif(), lies)
+      const answer = await me.upload(gif(), spoofed)
       assert.equal(answer.status, 201, answer.text)
       const { id, key, link, delete: address } = answer.json()
       assert.equal(link, `${me.host.baseUrl}/${id}`)
@@ -32,12 +32,12 @@ export function everyAnswerCases(world: World): void {
         '/nowhere',
         '/raw/x',
       ]
-      for (const path of others) checkNoMention(await me.get(path, lies), 'evil.example', path)
-      checkNoMention(await me.upload(Buffer.from('x'), lies), 'evil.example', 'a refusal')
+      for (const path of others) checkNoMention(await me.get(path, spoofed), 'evil.example', path)
+      checkNoMention(await me.upload(Buffer.from('x'), spoofed), 'evil.example', 'an error')
     }
   })
 
-  onMain('says that it is alive and ready', async (me) => {
+  onMain('reports that it is alive and ready', async (me) => {
     for (const path of ['/healthz', '/readyz']) {
       const answer = await me.get(path)
       assert.equal(answer.status, 200, answer.text)
@@ -45,7 +45,7 @@ export function everyAnswerCases(world: World): void {
     }
   })
 
-  onMain('gives every answer a request id of its own, whatever the client says', async (me) => {
+  onMain('gives every response a unique request ID and ignores the client’s', async (me) => {
     const ids = new Set<string | null>()
     for (let i = 0; i < 5; i++) {
       const answer = await me.get('/healthz', { 'X-Request-Id': 'mine-mine-mine' })
