@@ -53,7 +53,7 @@ it('holds all uploads from one network', async () => {
   const again = await server.operator(['hold', flood[1]!.id, '--reason', 'bots', '--same-network'])
   assert.equal(again.code, 0, again.stdout)
   const lines = again.stdout.trim().split('\n').sort()
-  assert.deepEqual(lines, flood.map(({ id }) => `${id} is held already`).sort())
+  assert.deepEqual(lines, flood.map(({ id }) => `${id} is already held`).sort())
   assert.deepEqual(await statuses([...flood, ...ipv6]), [403, 403, 403, 403, 403])
   assert.deepEqual(await statuses(others), [200, 200])
 })

@@ -123,8 +123,8 @@ export function reportCases(world: World): void {
     const wrong: [object | string, RegExp][] = [
       ['no JSON', /JSON/],
       ['null', /JSON object/],
-      [{ ...REPORT, image: 'https://elsewhere.example/a/b/c' }, /picture/],
-      [{ ...REPORT, image: '00000000000', category: 'toString' }, /wrong/],
+      [{ ...REPORT, image: 'https://elsewhere.example/a/b/c' }, /image/],
+      [{ ...REPORT, image: '00000000000', category: 'toString' }, /category/],
       [{ ...REPORT, image: '00000000000', text: ' '.repeat(30) }, /characters/],
       [{ ...REPORT, image: '00000000000', text: 'x'.repeat(2001) }, /characters/],
       [{ ...REPORT, image: '00000000000', goodFaith: 'yes' }, /good faith/],

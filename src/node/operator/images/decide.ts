@@ -31,7 +31,7 @@ export const holdCommand = onImages(
   async (takedown, id, options, objects) => {
     if (await takedown.hold(id, options.reason, currentActor(options))) return [true, `held ${id}`]
     const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
-    return [isHeld, `${id} ${isHeld ? 'is held already' : 'does not exist'}`]
+    return [isHeld, `${id} ${isHeld ? 'is already held' : 'does not exist'}`]
   },
 )
 

@@ -18,7 +18,7 @@ export const statusCommand = new Command('status')
       const { removals, blocks, pendingPurges, held } = await stores.ledger.counts()
       await settings.refresh()
       print(`images ${images}\nheld ${held}\nremovals ${removals}\nblocked digests ${blocks}`)
-      print(`purges owed ${pendingPurges}\nuploads ${settings.current().uploads}`)
+      print(`purges pending ${pendingPurges}\nuploads ${settings.current().uploads}`)
       if (stores.tombstones !== undefined) {
         const pending = await stores.tombstones.pending()
         print(
