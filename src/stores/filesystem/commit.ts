@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { isCode, unlessAbsent } from '../disk/faults.ts'
-import { acquireSized, type Blocks, createBlocks, type Memory } from '../drafts/blocks.ts'
+import { acquireSized, type BlockPool, createBlockPool, type Memory } from '../drafts/blocks.ts'
 import type { NewImage } from '../drafts/draft.ts'
 import type { Spool, Spooled } from '../drafts/spool.ts'
 import { IdTaken, type ImageRecord, storedSize } from '../object-store.ts'
@@ -49,7 +49,7 @@ export function createCommitter(parts: {
   const { objects, held, retired } = folders
   /** Commits in flight, by id. These promises never reject. */
   const inFlight = new Map<string, Promise<void>>()
-  const blocks = createBlocks()
+  const blocks = createBlockPool()
 
   async function commit(image: NewImage<Spooled>, isContended: boolean): Promise<void> {
     const { id } = image.record
@@ -176,7 +176,7 @@ interface Written {
 async function writeImage(
   path: string,
   { draft, record, segments }: NewImage<Spooled>,
-  blocks: Blocks,
+  blocks: BlockPool,
 ): Promise<Written> {
   const { file } = draft
   if (file !== null && isWhole(segments, draft.size)) {
@@ -199,7 +199,7 @@ async function writeImage(
 }
 
 /** Memory that starts with a small image and has room for its trailer: the draft's own if that already is the image. */
-async function wholeImage(draft: Spooled, segments: Segment[], blocks: Blocks): Promise<Memory> {
+async function wholeImage(draft: Spooled, segments: Segment[], blocks: BlockPool): Promise<Memory> {
   const size = lengthOf(segments)
   const bytes = size + maxTrailerBytes(size)
   const own = isWhole(segments, draft.size) ? draft.detach(bytes) : null

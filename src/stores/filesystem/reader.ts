@@ -7,7 +7,7 @@ import { closeSync, fstatSync, open, openSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
 import { isCode } from '../disk/faults.ts'
-import { acquireSized, createBlocks } from '../drafts/blocks.ts'
+import { acquireSized, createBlockPool } from '../drafts/blocks.ts'
 import {
   type ContentRange,
   DamagedObject,
@@ -56,7 +56,7 @@ interface OpenImage {
 /** `hotSet`: caches images that are often read whole. */
 export function createImageReader(hotSet: HotSet | null) {
   // Pooled memory: fresh pages from the kernel cost more than the read itself.
-  const blocks = createBlocks()
+  const blocks = createBlockPool()
   let streams = 0
 
   async function openImage(
