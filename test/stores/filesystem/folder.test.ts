@@ -10,7 +10,7 @@ import { draftPrefix } from '../../../src/stores/drafts/sweep.ts'
 import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { DamagedObject } from '../../../src/stores/object-store.ts'
 import { flipBit, storeFolder } from '../../support/store-folder.ts'
-import { bytesFor, idFor, inChunks, letGo, put, recordOf } from '../../support/stored-images.ts'
+import { bytesFor, dispose, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
 
 test('its folders are the owner’s alone, also those that were there', async (t) => {
   const { folder, openStore } = await storeFolder(t)
@@ -94,7 +94,7 @@ test('bytes in memory stay as they were while they are sent, whatever is uploade
 
 /** Three views before it: with this one the image is often viewed, and taken into memory where there is room. */
 async function openFourth(store: FilesystemStore, id: string, signal?: AbortSignal) {
-  for (let view = 0; view < 3; view++) await letGo((await store.open(id))!)
+  for (let view = 0; view < 3; view++) await dispose((await store.open(id))!)
   return store.open(id, 'all', signal)
 }
 
@@ -107,13 +107,13 @@ test('an image that is viewed often enough is taken into memory, and those viewe
     assert.equal(store.hot(idFor(0)), null, `before view ${view}`)
     const image = await store.open(idFor(0))
     assert.equal(image?.body instanceof Uint8Array, view === 4, `view ${view}`)
-    await letGo(image!)
+    await dispose(image!)
   }
   for (let round = 0; round < 3; round++) {
     for (let seed = 1; seed < 40; seed++) {
       const image = await store.open(idFor(seed))
       assert.ok(image?.body instanceof ReadableStream)
-      await letGo(image)
+      await dispose(image)
     }
   }
   const kept = store.hot(idFor(0))
