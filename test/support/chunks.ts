@@ -1,4 +1,4 @@
-/** Takes PNG and WebP files apart into chunks, and puts them together again. */
+/** Splits PNG and WebP files into chunks and reassembles them. */
 import { crc32 } from 'node:zlib'
 
 export interface Chunk {
@@ -38,7 +38,7 @@ export function pngOf(chunks: Chunk[]): Buffer {
   return Buffer.concat([PNG_SIGNATURE, ...parts])
 }
 
-/** `file` with chunks put before the first of `type`. */
+/** Inserts chunks before the first chunk of `type`. */
 export function withPngChunks(file: Uint8Array, type: string, ...more: Chunk[]): Buffer {
   const chunks = pngChunks(file)
   chunks.splice(
@@ -49,7 +49,7 @@ export function withPngChunks(file: Uint8Array, type: string, ...more: Chunk[]):
   return pngOf(chunks)
 }
 
-/** An APNG whose frames are the pictures, all of one size and kind; the first is the still picture too. */
+/** An APNG of the given pictures, which must share size and colour type. The first one is also the default image. */
 export function apngOf(pictures: Uint8Array[], options: { firstIsHidden?: boolean } = {}): Buffer {
   const [first, ...others] = pictures.map(pngChunks)
   const header = first!.find(({ type }) => type === 'IHDR')!
@@ -112,7 +112,7 @@ export function webpBody(chunks: Chunk[]): Buffer {
   )
 }
 
-/** A file with VP8X in front, whatever it had; `flags` as in RFC 9649, 2.7. */
+/** Adds or replaces the leading VP8X chunk. `flags`: as in RFC 9649, 2.7. */
 export function extendedWebp(
   file: Uint8Array,
   size: { width: number; height: number },

@@ -1,4 +1,4 @@
-/** Images that lie beside the tests, and more of them from the folder that `PINHOLE_CORPUS` names. */
+/** Sample images: those in `test/corpus`, and more from the folder in `PINHOLE_CORPUS`. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
@@ -6,9 +6,9 @@ import { test } from 'node:test'
 const OWN = resolve(import.meta.dirname, '../corpus')
 const MORE = process.env.PINHOLE_CORPUS
 
-if (MORE !== undefined && !existsSync(MORE)) throw new Error(`PINHOLE_CORPUS names no folder: ${MORE}`)
+if (MORE !== undefined && !existsSync(MORE)) throw new Error(`PINHOLE_CORPUS is not a folder: ${MORE}`)
 
-/** Files whose names match `pattern`. Those of `PINHOLE_CORPUS` have names of their own. */
+/** Files whose names match `pattern`. Names from `PINHOLE_CORPUS` have that prefix. */
 export function corpus(pattern: RegExp): { name: string; bytes: Uint8Array }[] {
   return [OWN, ...(MORE === undefined ? [] : [MORE])].flatMap((folder) =>
     readdirSync(folder)
@@ -20,12 +20,14 @@ export function corpus(pattern: RegExp): { name: string; bytes: Uint8Array }[] {
   )
 }
 
-/** Says that there might be more. In CI, where a skipped test is a failure, the folder beside the tests is enough. */
+/** Registers a skipped test as a hint that `PINHOLE_CORPUS` is not set. In CI, where a skip is a failure, it does not apply. */
 export function saysWhatIsMissing(): void {
   if (MORE !== undefined) return
-  const why = 'PINHOLE_CORPUS names no folder: see test/corpus/README.md'
-  test('images of strangers', { skip: process.env.PINHOLE_CI ? `does not apply: ${why}` : why }, () => {})
+  const why = 'PINHOLE_CORPUS is not set: see test/corpus/README.md'
+  test('images from other sources', {
+    skip: process.env.PINHOLE_CI ? `does not apply: ${why}` : why,
+  }, () => {})
 }
 
-/** Files of the corpus that are damaged on purpose. */
+/** Intentionally damaged files of the corpus. */
 export const DAMAGED = /^(PINHOLE_CORPUS\/)?(truncated|corrupt)/
