@@ -31,7 +31,7 @@ export interface Drill {
 /** Skip reason if the cache is not installed, or `null`. Always `null` in CI, where a missing cache must fail the drill. */
 export async function cacheSkipReason(name: 'varnish' | 'nginx'): Promise<string | null> {
   const isAvailable = process.env.PINHOLE_CI || (await isInstalled(...CACHES[name].needs))
-  return isAvailable ? null : `${name} is not installed`
+  return isAvailable ? null : `${name} is not on this machine`
 }
 
 export function isPassed(drill: Drill, tally: Tally): boolean {

@@ -8,7 +8,7 @@ export const rollingRestart: Drill = {
   name: 'rolling restart',
   story: 'Three servers on S3 and Postgres, behind the nginx configuration we ship, get SIGTERM in turn.',
   mayFail: false,
-  skip: async () => ((await isInstalled('nginx')) ? null : 'nginx is not installed'),
+  skip: async () => ((await isInstalled('nginx')) ? null : 'nginx is not on this machine'),
   async run(rounds) {
     const backends = await startBackends({ ceph: false })
     const cluster = await startCluster({ ...(await backends.place()), UPLOADS_PER_DAY: '1000000' })
