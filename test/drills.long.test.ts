@@ -1,4 +1,4 @@
-/** The drills, in short. `npm run drill` does them at length, and docs/drills.md keeps what came of it. */
+/** One round of each drill. `npm run drill` runs more of them; docs/drills.md has the results. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DRILLS } from './drills/all.ts'

@@ -1,4 +1,4 @@
-/** The contract of `src/cdn/cdn.ts`. Every provider runs it against answers of the shapes that its API gives. */
+/** Contract of `src/cdn/cdn.ts`. Every provider runs it against a fake of its API. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Cdn } from '../../src/cdn/cdn.ts'
@@ -14,11 +14,11 @@ export interface ProviderCase {
   name: string
   /** The provider's client, with its API at `host`. */
   open(host: string): Cdn
-  /** What the API answers when all went well. */
+  /** The API's response to a successful request. */
   success(asked: Asked): Script
-  /** Answers that look like success and are none. */
+  /** Failures that look like a success. */
   lies: Record<string, Script>
-  /** Every id that a request asks to forget. */
+  /** Every id that a request purges. */
   idsIn(asked: Asked): string[]
   /** Headers by which the provider finds an image and learns its lifetime. */
   headers: Record<string, string>
@@ -42,20 +42,20 @@ export function cdnContract({ name, open, success, lies, idsIn, headers }: Provi
     const failsWith = async (script: Script): Promise<RemoteFailure> => {
       provider.answer(script)
       const error = await cdn.purge(IDS).then(
-        () => assert.fail('the purge passed for a success'),
+        () => assert.fail('the purge succeeded'),
         (reason: unknown) => reason,
       )
       assert.ok(error instanceof RemoteFailure, String(error))
       return error
     }
 
-    it('asks to forget every id, and none besides', async () => {
+    it('purges exactly the given ids', async () => {
       provider.answer(success)
       await cdn.purge(IDS)
       assert.deepEqual([...new Set(provider.asked.flatMap(idsIn))].sort(), [...IDS].sort())
     })
 
-    it('takes a whole batch', async () => {
+    it('purges a full batch', async () => {
       provider.answer(success)
       const many = Array.from({ length: cdn.batchSize }, (_, i) => `id${i}`.padEnd(11, 'x'))
       await cdn.purge(many)
@@ -68,41 +68,41 @@ export function cdnContract({ name, open, success, lies, idsIn, headers }: Provi
       })
     }
 
-    it('passes on how long a 429 asks to wait', async () => {
+    it('reports the Retry-After of a 429', async () => {
       const error = await failsWith({ status: 429, headers: { 'Retry-After': '7' } })
       assert.equal(error.retryAfterMs, 7000)
     })
 
-    it('waits an hour at most, whatever a 503 asks', async () => {
+    it('caps the Retry-After of a 503 at one hour', async () => {
       const error = await failsWith({ status: 503, headers: { 'Retry-After': '999999999' } })
       assert.equal(error.retryAfterMs, 3_600_000)
     })
 
-    it('fails on a 429 that names no time', async () => {
+    it('fails on a 429 without Retry-After', async () => {
       assert.equal((await failsWith({ status: 429 })).retryAfterMs, undefined)
     })
 
-    it('follows no redirect', async () => {
+    it('does not follow redirects', async () => {
       await failsWith({ status: 302, headers: { Location: '/' } })
     })
 
-    it('fails on an answer that is cut', async () => {
+    it('fails on a truncated response', async () => {
       await failsWith('cut')
     })
 
-    for (const [what, script] of Object.entries(lies)) {
-      it(`is not deceived by ${what}`, async () => {
+    for (const [response, script] of Object.entries(lies)) {
+      it(`fails on ${response}`, async () => {
         await failsWith(script)
       })
     }
 
-    it('fails if nobody answers', async () => {
+    it('fails if the API is unreachable', async () => {
       const closed = await startFakeProvider()
       await closed.stop()
       await assert.rejects(open(closed.host).purge(IDS), RemoteFailure)
     })
 
-    it('names the image and its lifetime in the headers that its caches read', () => {
+    it('sets the cache headers for the image and its lifetime', () => {
       assert.deepEqual(cdn.cacheHeaders('aaaaaaaaaaa', 3600), headers)
     })
   })

@@ -1,15 +1,15 @@
-/** The contract of `src/stores/files.ts`. */
+/** Contract of `src/stores/files.ts`. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Files } from '../../src/stores/files.ts'
 
 export interface FilesUnderTest {
-  /** A place that was never made. */
+  /** Files in a location that does not exist yet. */
   files: Files
-  /** The same place, as another process opens it. */
+  /** The same location, opened as by another process. */
   reopen(): Files
-  /** Runs `act` in a process that dies just before its `step`-th call to the disk. True if it died. */
-  dying?(step: number, act: () => Promise<unknown>): Promise<boolean>
+  /** Runs `operation` and simulates a crash just before its disk call number `step`. True if it crashed. */
+  crashesAt?(step: number, operation: () => Promise<unknown>): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -27,13 +27,13 @@ export function filesContract(name: string, open: () => Promise<FilesUnderTest>)
     })
 
   describe(`files: ${name}`, () => {
-    on('has nothing in a place that is missing', async ({ files }) => {
+    on('has no files if the location is missing', async ({ files }) => {
       assert.deepEqual(await files.names(), [])
       assert.equal(await files.read('a'), null)
       await files.remove('a')
     })
 
-    on('keeps what is written, for all', async ({ files, reopen }) => {
+    on('shows written files to every process', async ({ files, reopen }) => {
       await files.make()
       await files.make()
       await files.write('b.json', bytesOf('one'))
@@ -49,23 +49,23 @@ export function filesContract(name: string, open: () => Promise<FilesUnderTest>)
       await other.close()
     })
 
-    on('lists more than a page', async ({ files }) => {
+    on('lists more than one page', async ({ files }) => {
       await files.make()
-      const names = Array.from({ length: 1100 }, (_, nth) => `n${String(nth).padStart(4, '0')}`)
+      const names = Array.from({ length: 1100 }, (_, index) => `n${String(index).padStart(4, '0')}`)
       for (let at = 0; at < names.length; at += 50) {
         await Promise.all(names.slice(at, at + 50).map((each) => files.write(each, bytesOf('x'))))
       }
       assert.deepEqual(await files.names(), names)
     })
 
-    test('is whole or as it was, if a process dies in the middle of a write', async (t) => {
+    test('leaves the old or the new file if a process crashes during a write', async (t) => {
       const under = await open()
       try {
-        if (under.dying === undefined) return t.skip('does not apply: no hook: dying')
+        if (under.crashesAt === undefined) return t.skip('does not apply: no hook: crashesAt')
         await under.files.make()
         await under.files.write('a', bytesOf('old'))
         let step = 0
-        while (await under.dying(step, () => under.files.write('a', bytesOf('new')))) {
+        while (await under.crashesAt(step, () => under.files.write('a', bytesOf('new')))) {
           const found = new TextDecoder().decode((await under.files.read('a'))!)
           assert.ok(found === 'old' || found === 'new', `step ${step}`)
           assert.deepEqual(await under.files.names(), ['a'])

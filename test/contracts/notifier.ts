@@ -1,10 +1,10 @@
-/** The contract of `src/notify/notifier.ts`. Every way to tell the operator runs it against a real receiver. */
+/** Contract of `src/notify/notifier.ts`. Every notification channel runs it against a real receiver. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { RemoteFailure } from '../../src/errors.ts'
 import type { Notice, Notifier } from '../../src/notify/notifier.ts'
 
-/** What a receiver got, in the terms of a notice. */
+/** A received notification, in the terms of a notice. */
 export interface Received {
   id: string | null
   title: string
@@ -17,7 +17,7 @@ export interface Receiver {
   /** host:port */
   readonly host: string
   readonly received: Received[]
-  /** From now on: takes what comes, refuses it, or says nothing. */
+  /** From now on: accepts notifications, rejects them, or does not respond. */
   be(mood: 'willing' | 'refusing' | 'broken'): void
   stop(): Promise<void>
 }
@@ -53,14 +53,14 @@ export function notifierContract(
 
     const failure = async (delivery: Promise<void>) => {
       const error = await delivery.then(
-        () => assert.fail('it passed for delivered'),
+        () => assert.fail('the delivery succeeded'),
         (reason: unknown) => reason,
       )
       assert.ok(error instanceof RemoteFailure, String(error))
       return error
     }
 
-    it('delivers all that a notice says, in every script', async () => {
+    it('delivers every field of a notice, including non-ASCII text', async () => {
       await notifier.deliver(notice())
       const [first] = receiver.received
       assert.equal(first?.title, notice().title)
@@ -69,24 +69,24 @@ export function notifierContract(
       assert.equal(first?.isUrgent, false)
     })
 
-    it('delivers an urgent one as urgent, and one without a link', async () => {
+    it('delivers an urgent notice as urgent, and a notice without a link', async () => {
       await notifier.deliver(notice({ isUrgent: true, link: null }))
       assert.equal(receiver.received[0]?.isUrgent, true)
       assert.equal(receiver.received[0]?.link, null)
     })
 
-    it('names a notice the same at each attempt', async () => {
+    it('uses the same ID for every attempt to deliver a notice', async () => {
       await notifier.deliver(notice())
       await notifier.deliver(notice())
       await notifier.deliver(notice({ id: 'notice-18' }))
       const ids = receiver.received.map(({ id }) => id)
       assert.equal(ids[0], ids[1])
-      // ntfy knows no name of a message that its sender gives.
+      // ntfy does not support IDs set by the sender.
       if (ids[0] !== null) assert.notEqual(ids[1], ids[2])
     })
 
     for (const mood of ['refusing', 'broken'] as const) {
-      it(`says that it was not delivered when the receiver is ${mood}, and delivers the next`, async () => {
+      it(`fails while the receiver is ${mood}, and delivers the next notice`, async () => {
         receiver.be(mood)
         await failure(notifier.deliver(notice()))
         receiver.be('willing')
@@ -95,10 +95,10 @@ export function notifierContract(
       })
     }
 
-    it('says so when nobody answers, and tells nothing that is secret', async () => {
-      const gone = await start()
-      await gone.stop()
-      const error = await failure(open(gone.host).deliver(notice()))
+    it('fails if the receiver is down, without revealing secrets', async () => {
+      const stopped = await start()
+      await stopped.stop()
+      const error = await failure(open(stopped.host).deliver(notice()))
       assert.doesNotMatch(`${error.message} ${error.cause} ${notifier.name}`, /hunter|whsec/)
     })
   })

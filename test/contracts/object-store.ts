@@ -1,4 +1,4 @@
-/** The contract of `src/stores/object-store.ts`. Every adapter runs it; what it asks is what the service relies on. */
+/** Contract of `src/stores/object-store.ts`: everything the service relies on. Every adapter runs it. */
 import { describe } from 'node:test'
 import { extent } from '../support/extent.ts'
 import { commitCases } from './object-store/commits.ts'
@@ -21,7 +21,7 @@ import { strangeIdCases } from './object-store/strange-ids.ts'
 
 export type { ContractOptions, OpenedStore, OpenStore } from './object-store/harness.ts'
 
-/** Registers every case for one adapter. Each case opens a store of its own, empty at first. */
+/** Registers every case for one adapter. Each case opens a fresh, empty store. */
 export function objectStoreContract(name: string, open: OpenStore, options: ContractOptions = {}): void {
   const harness = harnessOf(open)
   describe(`object store: ${name}`, () => {

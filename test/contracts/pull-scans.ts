@@ -1,4 +1,4 @@
-/** Scanners that fetch what waits, by the admin server of a host: the same on every one. */
+/** Contract of pull scanning: scanners claim pending images from the admin server. The same for every host. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
@@ -11,7 +11,7 @@ export interface PulledHost {
   url: string
   /** The admin server's address. */
   door: string
-  /** Makes what is done at an interval happen, where it does not by itself. */
+  /** Triggers the interval jobs, on hosts where they don't run automatically. */
   round?(): Promise<void>
   stop(): Promise<unknown>
 }
@@ -35,13 +35,13 @@ export function pullScanSuite(name: string, start: StartPulled): void {
   const env = { SCAN: 'before', OPERATOR_TOKEN, SCANNER_TOKEN, UPLOADS_PER_DAY: '1000' }
 
   function callsOf(host: PulledHost) {
-    const ask = (method: string, path: string, given?: object, token: string | null = SCANNER_TOKEN) =>
+    const ask = (method: string, path: string, body?: object, token: string | null = SCANNER_TOKEN) =>
       request(host.door, method, path, {
         headers: {
           Host: new URL(host.door).host,
           ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
         },
-        ...(given && { body: Buffer.from(JSON.stringify(given)) }),
+        ...(body && { body: Buffer.from(JSON.stringify(body)) }),
       })
     return {
       ask,
@@ -58,10 +58,10 @@ export function pullScanSuite(name: string, start: StartPulled): void {
         assert.equal(answer.status, 200, answer.text)
         return answer.json().scans
       },
-      /** The task of this image: what others left is passed on the way. */
+      /** Claims until the task of this image comes up. Other tasks get the verdict `clean`. */
       async taskOf(id: string): Promise<Task> {
         let task: Task | undefined
-        await until('the picture can be claimed', async () => {
+        await until('the image can be claimed', async () => {
           for (const each of await this.claimed()) {
             if (each.id === id) task = each
             else await this.say(each, 'clean')
@@ -75,7 +75,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
     }
   }
 
-  describe(`scanners that fetch what waits: ${name}`, () => {
+  describe(`pull scanning: ${name}`, () => {
     let host: PulledHost
     let calls: ReturnType<typeof callsOf>
     before(async () => {
@@ -90,11 +90,11 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       return { ...answer.json(), bytes }
     }
 
-    it('shows a picture to the scanner alone, until that says it is clean', async () => {
+    it('shows an image only to the scanner until its verdict is clean', async () => {
       const { id, bytes } = await store()
-      const waits = await calls.raw(id)
-      assert.deepEqual([waits.status, waits.json().error], [403, 'held'])
-      assert.match(waits.json().detail, /checked before it is shown/)
+      const pending = await calls.raw(id)
+      assert.deepEqual([pending.status, pending.json().error], [403, 'held'])
+      assert.match(pending.json().detail, /checked before it is shown/)
       assert.equal((await request(host.url, 'GET', `/${id}`)).status, 403)
       const task = await calls.taskOf(id)
       assert.deepEqual([task.type, task.size, task.preview], ['image/gif', bytes.length, null])
@@ -108,7 +108,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       assert.equal((await calls.raw(id)).status, 200)
     })
 
-    it('gives a preview to be looked at too', async () => {
+    it('serves the preview to the scanner as well', async () => {
       const { file, preview } = await previewed()
       const { id } = await store(file)
       const task = await calls.taskOf(id)
@@ -117,7 +117,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       await calls.say(task, 'clean')
     })
 
-    it('removes and blocks what is severe, and tells scanners of it', async () => {
+    it('removes and blocks images with a severe verdict, and lists the removals for scanners', async () => {
       const { id, bytes } = await store()
       const labels = [{ name: 'known\u0007hash', score: 1 }]
       await calls.say(await calls.taskOf(id), 'block', { category: 'child-abuse', labels })
@@ -135,7 +135,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
     })
 
     for (const verdict of ['hold', 'block'])
-      it(`holds what it says ${verdict} to without a severe category, for people to decide`, async () => {
+      it(`holds an image for review after the verdict ${verdict} without a severe category`, async () => {
         const { id } = await store()
         await calls.say(await calls.taskOf(id), verdict, { category: 'violence' })
         assert.equal((await calls.raw(id)).status, 403)
@@ -147,7 +147,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
         assert.equal((await calls.raw(id)).status, 200)
       })
 
-    it('publishes what is flagged, and opens a case', async () => {
+    it('publishes a flagged image and opens a case', async () => {
       const { id } = await store()
       await calls.say(await calls.taskOf(id), 'flag', { category: 'nonsense' })
       assert.equal((await calls.raw(id)).status, 200)
@@ -156,10 +156,10 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       assert.deepEqual([value.state, value.category], ['open', 'other'])
     })
 
-    it('lets uploader and operator act on what waits', async () => {
-      const [mine, bad, fine] = [await store(), await store(), await store()]
-      assert.equal((await request(host.url, 'DELETE', `/api/delete?key=${mine.key}`)).status, 200)
-      assert.equal((await calls.raw(mine.id)).status, 404)
+    it('lets uploader and operator act on a pending image', async () => {
+      const [deleted, bad, fine] = [await store(), await store(), await store()]
+      assert.equal((await request(host.url, 'DELETE', `/api/delete?key=${deleted.key}`)).status, 200)
+      assert.equal((await calls.raw(deleted.id)).status, 404)
       const act = (call: string, ...given: unknown[]) =>
         calls.ask('POST', '/calls', { on: 'takedown', call, given }, OPERATOR_TOKEN)
       await act('remove', bad.id, 'bad', { block: false })
@@ -167,13 +167,13 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       assert.equal((await calls.raw(bad.id)).status, 410)
       assert.equal((await calls.raw(fine.id)).status, 200)
       for (const task of await calls.claimed()) {
-        assert.ok(![mine.id, bad.id].includes(task.id), 'there is nothing to look at')
+        assert.ok(![deleted.id, bad.id].includes(task.id), 'a removed image has no task')
         await calls.say(task, 'clean')
       }
       assert.equal((await calls.raw(bad.id)).status, 410)
     })
 
-    it('answers a repeat while a picture waits', async () => {
+    it('answers a retried upload while the image is pending', async () => {
       const bytes = gif()
       const headers = { 'Idempotency-Key': 'a-name-of-this-picture-alone' }
       const first = await calls.upload(bytes, headers)
@@ -185,7 +185,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       assert.equal((await calls.raw(id)).status, 200)
     })
 
-    it('gives a task to one scanner, and takes a verdict from nobody else', async () => {
+    it('gives a task to one scanner, and accepts a verdict only with its claim', async () => {
       const { id } = await store()
       const task = await calls.taskOf(id)
       assert.ok(!(await calls.claimed()).some((other) => other.id === id))
@@ -197,7 +197,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       await calls.say(task, 'clean')
     })
 
-    it('opens to the scanner’s token for its work alone, and to nobody without one', async () => {
+    it('accepts the scanner’s token only for scanning, and requires a token', async () => {
       const { id } = await store()
       const others: [string, string, object?][] = [
         ['GET', '/acts'],
@@ -226,14 +226,14 @@ export function pullScanSuite(name: string, start: StartPulled): void {
     ['publish', 200],
     ['refuse', 404],
   ] as const) {
-    it(`ends the wait of a picture that no scanner fetches, by SCAN_FAULT=${fault}: ${name}`, async (t) => {
+    it(`times out an image that no scanner handles, with SCAN_FAULT=${fault}: ${name}`, async (t) => {
       const host = await start({ ...env, SCAN_FAULT: fault, SCAN_SECONDS: '1' })
       t.after(() => host.stop())
       const { upload, raw, claimed } = callsOf(host)
       const { id } = (await upload(gif())).json()
-      // A scanner that claims and says nothing.
+      // A scanner that claims the task but never responds.
       await claimed()
-      await until('its wait is over', async () => {
+      await until('the image has timed out', async () => {
         await host.round?.()
         return (await raw(id)).status === status
       })

@@ -1,4 +1,4 @@
-/** One of two servers has a clock that is ten days fast. */
+/** Drill: the clock of one of two servers is ten days fast. */
 import { gif } from '../support/images/tiny-images.ts'
 import { startLocalServer } from '../support/processes/local-server.ts'
 import { startPostgres } from '../support/processes/postgres.ts'
@@ -11,20 +11,20 @@ const LIMIT = 5
 export const fastClock: Drill = {
   name: 'fast clock',
   story:
-    'The clock of one of two servers on one ledger jumps ten days ahead, and back. No address gets more than its day.',
+    'The clock of one of two servers that share a ledger jumps ten days ahead and back. No address exceeds its daily limit.',
   mayFail: true,
   async run(rounds) {
     const postgres = await startPostgres()
-    let error = 0
+    let offsetMs = 0
     const env = { LEDGER_URL: await postgres.createSchema(), UPLOADS_PER_DAY: `${LIMIT}` }
     const right = await startLocalServer(env, {})
-    const wrong = await startLocalServer(env, { now: () => Date.now() + error }, right.dataDir)
+    const wrong = await startLocalServer(env, { now: () => Date.now() + offsetMs }, right.dataDir)
     const tally: Tally = { acknowledged: 0, lost: 0, risen: 0, errors: 0, faults: [] }
     try {
       for (let round = 0; round < rounds; round++) {
         let stored = 0
-        for (const off of [0, TEN_DAYS_MS, 0]) {
-          error = off
+        for (const offset of [0, TEN_DAYS_MS, 0]) {
+          offsetMs = offset
           for (const { url } of [wrong, right, wrong, right, wrong, right]) {
             const { status } = await post(url, gif(), `198.51.${round % 250}.7`)
             if (status === 201) stored++
@@ -32,7 +32,7 @@ export const fastClock: Drill = {
           }
         }
         tally.acknowledged += stored
-        if (stored !== LIMIT) tally.faults.push(`${stored} uploads of a limit of ${LIMIT}`)
+        if (stored !== LIMIT) tally.faults.push(`${stored} uploads, the limit is ${LIMIT}`)
       }
       return tally
     } finally {

@@ -1,4 +1,4 @@
-/** What happens to disks: full, failing, read-only. */
+/** Drills with full, failing and read-only disks. */
 import { mkdtempDisposable, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,17 +11,17 @@ import { onOneServer, type Scene } from './one-server.ts'
 
 const statusOf = (url: string, path: string) => request(url, 'GET', path).then(({ status }) => status)
 
-/** The server must say that it is not ready, live on, and be ready again when it is over. */
+/** While the fault lasts, the server must be alive but not ready. Afterwards it must become ready again. */
 async function during({ server, faults }: Scene, begin: () => unknown, end: () => unknown): Promise<void> {
   await begin()
   try {
     await sleep(500)
-    if ((await statusOf(server.url, '/readyz')) !== 503) faults.push('it says that it is ready')
-    if ((await statusOf(server.url, '/healthz')) !== 200) faults.push('it is not alive')
+    if ((await statusOf(server.url, '/readyz')) !== 503) faults.push('the server reports that it is ready')
+    if ((await statusOf(server.url, '/healthz')) !== 200) faults.push('the server is not alive')
   } finally {
     await end()
   }
-  await until('it is ready again', async () => (await statusOf(server.url, '/readyz')) === 200)
+  await until('the server is ready again', async () => (await statusOf(server.url, '/readyz')) === 200)
 }
 
 function failingDisk(name: string, story: string, orders: string[]): Drill {
@@ -33,13 +33,13 @@ function failingDisk(name: string, story: string, orders: string[]): Drill {
       await using folder = await mkdtempDisposable(join(tmpdir(), 'pinhole-drill-'))
       const order = join(folder.path, 'order')
       let round = 0
-      const act = (scene: Scene) =>
+      const runRound = (scene: Scene) =>
         during(
           scene,
           () => writeFile(order, orders[round++ % orders.length]!),
           () => rm(order, { force: true }),
         )
-      return await onOneServer(rounds * orders.length, act, {
+      return await onOneServer(rounds * orders.length, runRound, {
         env: { FAILING_DISK: order },
         nodeArguments: ['--import', join(ROOT, 'test/support/processes/failing-disk.ts')],
       })
@@ -49,24 +49,24 @@ function failingDisk(name: string, story: string, orders: string[]): Drill {
 
 export const failing = failingDisk(
   'failing disk',
-  'Each flush of an image, of the folder, or of the ledger fails (EIO), for half a second under load.',
+  'Every flush of an image, a folder or the ledger fails (EIO) for half a second under load.',
   ['sync 0 EIO', 'log 0 EIO'],
 )
 
-/** The ledger's log takes what is there: SQLite is not asked. */
-export const full = failingDisk('full disk', 'Nothing more can be opened for writing (ENOSPC), under load.', [
+/** The ledger's log is already open, and SQLite's own calls can't be intercepted. */
+export const full = failingDisk('full disk', 'No file can be opened for writing (ENOSPC) under load.', [
   'open 0 ENOSPC',
 ])
 
-/** A real remount is refused as long as the ledger is open: what files say then is injected. */
+/** A real remount is impossible while the ledger is open, so the error codes are injected. */
 export const readOnly = failingDisk(
   'read-only',
-  'Whatever is opened for writing is refused (EROFS), as after an error of the disk, under load.',
+  'Every open for writing fails (EROFS) under load, as after a disk error.',
   ['open 0 EROFS'],
 )
 
 export const dead = failingDisk(
   'dead file system',
-  'Every rename, flush and new file fails (EIO), under load.',
+  'Every rename, flush and file creation fails (EIO) under load.',
   ['open 0 EIO', 'rename 0 EIO'],
 )

@@ -1,37 +1,37 @@
-/** What a drill is, and what it counts. */
+/** Drills and their results. */
 import { CACHES, isInstalled } from '../support/processes/caches.ts'
 
 export interface Tally {
-  /** Uploads that were answered with 201, and deletions with success. */
+  /** Successful uploads and deletions. */
   acknowledged: number
-  /** Acknowledged images that are gone or changed. */
+  /** Acknowledged images that are missing or changed. */
   lost: number
-  /** Images that are there again after an acknowledged deletion. */
+  /** Images that exist again after an acknowledged deletion. */
   risen: number
-  /** Requests without the answer of a service in order: a broken connection, or a 5xx. */
+  /** Requests that failed with a broken connection or a 5xx. */
   errors: number
-  /** What the drill alone can tell. Empty if all is well. */
+  /** Failures specific to the drill. Empty if it passed. */
   faults: string[]
 }
 
 export interface Drill {
   name: string
-  /** What is done to the service. One sentence. */
+  /** What the drill does to the service, in one sentence. */
   story: string
-  /** Whether clients may see errors. Without it, one is a failure. */
+  /** Whether clients may see errors. If not, a single error fails the drill. */
   mayFail: boolean
-  /** How often it is done: less in CI than by hand. */
+  /** `rounds`: fewer in CI than by hand. */
   run(rounds: number): Promise<Tally>
-  /** Why it can't be done on this machine. */
+  /** Why the drill can't run on this machine, or `null`. */
   skip?(): Promise<string | null>
-  /** The control: what must go wrong. A drill that can't see it proves nothing. */
+  /** A control, which must lose data: otherwise the other drills prove nothing. */
   mustLose?: boolean
 }
 
-/** Why a drill is skipped, or `null`. In CI it is never skipped, so a missing cache fails it. */
-export async function whyNoCache(name: 'varnish' | 'nginx'): Promise<string | null> {
-  const isHere = process.env.PINHOLE_CI || (await isInstalled(...CACHES[name].needs))
-  return isHere ? null : `${name} is not on this machine`
+/** Skip reason if the cache is not installed, or `null`. Always `null` in CI, where a missing cache must fail the drill. */
+export async function cacheSkipReason(name: 'varnish' | 'nginx'): Promise<string | null> {
+  const isAvailable = process.env.PINHOLE_CI || (await isInstalled(...CACHES[name].needs))
+  return isAvailable ? null : `${name} is not on this machine`
 }
 
 export function isPassed(drill: Drill, tally: Tally): boolean {

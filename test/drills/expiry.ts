@@ -1,4 +1,4 @@
-/** Ten thousand images that expire in the same minute, behind a cache, while views go on and the server is killed. */
+/** Drill: ten thousand images expire in the same minute behind a cache, under views and with a kill in between. */
 import { readdir } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
 import { CACHES, freePort } from '../support/processes/caches.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
-import { type Drill, type Tally, whyNoCache } from './drill.ts'
+import { cacheSkipReason, type Drill, type Tally } from './drill.ts'
 
 const MINUTE_MS = 60_000
-/** What caches may be late. Unit: milliseconds. */
-const LATE_MS = 1000
+/** Tolerated delay of caches. Unit: milliseconds. */
+const MAX_LATE_MS = 1000
 const VIEWERS = 64
 const VIEWS_PER_SECOND = 1000
 
@@ -24,9 +24,9 @@ interface Image {
 export function expiry(name: 'varnish' | 'nginx'): Drill {
   return {
     name: `expiry, ${name}`,
-    story: '10,000 images expire in one minute, while 1,000 views a second go on; a kill in the middle.',
+    story: '10,000 images expire within one minute under 1,000 views a second, with a kill in the middle.',
     mayFail: true,
-    skip: () => whyNoCache(name),
+    skip: () => cacheSkipReason(name),
     run: (rounds) => run(name, rounds === 1 ? 500 : 10_000),
   }
 }
@@ -34,7 +34,7 @@ export function expiry(name: 'varnish' | 'nginx'): Drill {
 async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
   const port = await freePort()
   const env = {
-    // The cache finds it there after the kill.
+    // Fixed, so that the cache finds the server again after the kill.
     PORT: `${await freePort()}`,
     CDN_URL: `${name}://127.0.0.1:${port}?fill=8`,
     UPLOADS_PER_DAY: '1000000',
@@ -50,9 +50,9 @@ async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
     await server.kill()
     await server.restart()
     await viewing
-    const there = new Set(await readdir(join(server.dataDir, 'images/objects')))
-    const left = images.filter(({ id }) => there.has(id)).length
-    if (left > 0) tally.faults.push(`${left} images are on the disk a minute after their time`)
+    const files = new Set(await readdir(join(server.dataDir, 'images/objects')))
+    const remaining = images.filter(({ id }) => files.has(id)).length
+    if (remaining > 0) tally.faults.push(`${remaining} images are still on disk a minute after they expired`)
     for (const { id } of images) {
       for (const url of [server.url, cache.url]) {
         const { status } = await request(url, 'GET', `/raw/${id}`)
@@ -66,50 +66,50 @@ async function run(name: 'varnish' | 'nginx', count: number): Promise<Tally> {
   }
 }
 
-/** `begin`: of the minute in which all of them expire, epoch milliseconds. */
+/** `begin`: start of the minute in which all images expire, epoch milliseconds. */
 async function upload(server: RunningServer, count: number, tally: Tally) {
   const images: Image[] = []
   let begin = Date.now() + 24 * 60 * MINUTE_MS
   const startedAt = Date.now()
 
-  async function store(nth: number): Promise<void> {
-    const seconds = Math.ceil((begin + (nth / count) * MINUTE_MS - Date.now()) / 1000)
-    if (seconds < 60) throw new Error('this machine takes uploads too slowly for the drill')
-    const { body, contentType } = formOf(gif({ size: 300 + (nth % 500) }))
-    const headers = { 'Content-Type': contentType, 'X-Forwarded-For': `198.51.100.${nth % 250}` }
+  async function store(index: number): Promise<void> {
+    const seconds = Math.ceil((begin + (index / count) * MINUTE_MS - Date.now()) / 1000)
+    if (seconds < 60) throw new Error('uploads are too slow on this machine for this drill')
+    const { body, contentType } = formOf(gif({ size: 300 + (index % 500) }))
+    const headers = { 'Content-Type': contentType, 'X-Forwarded-For': `198.51.100.${index % 250}` }
     const answer = await request(server.url, 'POST', `/api/upload?expires=${seconds}`, { headers, body })
-    if (answer.status !== 201) throw new Error(`an upload answers ${answer.status}`)
+    if (answer.status !== 201) throw new Error(`an upload failed with ${answer.status}`)
     const { id, expires } = answer.json()
     images.push({ id, expiresAt: Date.parse(expires) })
     tally.acknowledged++
   }
 
-  // How fast it goes says when the minute can begin.
+  // The upload rate of a sample determines when the minute can start.
   const samples = Math.ceil(count / 20)
-  let nth = 0
+  let index = 0
   const work = (until: number) =>
     Promise.all(
       Array.from({ length: 12 }, async () => {
-        while (nth < until) await store(nth++)
+        while (index < until) await store(index++)
       }),
     )
   await work(samples)
-  const rest = ((Date.now() - startedAt) / samples) * (count - samples)
-  begin = Date.now() + 2 * rest + 70_000
+  const remainingMs = ((Date.now() - startedAt) / samples) * (count - samples)
+  begin = Date.now() + 2 * remainingMs + 70_000
   images.length = 0
-  nth = 0
+  index = 0
   await work(count)
   return { images, begin }
 }
 
-/** Views at a steady rate. What came too late or went too early is a fault. */
+/** Views images at a steady rate. An image that is visible too long or gone too early is a fault. */
 async function view(urls: string[], images: Image[], end: number, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: VIEWERS })
-  const took: number[] = []
+  const durations: number[] = []
   const startedAt = Date.now()
   let views = 0
 
-  async function one(): Promise<void> {
+  async function viewOne(): Promise<void> {
     const { id, expiresAt } = images[Math.floor(Math.random() * images.length)]!
     const url = urls[views % urls.length]!
     const sentAt = Date.now()
@@ -119,12 +119,12 @@ async function view(urls: string[], images: Image[], end: number, tally: Tally):
       tally.errors++
       return
     }
-    took.push(doneAt - sentAt)
-    if (status === 200 && sentAt >= expiresAt + LATE_MS) {
-      tally.faults.push(`${url}: shown ${sentAt - expiresAt} ms after its time`)
+    durations.push(doneAt - sentAt)
+    if (status === 200 && sentAt >= expiresAt + MAX_LATE_MS) {
+      tally.faults.push(`${url}: shown ${sentAt - expiresAt} ms after it expired`)
     } else if (status === 404 && doneAt < expiresAt) {
       tally.lost++
-      tally.faults.push(`${url}: gone ${expiresAt - doneAt} ms before its time`)
+      tally.faults.push(`${url}: gone ${expiresAt - doneAt} ms before it expired`)
     }
   }
 
@@ -134,21 +134,21 @@ async function view(urls: string[], images: Image[], end: number, tally: Tally):
         const due = startedAt + (views / VIEWS_PER_SECOND) * 1000
         views++
         await sleep(Math.max(0, due - Date.now()))
-        await one()
+        await viewOne()
       }
     }),
   )
   agent.destroy()
-  took.sort((a, b) => a - b)
-  const at = (share: number) => took[Math.floor(share * (took.length - 1))]
+  durations.sort((a, b) => a - b)
+  const percentile = (share: number) => durations[Math.floor(share * (durations.length - 1))]
   process.stderr.write(
-    `  ${took.length} views answered in ${Math.round((Date.now() - startedAt) / 1000)} s: ` +
-      `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms\n`,
+    `  ${durations.length} views in ${Math.round((Date.now() - startedAt) / 1000)} s: ` +
+      `median ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms, max ${percentile(1)} ms\n`,
   )
   tally.faults.splice(10)
 }
 
-/** `null`: no answer. */
+/** `null` if there was no response. */
 function statusOf(url: string, agent: Agent): Promise<number | null> {
   return new Promise((resolve) => {
     get(url, { agent }, (answer) => {

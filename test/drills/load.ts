@@ -1,4 +1,4 @@
-/** Clients that upload, read and delete, and remember what they were promised. */
+/** Clients that upload, read and delete, and remember what was acknowledged. */
 import { request } from '../support/http.ts'
 import { filledPreviewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
@@ -10,60 +10,60 @@ interface Image {
   id: string
   key: string
   sha256: string
-  /** The digest of the preview that was sent with it. */
+  /** Digest of the preview that was sent with the image. */
   previewSha256?: string
-  state: 'stored' | 'being deleted' | 'deleted'
+  state: 'stored' | 'deleting' | 'deleted'
 }
 
-/** The share of images that have one. */
+/** Share of images with a preview. */
 const WITH_PREVIEW = 0.5
 
-/** What was acknowledged of each image. */
-export type Promises = ReadonlyMap<string, Image['state']>
+/** The acknowledged state of each image, by id. */
+export type Acknowledged = ReadonlyMap<string, Image['state']>
 
 export interface Load {
-  /** Waits until so many more uploads are acknowledged than now. */
+  /** Waits for this many further acknowledged uploads. */
   uploads(more: number): Promise<void>
-  /** No more requests. Resolves when those under way are answered. */
+  /** Stops the clients. Resolves once all requests in flight are answered. */
   stop(): Promise<void>
-  /** What is acknowledged by now. */
-  promises(): Promises
-  /** Holds a service to all that was acknowledged, or to these promises. To be called after `stop`. */
-  check(url: string, promises?: Promises): Promise<Tally>
-  /** Deletes so many images. To be called after `stop`. */
+  /** Snapshot of everything acknowledged so far. */
+  snapshot(): Acknowledged
+  /** Compares a service with everything that was acknowledged, by default at the end. Call after `stop`. */
+  check(url: string, snapshot?: Acknowledged): Promise<Tally>
+  /** Deletes `count` images. Call after `stop`. */
   removeSome(url: string, count: number): Promise<number>
-  /** The first few errors that clients saw. */
+  /** The first few errors of the clients. */
   errors(): string[]
   acknowledged(): number
 }
 
 export interface LoadOptions {
   clients?: number
-  /** Size of each image, about. Unit: bytes. */
+  /** Approximate size of each image. Unit: bytes. */
   size?: () => number
 }
 
-/** A client does without a pause what the dice say: mostly it uploads. */
+/** Starts clients that send random requests without pause, half of them uploads. */
 export function startLoad(urls: () => string[], options: LoadOptions = {}): Load {
   const { clients = 6, size = () => 200 + Math.floor(Math.random() ** 4 * 400_000) } = options
   const images: Image[] = []
   const errors: string[] = []
   let acknowledged = 0
   let errorCount = 0
-  let isOver = false
-  let nth = 0
+  let isStopped = false
+  let uploadCount = 0
 
-  function fail(what: string): void {
+  function fail(message: string): void {
     errorCount++
-    if (errors.length < 10) errors.push(what)
+    if (errors.length < 10) errors.push(message)
   }
 
-  async function ask<T>(what: string, work: () => Promise<T>): Promise<T | null> {
+  async function attempt<T>(operation: string, run: () => Promise<T>): Promise<T | null> {
     try {
-      return await work()
+      return await run()
     } catch (error) {
-      fail(`${what}: ${(error as Error).message}`)
-      // A server that is gone refuses at once.
+      fail(`${operation}: ${(error as Error).message}`)
+      // A server that is down refuses connections immediately.
       await new Promise((resolve) => setTimeout(resolve, 20))
       return null
     }
@@ -72,7 +72,9 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
   async function upload(url: string): Promise<void> {
     const previewed = Math.random() < WITH_PREVIEW ? filledPreviewed(size()) : null
     const bytes = previewed?.image ?? gif({ size: size() })
-    const answer = await ask('upload', () => post(url, previewed?.file ?? bytes, `198.51.${nth++ % 250}.1`))
+    const answer = await attempt('upload', () =>
+      post(url, previewed?.file ?? bytes, `198.51.${uploadCount++ % 250}.1`),
+    )
     if (answer === null) return
     if (answer.status !== 201) return fail(`upload: ${answer.status} ${answer.text.slice(0, 200)}`)
     const { id, key } = answer.json()
@@ -82,14 +84,14 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
   }
 
   async function read(url: string, image: Image): Promise<void> {
-    const answer = await ask('read', () => request(url, 'GET', `/raw/${image.id}`))
+    const answer = await attempt('read', () => request(url, 'GET', `/raw/${image.id}`))
     if (answer === null || image.state !== 'stored') return
     if (answer.status !== 200) fail(`read: ${answer.status}`)
   }
 
   async function remove(url: string, image: Image): Promise<void> {
-    image.state = 'being deleted'
-    const answer = await ask('delete', () => request(url, 'DELETE', `/api/delete?key=${image.key}`))
+    image.state = 'deleting'
+    const answer = await attempt('delete', () => request(url, 'DELETE', `/api/delete?key=${image.key}`))
     if (answer === null) return
     if (answer.status !== 200) return fail(`delete: ${answer.status}`)
     image.state = 'deleted'
@@ -97,7 +99,7 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
   }
 
   async function client(): Promise<void> {
-    while (!isOver) {
+    while (!isStopped) {
       const all = urls()
       const url = all[Math.floor(Math.random() * all.length)]!
       const image = images[Math.floor(Math.random() * images.length)]
@@ -108,57 +110,56 @@ export function startLoad(urls: () => string[], options: LoadOptions = {}): Load
     }
   }
 
-  const working = Array.from({ length: clients }, client)
-  const uploadsSoFar = () => images.length
+  const running = Array.from({ length: clients }, client)
 
   return {
     async uploads(more) {
-      const wanted = uploadsSoFar() + more
+      const target = images.length + more
       const deadline = Date.now() + 120_000
-      while (uploadsSoFar() < wanted) {
+      while (images.length < target) {
         if (Date.now() > deadline) throw new Error(`too few uploads succeed: ${errors.join('; ')}`)
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     },
     async stop() {
-      isOver = true
-      await Promise.all(working)
+      isStopped = true
+      await Promise.all(running)
     },
-    promises: () => new Map(images.map(({ id, state }) => [id, state])),
-    async check(url, promises) {
+    snapshot: () => new Map(images.map(({ id, state }) => [id, state])),
+    async check(url, snapshot) {
       let lost = 0
       let risen = 0
       const faults: string[] = []
-      let promised = 0
+      let checked = 0
       for (const { id, state: latest, sha256: digest, previewSha256 } of images) {
-        const then = promises === undefined ? latest : promises.get(id)
-        if (then === undefined) continue
-        promised++
-        // A deletion that began later may be in it or not.
-        const state = then === 'stored' && latest !== 'stored' ? 'being deleted' : then
+        const known = snapshot === undefined ? latest : snapshot.get(id)
+        if (known === undefined) continue
+        checked++
+        // A deletion that started after the snapshot may or may not have taken effect.
+        const state = known === 'stored' && latest !== 'stored' ? 'deleting' : known
         const { status, body } = await request(url, 'GET', `/raw/${id}`)
         const preview = previewSha256 && (await request(url, 'GET', `/preview/${id}`))
         if (preview && preview.status !== status) {
-          faults.push(`${id} answers ${status}, and its preview ${preview.status}`)
+          faults.push(`${id} returned ${status}, but its preview ${preview.status}`)
         }
         if (preview && preview.status === 200 && sha256Of(preview.body) !== previewSha256) {
-          faults.push(`the preview of ${id} has other bytes`)
+          faults.push(`the preview of ${id} has different bytes`)
         }
         if (state === 'stored' && (status !== 200 || sha256Of(body) !== digest)) {
           lost++
-          faults.push(`${id} is stored, and answers ${status}`)
+          faults.push(`${id} was stored, but returned ${status}`)
         }
         if (state === 'deleted' && status === 200) {
           risen++
-          faults.push(`${id} is deleted, and answers ${status}`)
+          faults.push(`${id} was deleted, but returned ${status}`)
         }
-        // Without an answer either is right, but nothing half.
-        if (state === 'being deleted' && status === 200 && sha256Of(body) !== digest) {
-          faults.push(`${id} has other bytes`)
+        // The deletion was never answered, so either outcome is fine, but not different bytes.
+        if (state === 'deleting' && status === 200 && sha256Of(body) !== digest) {
+          faults.push(`${id} has different bytes`)
         }
       }
       return {
-        acknowledged: promises === undefined ? acknowledged : promised,
+        acknowledged: snapshot === undefined ? acknowledged : checked,
         lost,
         risen,
         errors: errorCount,

@@ -1,4 +1,4 @@
-/** The admin server under all that a public instance meets at once: bots, a flood of reports, kills, caches that fill. */
+/** Drill: the admin server under everything a public instance faces at the same time: bots, report floods, kills, cache fills. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { REPORT_BUDGETS } from '../../src/service/moderation/reports.ts'
 import { atAdmin } from '../support/at-admin.ts'
@@ -10,25 +10,32 @@ import { startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { postReport } from '../support/report.ts'
 import { until } from '../support/until.ts'
 import { post } from '../support/upload.ts'
-import { type Drill, type Tally, whyNoCache } from './drill.ts'
-import { CAPS, checkActs, checkCaches, checkPlaces, type Scene, statusOf } from './moderation-checks.ts'
+import { cacheSkipReason, type Drill, type Tally } from './drill.ts'
+import {
+  checkAuditLog,
+  checkCaches,
+  checkStoredImages,
+  LIMITS,
+  type Scene,
+  statusOf,
+} from './moderation-checks.ts'
 
 const TOKEN = 'a-token-of-programs-0123456789'
-/** Fills are shorter, also on a slow machine: longer ones no purge reaches. */
+/** Upper bound of a cache fill, even on a slow machine. A purge can't reach longer ones. */
 const FILL_SECONDS = 8
 const [NETWORKS, HOSTS] = [25, 20]
-const PATIENCE_MS = 120_000
+const TIMEOUT_MS = 120_000
 
-const ACTS = ['hold', 'remove', 'release', 'decide'] as const
-type Act = (typeof ACTS)[number]
+const ACTIONS = ['hold', 'remove', 'release', 'decide'] as const
+type Action = (typeof ACTIONS)[number]
 
 export function moderation(name: 'varnish' | 'nginx'): Drill {
   return {
     name: `moderation, ${name}`,
     story:
-      'bots of 500 addresses, a flood of reports, holds and removals with fills under way, each with a kill in the middle.',
+      'Bots from 500 addresses, a flood of reports, and holds and removals during cache fills, each with a kill in the middle.',
     mayFail: true,
-    skip: () => whyNoCache(name),
+    skip: () => cacheSkipReason(name),
     run: (rounds) => run(name, rounds),
   }
 }
@@ -37,9 +44,9 @@ async function run(name: 'varnish' | 'nginx', rounds: number): Promise<Tally> {
   const port = await freePort()
   const server = await startServer({
     CDN_URL: `${name}://127.0.0.1:${port}?fill=${FILL_SECONDS}`,
-    UPLOADS_PER_DAY: `${CAPS.address}`,
-    NETWORK_UPLOADS: `${CAPS.network}`,
-    DAILY_UPLOADS: `${CAPS.instance}`,
+    UPLOADS_PER_DAY: `${LIMITS.address}`,
+    NETWORK_UPLOADS: `${LIMITS.network}`,
+    DAILY_UPLOADS: `${LIMITS.instance}`,
     OPERATOR_TOKEN: TOKEN,
     WORKERS: '2',
     LOG_LEVEL: 'error',
@@ -47,16 +54,16 @@ async function run(name: 'varnish' | 'nginx', rounds: number): Promise<Tally> {
   const origin = await startSlowOrigin(() => server.port)
   const cache = await CACHES[name].start(port, origin.port)
   const tally: Tally = { acknowledged: 0, lost: 0, risen: 0, errors: 0, faults: [] }
-  const scene: Scene = { server, origin, cache, images: [], acts: [], tally }
+  const scene: Scene = { server, origin, cache, images: [], actions: [], tally }
   try {
     await withKills(scene, rounds, () => sendBots(scene))
     await withKills(scene, rounds, () => floodReports(scene, rounds === 1 ? 1500 : 10_000))
-    for (let round = 0; round < 6 * rounds; round++) await actUnderFill(scene, round)
-    await settle(scene)
+    for (let round = 0; round < 6 * rounds; round++) await actDuringFill(scene, round)
+    await untilIdle(scene)
     await checkCaches(scene)
-    await checkActs(scene)
+    await checkAuditLog(scene)
     await server.end()
-    await checkPlaces(scene)
+    await checkStoredImages(scene)
     return tally
   } finally {
     await cache.stop()
@@ -65,15 +72,15 @@ async function run(name: 'varnish' | 'nginx', rounds: number): Promise<Tally> {
   }
 }
 
-/** Kills the server at random moments while `work` goes on. */
+/** Kills the server at random moments while `work` runs. */
 async function withKills({ server }: Scene, kills: number, work: () => Promise<void>): Promise<void> {
-  let isOver = false
+  let isDone = false
   const working = work().finally(() => {
-    isOver = true
+    isDone = true
   })
-  for (let nth = 0; nth < kills && !isOver; nth++) {
+  for (let count = 0; count < kills && !isDone; count++) {
     await sleep(200 + Math.random() * 800)
-    if (isOver) break
+    if (isDone) break
     await server.kill()
     await server.restart()
   }
@@ -81,17 +88,17 @@ async function withKills({ server }: Scene, kills: number, work: () => Promise<v
 }
 
 /**
- * `work` gets the numbers below `count`, several at a time. A request that finds no service is tried again, as bots do. How many were
- * answered before patience ended.
+ * Calls `work` concurrently with the numbers below `count`. Retries when the server is unreachable, as bots do. Returns how many
+ * were answered before the timeout.
  */
-async function each(scene: Scene, count: number, work: (nth: number) => Promise<void>): Promise<number> {
+async function each(scene: Scene, count: number, work: (index: number) => Promise<void>): Promise<number> {
   let next = 0
   let answered = 0
-  const deadline = Date.now() + PATIENCE_MS
+  const deadline = Date.now() + TIMEOUT_MS
   const client = async (): Promise<void> => {
-    for (let nth = next++; nth < count; nth = next++) {
+    for (let index = next++; index < count; index = next++) {
       for (let isDone = false; !isDone && Date.now() < deadline; ) {
-        isDone = await work(nth).then(
+        isDone = await work(index).then(
           () => true,
           () => false,
         )
@@ -108,61 +115,62 @@ async function each(scene: Scene, count: number, work: (nth: number) => Promise<
   return answered
 }
 
-/** Each of 500 addresses tries one more than it may. */
+/** Each of 500 addresses sends one upload more than its limit. */
 async function sendBots(scene: Scene): Promise<void> {
   const { server, images, tally } = scene
-  await each(scene, NETWORKS * HOSTS * (CAPS.address + 1), async (nth) => {
-    const address = `198.51.${nth % NETWORKS}.${1 + (Math.floor(nth / NETWORKS) % HOSTS)}`
-    const answer = await post(server.url, gif({ size: 300 + nth }), address)
+  await each(scene, NETWORKS * HOSTS * (LIMITS.address + 1), async (index) => {
+    const address = `198.51.${index % NETWORKS}.${1 + (Math.floor(index / NETWORKS) % HOSTS)}`
+    const answer = await post(server.url, gif({ size: 300 + index }), address)
     if (answer.status === 201) {
       images.push({ id: answer.json().id, address, state: 'visible' })
       tally.acknowledged++
     } else if (answer.status !== 429 && answer.status !== 503) {
-      tally.faults.push(`an upload answers ${answer.status}`)
+      tally.faults.push(`an upload failed with ${answer.status}`)
     }
   })
-  for (const [what, cap, keyOf] of [
-    ['an address', CAPS.address, (address: string) => address],
-    ['a network', CAPS.network, (address: string) => address.replace(/\.\d+$/, '')],
-    ['the instance', CAPS.instance, () => ''],
+  for (const [scope, limit, keyOf] of [
+    ['an address', LIMITS.address, (address: string) => address],
+    ['a network', LIMITS.network, (address: string) => address.replace(/\.\d+$/, '')],
+    ['the instance', LIMITS.instance, () => ''],
   ] as const) {
     for (const [key, stored] of Map.groupBy(images, ({ address }) => keyOf(address))) {
-      if (stored.length > cap) tally.faults.push(`${what} ${key} stored ${stored.length}, the cap is ${cap}`)
+      if (stored.length > limit)
+        tally.faults.push(`${scope} ${key} stored ${stored.length}, the limit is ${limit}`)
     }
   }
-  // On a slow machine patience may end before the cap is reached; with none there is nothing to drill.
+  // On a slow machine the timeout may come before the limit is reached, but without images there is nothing to drill.
   if (images.length < 20) tally.faults.push(`only ${images.length} images were stored`)
 }
 
 async function floodReports(scene: Scene, count: number): Promise<void> {
   const { server, images, tally } = scene
   const filed = new Map<string, number>()
-  const answered = await each(scene, count, async (nth) => {
-    const address = `203.0.${nth % 100}.${1 + (Math.floor(nth / 100) % 250)}`
-    const image = nth % 3 === 0 ? `${nth}`.padStart(11, '0') : images[nth % images.length]!.id
+  const answered = await each(scene, count, async (index) => {
+    const address = `203.0.${index % 100}.${1 + (Math.floor(index / 100) % 250)}`
+    const image = index % 3 === 0 ? `${index}`.padStart(11, '0') : images[index % images.length]!.id
     const answer = await postReport(server.url, image, { category: 'other' }, address)
     if (answer.status === 202) filed.set(address, (filed.get(address) ?? 0) + 1)
     else if (answer.status !== 404 && answer.status !== 429)
-      tally.faults.push(`a report answers ${answer.status}`)
+      tally.faults.push(`a report failed with ${answer.status}`)
   })
   process.stderr.write(`  ${answered} of ${count} reports were answered\n`)
-  // On a slow machine patience may end first; a flood that drowned nothing is none.
+  // On a slow machine the timeout may come first, but there must be enough reports to be a flood.
   if (answered < 500) tally.faults.push(`only ${answered} reports were answered`)
-  tally.acknowledged += [...filed.values()].reduce((sum, some) => sum + some, 0)
-  for (const [address, some] of filed) {
-    if (some > REPORT_BUDGETS.ofAddress) tally.faults.push(`${address} filed ${some} reports`)
+  tally.acknowledged += [...filed.values()].reduce((sum, reports) => sum + reports, 0)
+  for (const [address, reports] of filed) {
+    if (reports > REPORT_BUDGETS.ofAddress) tally.faults.push(`${address} filed ${reports} reports`)
   }
 }
 
-/** One act on one image while a cache fills it, and mostly a kill in the middle. */
-async function actUnderFill(scene: Scene, round: number): Promise<void> {
-  const { server, origin, images, acts, tally } = scene
-  const act: Act = ACTS[round % ACTS.length]!
+/** One action on an image during a cache fill, mostly with a kill in the middle. */
+async function actDuringFill(scene: Scene, round: number): Promise<void> {
+  const { server, origin, images, actions, tally } = scene
+  const act: Action = ACTIONS[round % ACTIONS.length]!
   const image = images.find(({ state }) => state === (act === 'release' ? 'held' : 'visible'))
   if (image === undefined) return
   const path = `/raw/${image.id}`
   const fill = act === 'release' ? null : await startFill(scene, path)
-  const doing = send(server, act, image.id)
+  const sending = send(server, act, image.id)
   if (round % 3 !== 2) {
     await sleep(Math.random() * 60)
     const killed = server.kill()
@@ -170,13 +178,13 @@ async function actUnderFill(scene: Scene, round: number): Promise<void> {
     await killed
     await server.restart()
   }
-  const isDone = await doing
+  const isDone = await sending
   origin.release()
   await fill?.ended
   if (isDone) {
     tally.acknowledged++
-    acts.push({ act: act === 'decide' ? 'hold' : act, subject: image.id })
-    if (act === 'decide') acts.push({ act: 'remove', subject: image.id })
+    actions.push({ act: act === 'decide' ? 'hold' : act, subject: image.id })
+    if (act === 'decide') actions.push({ act: 'remove', subject: image.id })
     image.state = act === 'release' ? 'visible' : act === 'hold' ? 'held' : 'removed'
   } else {
     tally.errors++
@@ -184,7 +192,7 @@ async function actUnderFill(scene: Scene, round: number): Promise<void> {
   }
 }
 
-/** The origin has answered, and the cache has not heard it. A cache asks no origin that it takes for sick: asked again. */
+/** Starts a cache fill whose response the origin holds back. Retries, since a cache avoids an origin that looks unhealthy. */
 async function startFill({ origin, cache }: Scene, path: string): Promise<{ ended: Promise<unknown> }> {
   origin.hold(path)
   let fill: Promise<unknown> = Promise.resolve()
@@ -203,13 +211,13 @@ async function startFill({ origin, cache }: Scene, path: string): Promise<{ ende
       }
       return origin.held() > 0
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   )
   return { ended: fill }
 }
 
-/** On the admin server, with the token of programs. `decide`: a removal that can be undone. */
-async function send(server: RunningServer, act: Act, id: string): Promise<boolean> {
+/** Sends an action to the admin server with an API token. `decide`: a removal that can be undone. */
+async function send(server: RunningServer, act: Action, id: string): Promise<boolean> {
   const headers = { Authorization: `Bearer ${TOKEN}` }
   const form = { image: id, act: act === 'decide' ? 'remove' : act, reason: 'a drill', rule: 'other' }
   const path = act === 'decide' ? `/cases/${id}` : '/images'
@@ -219,14 +227,18 @@ async function send(server: RunningServer, act: Act, id: string): Promise<boolea
   )
 }
 
-/** Until nothing is to be done any more: no decision, no move, no purge. */
-async function settle({ server, images }: Scene): Promise<void> {
+/** Waits until no removal and no cache purge is pending. */
+async function untilIdle({ server, images }: Scene): Promise<void> {
   for (const image of images.filter(({ state }) => state === 'removed')) {
-    await until('it is removed', async () => (await statusOf(server.url, image.id)) === 410, PATIENCE_MS)
+    await until(
+      'the image is removed',
+      async () => (await statusOf(server.url, image.id)) === 410,
+      TIMEOUT_MS,
+    )
   }
   await until(
-    'no purge is owed',
+    'no purge is pending',
     async () => (await request(server.url, 'GET', '/readyz')).json().purgesOwed === 0,
-    PATIENCE_MS,
+    TIMEOUT_MS,
   )
 }

@@ -1,4 +1,4 @@
-/** Loaded into a server with `--import`: flushes succeed and do nothing. */
+/** Preload for a server (`--import`): turns every flush into a no-op that succeeds. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
@@ -8,11 +8,11 @@ const { open } = fs
 const { O_DSYNC } = fs.constants
 const withoutDsync = (path: string, flags: unknown, ...rest: unknown[]) =>
   (open as (...words: unknown[]) => void)(path, typeof flags === 'number' ? flags & ~O_DSYNC : flags, ...rest)
-const nothing = (...words: unknown[]) => process.nextTick(words.at(-1) as Callback, null)
+const noop = (...words: unknown[]) => process.nextTick(words.at(-1) as Callback, null)
 Object.assign(fs, {
   open: withoutDsync,
-  fsync: nothing,
-  fdatasync: nothing,
+  fsync: noop,
+  fdatasync: noop,
   fsyncSync: () => {},
   fdatasyncSync: () => {},
 })

@@ -1,4 +1,4 @@
-/** A server of its own data folder, with a load, that something is done to, round by round. */
+/** Runs a drill against one server under load. */
 import type { Env } from '../support/processes/process.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import type { Tally } from './drill.ts'
@@ -12,7 +12,7 @@ export interface Scene {
 
 export async function onOneServer(
   rounds: number,
-  act: (scene: Scene) => Promise<void>,
+  runRound: (scene: Scene) => Promise<void>,
   options: { env?: Env; nodeArguments?: string[] } = {},
 ): Promise<Tally> {
   const env = { UPLOADS_PER_DAY: '1000000', LOG_LEVEL: 'warn', ...options.env }
@@ -22,19 +22,19 @@ export async function onOneServer(
   try {
     for (let round = 0; round < rounds; round++) {
       await load.uploads(30)
-      await act({ server, load, faults })
+      await runRound({ server, load, faults })
     }
     await load.uploads(10)
     await load.stop()
     const tally = await load.check(server.url)
-    // What was in memory is read from the disk too.
+    // Again after a restart, so that cached images are read from disk too.
     await server.restart()
-    const again = await load.check(server.url)
+    const fromDisk = await load.check(server.url)
     return {
       ...tally,
-      lost: Math.max(tally.lost, again.lost),
-      risen: Math.max(tally.risen, again.risen),
-      faults: [...tally.faults, ...again.faults, ...faults],
+      lost: Math.max(tally.lost, fromDisk.lost),
+      risen: Math.max(tally.risen, fromDisk.risen),
+      faults: [...tally.faults, ...fromDisk.faults, ...faults],
     }
   } finally {
     await load.stop()

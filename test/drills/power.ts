@@ -1,7 +1,7 @@
 /**
- * Power cuts. The data is on a file system in a file; the file is on XFS, which copies it in a moment by sharing its
- * blocks. Such a copy, made under load, is what the disk held at that moment: whatever was not flushed is not in it. It
- * is mounted, a server is started on it, and held to all that was acknowledged before the copy began.
+ * Drill: power cuts. The data is on a file system in an image file, which itself is on XFS. An XFS reflink copies that file
+ * instantly. Such a copy, made under load, is the disk's content at that moment, without anything that was not flushed. The
+ * copy is mounted, a server is started on it, and compared with everything acknowledged before the copy began.
  */
 
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -15,33 +15,33 @@ import { startServer } from '../support/processes/server.ts'
 import type { Drill, Tally } from './drill.ts'
 import { startLoad } from './load.ts'
 
-const MAKE: Record<string, { program: string; words: string[]; size: string }> = {
-  ext4: { program: 'mkfs.ext4', words: ['-q', '-F'], size: '256M' },
-  xfs: { program: 'mkfs.xfs', words: ['-q', '-f'], size: '320M' },
-  btrfs: { program: 'mkfs.btrfs', words: ['-q', '-f'], size: '256M' },
+const MKFS: Record<string, { program: string; args: string[]; size: string }> = {
+  ext4: { program: 'mkfs.ext4', args: ['-q', '-F'], size: '256M' },
+  xfs: { program: 'mkfs.xfs', args: ['-q', '-f'], size: '320M' },
+  btrfs: { program: 'mkfs.btrfs', args: ['-q', '-f'], size: '256M' },
 }
 
-const run = (program: string, ...words: string[]) => execFileSync(program, words, { stdio: 'pipe' })
+const run = (program: string, ...args: string[]) => execFileSync(program, args, { stdio: 'pipe' })
 
 function canMount(): boolean {
   const script = 'd=$(mktemp -d) && mount -t tmpfs tmpfs $d && umount $d; s=$?; rmdir $d; exit $s'
   return process.getuid?.() === 0 && spawnSync('sh', ['-c', script]).status === 0
 }
 
-export function powerCut(fileSystem: keyof typeof MAKE, options: { withoutFlushes?: boolean } = {}): Drill {
-  const { program, words, size } = MAKE[fileSystem]!
+export function powerCut(fileSystem: keyof typeof MKFS, options: { withoutFlushes?: boolean } = {}): Drill {
+  const { program, args, size } = MKFS[fileSystem]!
   const isControl = options.withoutFlushes ?? false
   return {
     name: `power cut, ${fileSystem}${isControl ? ', nothing flushed' : ''}`,
     story: isControl
-      ? 'The control: flushes do nothing. It must lose what was acknowledged, or the others prove nothing.'
-      : `The power goes under load, with the data on ${fileSystem}.`,
+      ? 'The control: flushes do nothing. It must lose acknowledged images, otherwise the other drills prove nothing.'
+      : `The power fails under load, with the data on ${fileSystem}.`,
     mayFail: false,
     mustLose: isControl,
     async skip() {
-      if (!canMount() || !existsSync('/dev/loop-control')) return 'no loop devices here'
+      if (!canMount() || !existsSync('/dev/loop-control')) return 'no loop devices'
       for (const needed of [program, 'mkfs.xfs'])
-        if (!(await isInstalled(needed))) return `${needed} is not here`
+        if (!(await isInstalled(needed))) return `${needed} is not installed`
       return null
     },
     async run(rounds) {
@@ -55,9 +55,9 @@ export function powerCut(fileSystem: keyof typeof MAKE, options: { withoutFlushe
       for (const each of [outer, data, copy]) await mkdir(each)
       const mounted: string[] = []
       const mount = (file: string, at: string) => {
-        // XFS and btrfs refuse a second file system of one name.
-        const more = fileSystem === 'xfs' && at !== outer ? 'loop,nouuid' : 'loop'
-        run('mount', '-o', more, file, at)
+        // XFS and btrfs refuse to mount a second file system with the same UUID.
+        const options = fileSystem === 'xfs' && at !== outer ? 'loop,nouuid' : 'loop'
+        run('mount', '-o', options, file, at)
         mounted.push(at)
       }
       const unmount = (at: string) => {
@@ -70,7 +70,7 @@ export function powerCut(fileSystem: keyof typeof MAKE, options: { withoutFlushe
         mount(join(folder, 'outer.img'), outer)
         const image = join(outer, 'data.img')
         run('truncate', '-s', size, image)
-        run(program, ...words, image)
+        run(program, ...args, image)
         for (let round = 0; round < rounds; round++) {
           mount(image, data)
           const server = await startServer(
@@ -80,17 +80,17 @@ export function powerCut(fileSystem: keyof typeof MAKE, options: { withoutFlushe
               nodeArguments: isControl ? ['--import', join(ROOT, 'test/drills/no-flushes.ts')] : [],
             },
           )
-          // Small: the file system is.
+          // Small images for a small file system.
           const load = startLoad(() => [server.url], {
             size: () => 200 + Math.floor(Math.random() ** 4 * 60_000),
           })
-          // So that the control starts on something.
+          // So that even the control has something to start from.
           run('sync', '-f', data)
           const cut = join(outer, `cut-${round}.img`)
-          let promised: ReturnType<typeof load.promises>
+          let snapshot: ReturnType<typeof load.snapshot>
           try {
             await load.uploads(60)
-            promised = load.promises()
+            snapshot = load.snapshot()
             run('cp', '--reflink=always', image, cut)
           } finally {
             await load.stop()
@@ -98,17 +98,17 @@ export function powerCut(fileSystem: keyof typeof MAKE, options: { withoutFlushe
             unmount(data)
           }
           mount(cut, copy)
-          const risen = await startServer({ LOG_LEVEL: 'warn' }, { dataDir: copy }).catch((error) => {
+          const restarted = await startServer({ LOG_LEVEL: 'warn' }, { dataDir: copy }).catch((error) => {
             all.faults.push(`round ${round}: ${(error as Error).message.slice(0, 300)}`)
             return null
           })
-          if (risen !== null) {
-            const { acknowledged, lost, risen: back, faults } = await load.check(risen.url, promised)
+          if (restarted !== null) {
+            const { acknowledged, lost, risen, faults } = await load.check(restarted.url, snapshot)
             all.acknowledged += acknowledged
             all.lost += lost
-            all.risen += back
+            all.risen += risen
             if (!isControl) all.faults.push(...faults)
-            await risen.kill()
+            await restarted.kill()
           } else if (isControl) all.lost++
           unmount(copy)
           await rm(cut)

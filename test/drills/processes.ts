@@ -1,4 +1,4 @@
-/** What happens to processes: killed, stopped, hung, restarted. */
+/** Drills with processes that are killed, stopped or suspended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from '../support/http.ts'
 import { until } from '../support/until.ts'
@@ -7,7 +7,7 @@ import { onOneServer } from './one-server.ts'
 
 export const kill: Drill = {
   name: 'kill',
-  story: 'kill -9 of server and workers under load, and a start on what is there.',
+  story: 'kill -9 of server and workers under load, followed by a restart.',
   mayFail: true,
   run: (rounds) =>
     onOneServer(
@@ -24,26 +24,26 @@ export const kill: Drill = {
 export const stop: Drill = {
   name: 'stop',
   story:
-    'SIGTERM under load, and a start. No request that was taken is broken off; new ones are refused meanwhile.',
+    'SIGTERM under load, followed by a restart. Requests in flight complete; new connections are refused meanwhile.',
   mayFail: true,
   run: (rounds) =>
     onOneServer(rounds, async ({ server, faults }) => {
       const ran = await server.end()
-      if (ran.code !== 0) faults.push(`it ended with ${ran.code ?? ran.signal}`)
+      if (ran.code !== 0) faults.push(`the server exited with ${ran.code ?? ran.signal}`)
       await server.restart()
     }),
 }
 
 export const hang: Drill = {
   name: 'hang',
-  story: 'The process stands still for two seconds under load (SIGSTOP), and goes on.',
+  story: 'The process is suspended for two seconds under load (SIGSTOP), and then continues.',
   mayFail: false,
   run: (rounds) =>
     onOneServer(rounds, async ({ server }) => {
       process.kill(server.pid, 'SIGSTOP')
       await sleep(2000)
       process.kill(server.pid, 'SIGCONT')
-      await until('it answers', () =>
+      await until('the server answers', () =>
         request(server.url, 'GET', '/readyz').then(
           ({ status }) => status === 200,
           () => false,

@@ -1,4 +1,4 @@
-/** Three servers behind nginx are restarted in turn, while clients go on. */
+/** Drill: three servers behind nginx are restarted in turn under load. */
 import { freePort, isInstalled, startNginxFront } from '../support/processes/caches.ts'
 import { startBackends, startCluster } from '../support/processes/cluster.ts'
 import type { Drill } from './drill.ts'
@@ -6,7 +6,7 @@ import { startLoad } from './load.ts'
 
 export const rollingRestart: Drill = {
   name: 'rolling restart',
-  story: 'Three servers on S3 and Postgres behind the nginx that is shipped get SIGTERM in turn.',
+  story: 'Three servers on S3 and Postgres, behind the nginx configuration we ship, get SIGTERM in turn.',
   mayFail: false,
   skip: async () => ((await isInstalled('nginx')) ? null : 'nginx is not on this machine'),
   async run(rounds) {

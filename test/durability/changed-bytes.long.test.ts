@@ -1,4 +1,4 @@
-/** Bytes that changed on disk are never served as if they were sound. */
+/** Bytes that changed on disk are never served as sound. */
 import assert from 'node:assert/strict'
 import { open, readFile, truncate } from 'node:fs/promises'
 import { describe, it } from 'node:test'
@@ -12,14 +12,14 @@ import { fetchRaw, store } from '../support/upload.ts'
 describe('bytes that changed on disk', () => {
   for (const HOT_SET_BYTES of ['0', String(64 * 1024 * 1024)]) {
     for (const size of [3000, 5_000_000]) {
-      it(`are never a clean answer (${size} bytes, HOT_SET_BYTES=${HOT_SET_BYTES})`, async () => {
+      it(`are never served as sound (${size} bytes, HOT_SET_BYTES=${HOT_SET_BYTES})`, async () => {
         const server = await startServer({ HOT_SET_BYTES, UPLOADS_PER_DAY: '1000' })
         try {
-          const harm: ((path: string, length: number) => Promise<void>)[] = [
+          const damages: ((path: string, length: number) => Promise<void>)[] = [
             (path) => flip(path, 20),
             (path) => flip(path, size >> 1),
             (path) => flip(path, size - 1),
-            // Anything the store keeps beside the image's bytes.
+            // Whatever the store keeps in addition to the image's bytes.
             (path, length) => flip(path, (size + length) >> 1),
             (path, length) => flip(path, length - 1),
             (path, length) => truncate(path, length - 1),
@@ -27,17 +27,17 @@ describe('bytes that changed on disk', () => {
             (path) => truncate(path, 0),
           ]
           const stored = []
-          for (const _ of harm) stored.push(await store(server.url, gif({ size })))
+          for (const _ of damages) stored.push(await store(server.url, gif({ size })))
           const sound = await store(server.url, gif({ size }))
           await server.end()
           const { images } = await filesIn(server.dataDir)
           for (const [i, { id }] of stored.entries()) {
             const path = images.get(id)!
-            await harm[i]!(path, (await readFile(path)).length)
+            await damages[i]!(path, (await readFile(path)).length)
           }
           await server.restart()
           for (const [i, { id, bytes }] of stored.entries()) {
-            for (let again = 0; again < 2; again++) await checkUnclean(server, id, bytes, `harm ${i}`)
+            for (let run = 0; run < 2; run++) await checkDamaged(server, id, bytes, `damage ${i}`)
           }
           assert.ok((await fetchRaw(server.url, sound.id)).body.equals(sound.bytes))
         } finally {
@@ -48,23 +48,23 @@ describe('bytes that changed on disk', () => {
   }
 })
 
-/** The whole image, and ranges of it: an error, a broken connection, or the right bytes. */
-async function checkUnclean(server: RunningServer, id: string, bytes: Buffer, what: string): Promise<void> {
+/** Requests the whole image and ranges of it: each gets an error, a broken connection, or the correct bytes. */
+async function checkDamaged(server: RunningServer, id: string, bytes: Buffer, name: string): Promise<void> {
   const whole = await fetchRaw(server.url, id).catch(() => null)
   if (whole !== null) {
-    assert.ok(whole.status >= 500, `${what}: ${whole.status}`)
+    assert.ok(whole.status >= 500, `${name}: ${whole.status}`)
     assert.equal(whole.headers.get('Cache-Control'), 'no-store')
-    assert.doesNotMatch(whole.text, /damage|digest|sha|\.ts|\/tmp/i, 'nothing of the inside')
+    assert.doesNotMatch(whole.text, /damage|digest|sha|\.ts|\/tmp/i, 'reveals no internals')
     const requestId = whole.headers.get('X-Request-Id')!
-    await until('the log has it, under the same request id', () => server.stderr().includes(requestId))
+    await until('the error is logged with the same request ID', () => server.stderr().includes(requestId))
   }
   for (const range of ['bytes=0-99', 'bytes=-100', `bytes=${bytes.length >> 1}-`]) {
     const headers = { Range: range }
     const part = await request(server.url, 'GET', `/raw/${id}`, { headers }).catch(() => null)
     if (part === null || part.status >= 500) continue
-    assert.equal(part.status, 206, what)
+    assert.equal(part.status, 206, name)
     const [, first, last] = /^bytes (\d+)-(\d+)/.exec(part.headers.get('Content-Range')!)!
-    assert.deepEqual(part.body, bytes.subarray(Number(first), Number(last) + 1), `${what}, ${range}`)
+    assert.deepEqual(part.body, bytes.subarray(Number(first), Number(last) + 1), `${name}, ${range}`)
   }
   assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
 }

@@ -1,4 +1,4 @@
-/** Calls to the disk that fail: one sentence for the client, nothing half-written, and it goes on. */
+/** Failing disk calls: the client gets a clear error, nothing is half-written, and the server keeps serving. */
 
 import assert from 'node:assert/strict'
 import { rm, writeFile } from 'node:fs/promises'
@@ -30,10 +30,10 @@ describe('a disk that fails', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** Below and above what a server may keep in memory until it commits. Unit: bytes. */
+  /** Below and above what a server may buffer in memory until the commit. Unit: bytes. */
   for (const size of [2000, 1_500_000]) {
-    // A call and its turn in one upload. A store that makes another sequence of calls needs other rows.
-    const rows: [call: string, turn: number][] = [
+    // A call and its ordinal within an upload (0: every one). If the store's sequence of calls changes, so must these rows.
+    const rows: [call: string, ordinal: number][] = [
       ['open', 0],
       [size > 1_000_000 ? 'appendFile' : 'write', 0],
       ['sync', 1],
@@ -41,35 +41,35 @@ describe('a disk that fails', () => {
     ]
     // A small file is flushed by its write.
     if (size > 1_000_000) rows.push(['appendFile', 5], ['sync', 2], ['rename', 2])
-    for (const [call, turn] of rows) {
+    for (const [call, ordinal] of rows) {
       for (const [code, status] of [
         ['ENOSPC', 507],
         ['EIO', 503],
       ] as const) {
-        it(`answers ${status} to ${code} of ${call} ${turn || '(each)'} at ${size} bytes, and keeps serving`, async () => {
-          const [stays, goes] = [await store(server.url), await store(server.url)]
+        it(`answers ${status} on ${code} from ${call} ${ordinal || '(each)'} at ${size} bytes, and keeps serving`, async () => {
+          const [kept, removed] = [await store(server.url), await store(server.url)]
           const before = await filesIn(server.dataDir)
-          await writeFile(order, `${call} ${turn} ${code}`)
+          await writeFile(order, `${call} ${ordinal} ${code}`)
           const answer = await post(server.url, gif({ size }))
           assert.equal(answer.status, status, answer.text)
           assert.equal(answer.json().error, status === 507 ? 'storage-full' : 'unavailable')
           assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-          assert.doesNotMatch(answer.text, /injected|ENOSPC|EIO|incoming/, 'nothing of the inside')
-          // Reading and deleting open files too.
-          if (call !== 'open') assert.deepEqual((await fetchRaw(server.url, stays.id)).body, stays.bytes)
+          assert.doesNotMatch(answer.text, /injected|ENOSPC|EIO|incoming/, 'reveals no internals')
+          // Reads and deletions also open files.
+          if (call !== 'open') assert.deepEqual((await fetchRaw(server.url, kept.id)).body, kept.bytes)
           if (call === 'rename' || call === 'write' || call === 'appendFile') {
-            assert.equal((await remove(server.url, goes.key)).status, 200)
-            before.images.delete(goes.id)
+            assert.equal((await remove(server.url, removed.key)).status, 200)
+            before.images.delete(removed.id)
           }
           await rm(order)
-          assert.deepEqual(await filesIn(server.dataDir), before, 'nothing half-written stays')
-          assert.equal((await post(server.url, gif({ size }))).status, 201, 'it goes on afterwards')
+          assert.deepEqual(await filesIn(server.dataDir), before, 'nothing half-written remains')
+          assert.equal((await post(server.url, gif({ size }))).status, 201, 'it recovers')
         })
       }
     }
   }
 
-  it('says no success of a deletion that is not on disk', async () => {
+  it('does not acknowledge a deletion that is not durable', async () => {
     const { key } = await store(server.url)
     await writeFile(order, 'sync 1 EIO')
     const answer = await remove(server.url, key)
@@ -78,33 +78,37 @@ describe('a disk that fails', () => {
     assert.equal(answer.json().success, false)
   })
 
-  it('says no success of a deletion until it is on disk, however often it is asked', async () => {
+  it('does not acknowledge repeated deletions until one is durable', async () => {
     const { id, key } = await store(server.url)
     await writeFile(order, 'sync 0 EIO')
-    for (let again = 0; again < 3; again++) {
-      assert.equal((await remove(server.url, key)).status, 503, `time ${again}`)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      assert.equal((await remove(server.url, key)).status, 503, `attempt ${attempt}`)
     }
     await rm(order)
-    assert.equal((await remove(server.url, key)).status, 200, 'its id could not be retired, so it was there')
+    assert.equal(
+      (await remove(server.url, key)).status,
+      200,
+      'the image was still there, since its id could not be retired',
+    )
     assert.equal((await fetchRaw(server.url, id)).status, 404)
   })
 
-  it('takes uploads again after a flush of the ledger failed, and is not ready until then', async () => {
+  it('accepts uploads again after a failed flush of the ledger, and is not ready until then', async () => {
     await writeFile(order, 'log 0 EIO')
-    // The second one has the file of the day's usage opened anew, in vain: the next try is a second later.
-    for (let times = 0; times < 2; times++) assert.equal((await post(server.url, gif())).status, 503)
+    // The second failure makes the server reopen the day's usage file, which fails too: the next attempt is a second later.
+    for (let attempt = 0; attempt < 2; attempt++) assert.equal((await post(server.url, gif())).status, 503)
     const answer = await request(server.url, 'GET', '/readyz')
     assert.deepEqual([answer.status, answer.json().ledger], [503, 'unavailable'])
-    assert.equal((await request(server.url, 'GET', '/healthz')).status, 200, 'it lives')
+    assert.equal((await request(server.url, 'GET', '/healthz')).status, 200, 'it is alive')
     await rm(order)
-    await until('it healed', async () => (await request(server.url, 'GET', '/readyz')).status === 200)
+    await until('it has recovered', async () => (await request(server.url, 'GET', '/readyz')).status === 200)
     const { id, bytes } = await store(server.url)
     await server.kill()
     await server.restart()
     assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
   })
 
-  it('is not ready where the store takes no writes', async () => {
+  it('is not ready if the store is not writable', async () => {
     await writeFile(order, 'open 0 EROFS')
     const answer = await request(server.url, 'GET', '/readyz')
     assert.deepEqual([answer.status, answer.json().store], [503, 'unavailable'])
@@ -112,7 +116,7 @@ describe('a disk that fails', () => {
     await until('it is ready', async () => (await request(server.url, 'GET', '/readyz')).status === 200)
   })
 
-  it('removes nothing that it can not read, and says so', async () => {
+  it('answers 503 and removes nothing if the image can’t be read', async () => {
     const { id, key, bytes } = await store(server.url)
     await writeFile(order, 'open 0 EIO')
     assert.equal((await remove(server.url, key)).status, 503)

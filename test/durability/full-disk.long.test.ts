@@ -1,4 +1,4 @@
-/** A file system with no room left. */
+/** A full file system. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -16,7 +16,7 @@ import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
 describe('a full disk', () => {
-  it('answers 507, serves and deletes, and takes uploads again when there is room', async (t) => {
+  it('answers 507, still serves and deletes, and accepts uploads again once there is room', async (t) => {
     const mount = await mountSmall()
     if (mount === null) return t.skip('mounting a small tmpfs needs root; the failing disk above stands in')
     const server = await startServer({ UPLOADS_PER_DAY: '1000' }, { dataDir: mount.folder })
@@ -35,15 +35,15 @@ describe('a full disk', () => {
       }
       assert.ok(stored.length > 5 && refused === 10, `${stored.length} stored, ${refused} refused`)
       assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
-      assert.equal((await request(server.url, 'GET', '/readyz')).status, 503, 'no room is not ready')
+      assert.equal((await request(server.url, 'GET', '/readyz')).status, 503, 'a full disk is not ready')
       const files = await filesIn(server.dataDir)
       assert.deepEqual([files.images.size, files.others], [stored.length, []])
       for (const { id, bytes } of stored) assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
       await fillUp(join(mount.folder, 'ballast'))
       for (const { id, bytes } of stored) assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
-      assert.equal((await post(server.url, gif())).status, 507, 'not a byte is left')
+      assert.equal((await post(server.url, gif())).status, 507, 'no byte is free')
       for (const { id, key } of stored) {
-        assert.equal((await remove(server.url, key)).status, 200, 'a full disk can be cleared')
+        assert.equal((await remove(server.url, key)).status, 200, 'images can be deleted from a full disk')
         assert.equal((await fetchRaw(server.url, id)).status, 404)
       }
       await rm(join(mount.folder, 'ballast'))
@@ -61,7 +61,7 @@ describe('the operator on a full disk', () => {
     ['bytes', 'size=24m', (folder: string) => fillUp(join(folder, 'ballast'))],
     ['inodes', 'size=24m,nr_inodes=200', useInodes],
   ] as const) {
-    it(`holds, removes, blocks and pauses without ${resource}, with a server and without`, async (t) => {
+    it(`can hold, remove, block and pause without free ${resource}, with and without a running server`, async (t) => {
       const mount = await mountSmall(mountOptions)
       if (mount === null) return t.skip('mounting a small tmpfs needs root')
       const server = await startServer({}, { dataDir: mount.folder })
@@ -71,12 +71,12 @@ describe('the operator on a full disk', () => {
         for (let i = 0; i < 5; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
         assert.ok(disk.used()! < 0.9, `${disk.used()}`)
         await fill(mount.folder)
-        await until('the watch sees it', () => disk.used()! > 0.9, 10_000)
+        await until('the disk monitor notices', () => disk.used()! > 0.9, 10_000)
         const ids = images.map(({ id }) => id)
         await succeed(server, ['hold', ids[0]!, '--reason', 'test'], ['pause', '--reason', 'test'])
         assert.equal((await fetchRaw(server.url, ids[0]!)).status, 403)
         await until(
-          'the server learns of the pause',
+          'the server notices the pause',
           async () => (await post(server.url, gif())).json().error === 'uploads-paused',
           10_000,
         )
@@ -93,12 +93,16 @@ describe('the operator on a full disk', () => {
         assert.equal((await fetchRaw(server.url, ids[4]!)).status, 403)
         assert.equal((await fetchRaw(server.url, ids[0]!)).status, 200)
         assert.equal((await fetchRaw(server.url, ids[1]!)).status, 410)
-        assert.equal((await post(server.url, gif())).status, 507, 'what is left is no room for uploads')
+        assert.equal((await post(server.url, gif())).status, 507, 'the remaining space is not for uploads')
         assert.equal((await remove(server.url, images[2]!.key)).status, 200)
         for (const name of await readdir(mount.folder)) {
           if (name.startsWith('ballast')) await rm(join(mount.folder, name))
         }
-        await until('uploads go on', async () => (await post(server.url, gif())).status === 201, 10_000)
+        await until(
+          'uploads succeed again',
+          async () => (await post(server.url, gif())).status === 201,
+          10_000,
+        )
       } finally {
         disk.stop()
         await server.stop()
@@ -109,13 +113,13 @@ describe('the operator on a full disk', () => {
 })
 
 async function succeed(server: RunningServer, ...commands: string[][]): Promise<void> {
-  for (const words of commands) {
-    const { code, stderr } = await server.operator(words)
-    assert.equal(code, 0, `${words.join(' ')}: ${stderr}`)
+  for (const argv of commands) {
+    const { code, stderr } = await server.operator(argv)
+    assert.equal(code, 0, `${argv.join(' ')}: ${stderr}`)
   }
 }
 
-/** A file system of 24 MB, or `null` where none can be mounted. */
+/** A file system of 24 MB, or `null` if it can't be mounted. */
 async function mountSmall(options = 'size=24m'): Promise<{ folder: string; unmount(): void } | null> {
   const folder = await newFolder()
   try {
@@ -133,7 +137,7 @@ async function mountSmall(options = 'size=24m'): Promise<{ folder: string; unmou
   }
 }
 
-/** Writes until nothing more fits. */
+/** Writes until the disk is full. */
 async function fillUp(path: string): Promise<void> {
   const handle = await open(path, 'w')
   try {
@@ -152,7 +156,7 @@ async function fillUp(path: string): Promise<void> {
   }
 }
 
-/** Makes empty files until no more can be made. */
+/** Creates empty files until no inodes are left. */
 async function useInodes(folder: string): Promise<void> {
   for (let i = 0; i < 1000; i++) {
     try {

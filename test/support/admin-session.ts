@@ -1,4 +1,4 @@
-/** A session of the admin server, as a browser without scripts has one. */
+/** A session of the admin server, as used by a browser without JavaScript. */
 import assert from 'node:assert/strict'
 import { atAdmin } from './at-admin.ts'
 import type { Answer } from './http.ts'
@@ -14,9 +14,9 @@ export interface AdminSession {
 export async function adminSession(server: RunningServer): Promise<AdminSession> {
   const { stdout } = await server.operator(['login'])
   const token = new URL(stdout.trim()).searchParams.get('token') ?? assert.fail(stdout)
-  const entered = await atAdmin(server.dataDir, 'POST', '/login', { form: { token } })
-  assert.equal(entered.status, 303, entered.text)
-  const cookie = entered.headers.get('Set-Cookie')!.split(';')[0]!
+  const loggedIn = await atAdmin(server.dataDir, 'POST', '/login', { form: { token } })
+  assert.equal(loggedIn.status, 303, loggedIn.text)
+  const cookie = loggedIn.headers.get('Set-Cookie')!.split(';')[0]!
   const get = (path: string) => atAdmin(server.dataDir, 'GET', path, { headers: { Cookie: cookie } })
   const formToken = /name="form-token" value="([0-9a-f]{64})"/.exec((await get('/')).text)![1]!
   return {

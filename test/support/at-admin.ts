@@ -1,19 +1,19 @@
-/** Requests on the admin server of a server under test: a socket in its data folder, or where it listens. */
+/** Requests to a server's admin server, by the socket in its data folder or by URL. */
 import { join } from 'node:path'
 import { type Answer, request } from './http.ts'
 
-/** `place`: the data folder, or what has the admin server's own address. */
+/** `target`: the server's data folder, or the admin server's URL. */
 export function atAdmin(
-  place: string | { url: string },
+  target: string | { url: string },
   method: string,
   path: string,
   options: { headers?: Record<string, string>; form?: Record<string, string> } = {},
 ): Promise<Answer> {
   const { form, headers } = options
-  const url = typeof place === 'string' ? `unix:${encodeURI(join(place, 'operator.sock'))}` : place.url
+  const url = typeof target === 'string' ? `unix:${encodeURI(join(target, 'operator.sock'))}` : target.url
   return request(url, method, path, {
     headers: {
-      ...(typeof place === 'string' && { Host: 'operator' }),
+      ...(typeof target === 'string' && { Host: 'operator' }),
       ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
       ...headers,
     },

@@ -1,4 +1,4 @@
-/** Images with a backup of them, and commands on copies of the data. */
+/** A server with images and a backup, and operator commands on data folders. */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,25 +10,25 @@ import { type RunningServer, serverEnv, startServer } from './processes/server.t
 import { flipBit } from './store-folder.ts'
 import { fetchRaw, type Stored, store } from './upload.ts'
 
-export const operate = (dataDir: string, words: string[], env: Env = {}): Promise<Ran> =>
-  run(['src/node/operator.ts', ...words], serverEnv(env, dataDir))
+export const operate = (dataDir: string, argv: string[], env: Env = {}): Promise<Ran> =>
+  run(['src/node/operator.ts', ...argv], serverEnv(env, dataDir))
 
-/** One bit of the record, or of the bytes. */
-export async function rot(folder: string, { id }: Stored, what: 'record' | 'body'): Promise<void> {
+/** Flips one bit of the image's record or bytes. */
+export async function rot(folder: string, { id }: Stored, part: 'record' | 'body'): Promise<void> {
   const path = join(folder, 'images/objects', id)
   const { size } = await stat(path)
-  await flipBit(path, what === 'record' ? size - 12 : 100)
+  await flipBit(path, part === 'record' ? size - 12 : 100)
 }
 
-/** Images, a backup of them, and what is done before the restore. */
+/** Starts a server, stores images and makes a backup. */
 export async function backedUp(t: TestContext, count: number, env: Env = {}) {
   const folder = await folderOf(t)
   const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
   const server = await startServer(env, { dataDir })
   t.after(() => server.stop())
   const images: Stored[] = []
-  for (let nth = 0; nth < count; nth++) {
-    images.push(await store(server.url, gif({ size: nth % 3 ? 700 : 400_000 })))
+  for (let index = 0; index < count; index++) {
+    images.push(await store(server.url, gif({ size: index % 3 ? 700 : 400_000 })))
   }
   const ran = await server.operator(['backup', backup])
   assert.equal(ran.code, 0, ran.stdout + ran.stderr)

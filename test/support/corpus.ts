@@ -29,5 +29,5 @@ export function reportMissingCorpus(): void {
   }, () => {})
 }
 
-/** Files of the corpus that are damaged on purpose. */
+/** Intentionally damaged files of the corpus. */
 export const DAMAGED = /^(PINHOLE_CORPUS\/)?(truncated|corrupt)/

@@ -1,6 +1,6 @@
 /**
- * Kills the real server with -9 under a load of uploads and deletions, again and again, and holds every answer it
- * gave against what is there after the restart.
+ * Repeatedly kills a real server with SIGKILL under a load of uploads and deletions, and compares every response it gave with
+ * the state after the restart.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,34 +13,34 @@ import { sha256Of } from './sha256.ts'
 import { until } from './until.ts'
 import { fetchRaw, post, remove } from './upload.ts'
 
-/** What is known of an image from the answers alone. `asked`: a deletion was sent, and its answer never came. */
-interface Known {
+/** What the responses say about an image. `deleting`: a deletion was sent, but no response received. */
+interface KnownImage {
   key: string
   sha256: string
-  /** The digest of the preview that was sent with it. */
+  /** Digest of the preview that was sent with the image. */
   previewSha256?: string | undefined
-  state: 'stored' | 'asked' | 'deleted'
-  /** It changed since it was last looked at. */
-  isNews: boolean
+  state: 'stored' | 'deleting' | 'deleted'
+  /** Changed since the last check. */
+  isChanged: boolean
 }
 
 export interface CrashFigures {
   rounds: number
   uploads: number
   deletions: number
-  /** Uploads that were under way at a kill. */
+  /** Uploads that were in flight at a kill. */
   cut: number
-  /** Whole images of uploads that were never acknowledged. */
+  /** Complete images of uploads that were never acknowledged. */
   unacknowledged: number
 }
 
 const CLIENTS = 8
-const PLACES = 1_000_000
-/** Acknowledgements in each round, at least. */
+const UPLOADS_PER_DAY = 1_000_000
+/** Minimum number of acknowledgements per round. */
 const MIN_ANSWERS = 10
-/** The share of images that have one. */
+/** Share of images with a preview. */
 const WITH_PREVIEW = 0.5
-/** Untouched images that are checked in each round; all of them after the last. */
+/** Number of unchanged images checked per round. After the last round, all are. */
 const SAMPLE = 50
 
 export async function crashRounds(options: {
@@ -49,12 +49,12 @@ export async function crashRounds(options: {
   onRound?: (round: number, figures: CrashFigures) => void
 }): Promise<CrashFigures> {
   const server = await startServer({
-    UPLOADS_PER_DAY: String(PLACES),
+    UPLOADS_PER_DAY: String(UPLOADS_PER_DAY),
     LOG_LEVEL: 'warn',
     ...options.env,
   })
-  const images = new Map<string, Known>()
-  const strangers = new Set<string>()
+  const images = new Map<string, KnownImage>()
+  const unacknowledged = new Set<string>()
   const day = new Date().getUTCDate()
   const figures: CrashFigures = { rounds: 0, uploads: 0, deletions: 0, cut: 0, unacknowledged: 0 }
   try {
@@ -62,17 +62,17 @@ export async function crashRounds(options: {
       const load = startLoad(server, images, figures)
       const enough = figures.uploads + figures.deletions + MIN_ANSWERS
       await sleep(20 + Math.random() * 300)
-      // A busy machine answers little in that time, and a round without answers shows nothing.
-      await until('some are answered', () => figures.uploads + figures.deletions >= enough)
+      // On a busy machine there may be few responses in that time, and a round without any would prove nothing.
+      await until('enough requests are answered', () => figures.uploads + figures.deletions >= enough)
       const killed = server.kill()
       await load.ended()
       await killed
       await server.restart()
       await checkImages(server, images, round === options.rounds)
-      await checkStrangers(server, images, strangers)
+      await checkUnacknowledged(server, images, unacknowledged)
       figures.rounds = round
-      figures.unacknowledged = strangers.size
-      assert.ok(strangers.size <= figures.cut, 'no image comes from nowhere')
+      figures.unacknowledged = unacknowledged.size
+      assert.ok(unacknowledged.size <= figures.cut, 'no more images than uploads')
       if (new Date().getUTCDate() === day) await checkQuota(server, figures)
       options.onRound?.(round, figures)
     }
@@ -82,8 +82,8 @@ export async function crashRounds(options: {
   }
 }
 
-/** Clients that go on until the server is gone. */
-function startLoad(server: RunningServer, images: Map<string, Known>, figures: CrashFigures) {
+/** Clients that run until the server is gone. */
+function startLoad(server: RunningServer, images: Map<string, KnownImage>, figures: CrashFigures) {
   const { url } = server
   async function upload(): Promise<void> {
     const previewed = Math.random() < WITH_PREVIEW ? filledPreviewed(sizeOf()) : null
@@ -94,14 +94,14 @@ function startLoad(server: RunningServer, images: Map<string, Known>, figures: C
     assert.equal(answer.status, 201, answer.text)
     const { id, key } = answer.json()
     const previewSha256 = previewed ? sha256Of(previewed.preview) : undefined
-    images.set(id, { key, sha256: sha256Of(bytes), previewSha256, state: 'stored', isNews: true })
+    images.set(id, { key, sha256: sha256Of(bytes), previewSha256, state: 'stored', isChanged: true })
     figures.uploads += 1
   }
   async function deleteOne(): Promise<void> {
     const image = pickStored(images)
     if (!image) return
-    image.state = 'asked'
-    image.isNews = true
+    image.state = 'deleting'
+    image.isChanged = true
     const answer = await remove(url, image.key)
     assert.equal(answer.status, 200, answer.text)
     assert.deepEqual(answer.json(), { success: true })
@@ -114,37 +114,41 @@ function startLoad(server: RunningServer, images: Map<string, Known>, figures: C
         await (Math.random() < 0.55 ? upload() : deleteOne())
       } catch (error) {
         if (error instanceof assert.AssertionError) throw error
-        // The server is gone in the middle of it.
+        // The server was killed.
         return
       }
     }
   }
   const clients = Promise.all(Array.from({ length: CLIENTS }, client))
-  // Awaited after the kill; a failure before it must not count as unhandled.
+  // Awaited after the kill. A failure before that must not be an unhandled rejection.
   clients.catch(() => {})
   return { ended: () => clients }
 }
 
-/** Mostly small, some beyond what a server would hold in memory. Unit: bytes. */
+/** Mostly small, some too large for the server to keep in memory. Unit: bytes. */
 function sizeOf(): number {
   return Math.floor(100 + (Math.random() < 0.7 ? Math.random() * 20_000 : Math.random() * 1_500_000))
 }
 
-function pickStored(images: Map<string, Known>): Known | undefined {
+function pickStored(images: Map<string, KnownImage>): KnownImage | undefined {
   const stored = [...images.values()].filter(({ state }) => state === 'stored')
   return stored[Math.floor(Math.random() * stored.length)]
 }
 
-async function checkImages(server: RunningServer, images: Map<string, Known>, all: boolean): Promise<void> {
+async function checkImages(
+  server: RunningServer,
+  images: Map<string, KnownImage>,
+  all: boolean,
+): Promise<void> {
   const files = await filesIn(server.dataDir)
-  assert.deepEqual(files.others, [], 'no temporary file outlives a restart')
+  assert.deepEqual(files.others, [], 'no temporary file survives a restart')
   const share = SAMPLE / images.size
-  const chosen = [...images].filter(([, { isNews }]) => all || isNews || Math.random() < share)
+  const chosen = [...images].filter(([, { isChanged }]) => all || isChanged || Math.random() < share)
   for (const [id, known] of chosen) {
     const answer = await fetchRaw(server.url, id)
     if (known.previewSha256 !== undefined) {
       const preview = await request(server.url, 'GET', `/preview/${id}`)
-      assert.equal(preview.status, answer.status, `${id} and its preview are there or gone together`)
+      assert.equal(preview.status, answer.status, `${id} and its preview exist only together`)
       if (preview.status === 200)
         assert.equal(sha256Of(preview.body), known.previewSha256, `the preview of ${id} is byte-exact`)
     }
@@ -155,48 +159,48 @@ async function checkImages(server: RunningServer, images: Map<string, Known>, al
       assert.equal(answer.status, 404, `the deletion of ${id} was acknowledged`)
       assert.ok(!files.images.has(id), `the bytes of ${id} are gone`)
     } else {
-      // Never answered: either outcome is right, half of one is not.
+      // The deletion was never answered, so either outcome is fine, but not a damaged image.
       if (answer.status !== 404) checkWhole(id, answer)
       known.state = answer.status === 404 ? 'deleted' : 'stored'
     }
-    known.isNews = false
+    known.isChanged = false
   }
 }
 
-/** Adds images that nobody was told of to `strangers`. */
-async function checkStrangers(
+/** Checks images whose upload was never acknowledged, and adds them to `unacknowledged`. */
+async function checkUnacknowledged(
   server: RunningServer,
-  images: Map<string, Known>,
-  strangers: Set<string>,
+  images: Map<string, KnownImage>,
+  unacknowledged: Set<string>,
 ): Promise<void> {
   const files = await filesIn(server.dataDir)
   for (const id of files.images.keys()) {
-    if (images.has(id) || strangers.has(id)) continue
+    if (images.has(id) || unacknowledged.has(id)) continue
     checkWhole(id, await fetchRaw(server.url, id))
     await checkPreview(server, id)
-    strangers.add(id)
+    unacknowledged.add(id)
   }
 }
 
-/** The same of its preview: a JPEG of the load may have one, or leads to itself. */
+/** The same for the preview: either there is one, or the preview redirects to the image. */
 async function checkPreview(server: RunningServer, id: string): Promise<void> {
   const { status, headers, body } = await request(server.url, 'GET', `/preview/${id}`)
   if (status !== 307)
     assert.equal(headers.get('ETag'), `"${sha256Of(body)}"`, `the preview of ${id} is whole`)
 }
 
-/** An image that nobody was told of is whole, or not there. */
+/** An image whose upload was never acknowledged is either complete or absent. */
 function checkWhole(id: string, answer: Answer): void {
   assert.equal(answer.status, 200, id)
   assert.equal(answer.headers.get('ETag'), `"${sha256Of(answer.body)}"`, `${id} is whole`)
   assert.match(answer.headers.get('Content-Type') ?? '', /^image\/(gif|jpeg)$/)
 }
 
-/** Every acknowledged upload counts; a crash costs at most what was under way. */
+/** Every acknowledged upload counts towards the quota; a crash adds at most the uploads in flight. */
 async function checkQuota(server: RunningServer, figures: CrashFigures): Promise<void> {
   const refused = await post(server.url, Buffer.from('no image'))
   assert.equal(refused.status, 415)
-  const used = PLACES - Number(refused.headers.get('X-RateLimit-Remaining'))
-  assert.ok(used >= figures.uploads, `${used} places for ${figures.uploads} uploads`)
-  assert.ok(used <= figures.uploads + figures.cut, `${used} places for ${figures.uploads} + ${figures.cut}`)
+  const used = UPLOADS_PER_DAY - Number(refused.headers.get('X-RateLimit-Remaining'))
+  assert.ok(used >= figures.uploads, `${used} counted for ${figures.uploads} uploads`)
+  assert.ok(used <= figures.uploads + figures.cut, `${used} counted for ${figures.uploads} + ${figures.cut}`)
 }

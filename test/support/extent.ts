@@ -1,7 +1,7 @@
-/** How much is tried: in CI and by `npm run test:all` everything, in the daily `npm test` a part of what is random. */
+/** Extent of randomized tests: full in CI and with `npm run test:all`, reduced in the daily `npm test`. */
 export const IS_WHOLE = process.env.PINHOLE_CI !== undefined || process.env.PINHOLE_WHOLE !== undefined
 
-/** Runs of a property, places in a file, bytes of a hostile one. `daily`: enough to notice what is broken for many. */
+/** For example the number of runs of a property. `daily`: enough to notice most regressions. */
 export function extent(whole: number, daily: number): number {
   return IS_WHOLE ? whole : daily
 }

@@ -1,7 +1,7 @@
 /**
- * Stands in for db0/pictrs-safety: `POST /api/v1/scan/IPADDR` with the bytes of one image and its `Content-Type`; 200 with
- * `{"message": "Image OK"}`, also for every fault of its own, 406 for what must not be here (pictrs_safety_api/apis/v1/base.py).
- * For images that a test names it answers as the test says.
+ * Fake of db0/pictrs-safety: `POST /api/v1/scan/IPADDR` with the bytes of one image and its `Content-Type`. Answers 200 with
+ * `{"message": "Image OK"}`, even on internal errors, and 406 for illegal images (pictrs_safety_api/apis/v1/base.py). Tests can
+ * set another behaviour per image.
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -12,12 +12,12 @@ export interface Asked {
   sha256: string
   type: string | undefined
   length: string | undefined
-  /** As announced, by our own header. */
+  /** Digest from our `Pinhole-SHA256` header. */
   announced: string | string[] | undefined
   authorization: string | undefined
 }
 
-/** What it does with an image. `silent`: it never answers. `drip`: it never ends its answer. */
+/** How the scanner treats an image. `silent`: never answers. `drip`: never completes its response. `endless`: sends forever. */
 export type Behaviour =
   | 'clean'
   | 'csam'
@@ -30,14 +30,14 @@ export type Behaviour =
 export interface FakeScanner {
   /** For `SCANNER_URL`. */
   url: string
-  /** By SHA-256. */
+  /** Behaviour by SHA-256 of the image. */
   readonly answers: Map<string, Behaviour>
-  /** For all others. */
+  /** Behaviour for all other images. */
   otherwise: Behaviour
   readonly asked: Asked[]
-  /** Requests under way at once for a moment, at most. */
+  /** Peak number of concurrent requests, not counting momentary overlaps. */
   maxAtOnce(): number
-  /** How often this image was looked at. */
+  /** How often this image was scanned. */
   looksAt(bytes: Uint8Array): number
   close(): Promise<void>
 }
@@ -48,20 +48,20 @@ export const verdict = (verdict: string, more: object = {}): Behaviour => ({
 })
 
 const SCAN_PATH = '/api/v1/scan/IPADDR'
-/** After this long it is known here which requests their client gave up. */
-const NOTICED_MS = 100
+/** Time after which the server has noticed which requests were aborted by their client. */
+const SETTLE_MS = 100
 const PIECE = Buffer.alloc(1024, ' ')
 
 export async function startFakeScanner(): Promise<FakeScanner> {
-  let atOnce = 0
-  let most = 0
+  let active = 0
+  let peak = 0
   const server = createServer(async (incoming, outgoing) => {
-    atOnce++
-    outgoing.once('close', () => atOnce--)
-    // A request may be seen here before the end of the one whose place it has.
+    active++
+    outgoing.once('close', () => active--)
+    // Delayed, since a request may arrive before the end of the one it follows is noticed.
     setTimeout(() => {
-      most = Math.max(most, atOnce)
-    }, NOTICED_MS)
+      peak = Math.max(peak, active)
+    }, SETTLE_MS)
     incoming.on('error', () => {})
     await answer(incoming, outgoing).catch(() => outgoing.destroy())
   })
@@ -70,36 +70,37 @@ export async function startFakeScanner(): Promise<FakeScanner> {
     answers: new Map(),
     otherwise: 'clean',
     asked: [],
-    maxAtOnce: () => most,
+    maxAtOnce: () => peak,
     looksAt: (bytes) => fake.asked.filter(({ sha256 }) => sha256 === sha256Of(bytes)).length,
     close: () => end(server),
   }
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method, url, headers } = incoming
-    const say = (status: number, message: string) =>
+    const respond = (status: number, message: string) =>
       outgoing.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ message }))
-    if (method !== 'POST' || url !== SCAN_PATH) return void say(401, 'You are not authorized')
+    if (method !== 'POST' || url !== SCAN_PATH) return void respond(401, 'You are not authorized')
     const hash = createHash('sha256')
     for await (const piece of incoming) hash.update(piece)
     const sha256 = hash.digest('hex')
     const { 'content-type': type, 'content-length': length, authorization } = headers
     fake.asked.push({ sha256, type, length, announced: headers['pinhole-sha256'], authorization })
-    const does = fake.answers.get(sha256) ?? fake.otherwise
-    if (does === 'clean') say(200, 'Image OK')
-    else if (does === 'csam') say(406, 'Potential CSAM Image detected')
-    else if (does === 'reset') incoming.socket.resetAndDestroy()
-    else if (does === 'drip') outgoing.writeHead(200).write('{')
-    else if (does === 'endless') spill(outgoing)
-    else if (does !== 'silent') outgoing.writeHead(does.status, does.headers).end(does.body)
+    const behaviour = fake.answers.get(sha256) ?? fake.otherwise
+    if (behaviour === 'clean') respond(200, 'Image OK')
+    else if (behaviour === 'csam') respond(406, 'Potential CSAM Image detected')
+    else if (behaviour === 'reset') incoming.socket.resetAndDestroy()
+    else if (behaviour === 'drip') outgoing.writeHead(200).write('{')
+    else if (behaviour === 'endless') sendEndlessly(outgoing)
+    else if (behaviour !== 'silent')
+      outgoing.writeHead(behaviour.status, behaviour.headers).end(behaviour.body)
   }
 
   fake.url = `http://127.0.0.1:${await listen(server)}${SCAN_PATH}`
   return fake
 }
 
-/** Until nobody reads any more. */
-function spill(outgoing: ServerResponse): void {
+/** Sends until the connection is closed. */
+function sendEndlessly(outgoing: ServerResponse): void {
   const more = () => {
     while (!outgoing.destroyed && outgoing.write(PIECE));
   }

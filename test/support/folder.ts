@@ -1,14 +1,14 @@
-/** Folders of tests. */
+/** Temporary folders for tests. */
 import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A folder that goes with the run of the test, if nobody removes it before. */
+/** A folder that is removed at the end of the test run at the latest. */
 export function newFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'pinhole-'))
 }
 
-/** A folder of a test's own, which goes when it ends. */
+/** A folder that is removed when the test ends. */
 export async function folderOf(t: { after(remove: () => Promise<void>): void }): Promise<string> {
   const folder = await newFolder()
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -16,8 +16,8 @@ export async function folderOf(t: { after(remove: () => Promise<void>): void }):
 }
 
 /**
- * Lets other accounts read `folder`, containers and other users, and takes nothing from anybody: it may be the system's own folder for
- * temporary files.
+ * Lets other users, such as those in containers, read `folder`. Only adds permissions, since it may be the system's temporary
+ * folder.
  */
 export async function letOthersRead(folder: string): Promise<void> {
   const { mode } = await stat(folder)

@@ -1,28 +1,28 @@
-/** Processes of which a test says when they go on, and when they die: acts in this process, whose calls pass a gate. */
+/** Simulates processes that a test can pause or crash: their disk and network calls wait at a gate. All in one process. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What it throws is how the call fails. */
+/** Awaited before each call. If it throws, the call fails with that error. */
 type Gate = () => void | Promise<void>
 
 const gates = new AsyncLocalStorage<Gate>()
 
-/** For who makes the calls: comes before each to the disk or the network. */
+/** Call before each disk or network call. */
 export function passGate(): void | Promise<void> {
   return gates.getStore()?.()
 }
 
-/** Runs `act`, whose calls pass `gate`. */
-export function gated<T>(gate: Gate, act: () => Promise<T>): Promise<T> {
-  return gates.run(gate, act)
+/** Runs `operation` with `gate` in front of its calls. */
+export function gated<T>(gate: Gate, operation: () => Promise<T>): Promise<T> {
+  return gates.run(gate, operation)
 }
 
-/** Runs `act` as a process that dies just before its `step`-th call, the first being 0. True if it died. */
-export async function dyingAt(step: number, act: () => Promise<unknown>): Promise<boolean> {
+/** Runs `operation` and simulates a crash just before its call number `step`, counted from 0. True if it crashed. */
+export async function crashesAt(step: number, operation: () => Promise<unknown>): Promise<boolean> {
   let left = step
   const gate = () => {
-    if (left-- <= 0) throw new Error('this process died')
+    if (left-- <= 0) throw new Error('this process crashed')
   }
-  await gated(gate, act).catch((error) => {
+  await gated(gate, operation).catch((error) => {
     if (left >= 0) throw error
   })
   return left < 0

@@ -1,8 +1,8 @@
-/** Has the calls of this process to its disk pass the gate of `gate.ts`. */
+/** Puts the gate of `gate.ts` in front of this process's disk calls. */
 import { passGate } from './gate.ts'
-import { meetDiskCalls } from './processes/disk-calls.ts'
+import { interceptDiskCalls } from './processes/disk-calls.ts'
 
-await meetDiskCalls(
+await interceptDiskCalls(
   { handles: ['sync'], promises: ['rename', 'unlink', 'open', 'link', 'readdir', 'access', 'stat'] },
   passGate,
 )

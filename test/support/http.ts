@@ -1,4 +1,4 @@
-/** Requests exactly as written: nothing is normalised, retried, followed or decoded on the way. */
+/** HTTP requests sent exactly as written: nothing is normalised, retried, followed or decoded. */
 import http from 'node:http'
 import https from 'node:https'
 import { PATIENT_MS } from './until.ts'
@@ -8,19 +8,19 @@ export interface Answer {
   headers: Headers
   body: Buffer
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect arbitrary responses
   json(): any
 }
 
 export interface RequestOptions {
-  /** A list makes one line each. */
+  /** A list produces one header line per element. */
   headers?: Record<string, string | string[]>
-  /** Bytes go with a Content-Length, a list of pieces goes chunked, one chunk a piece. */
+  /** Bytes are sent with a Content-Length, pieces as one chunk each. */
   body?: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   timeoutMs?: number
 }
 
-/** `url`: of a server, or `unix:` and the path of its socket. */
+/** `url`: of a server, or `unix:` followed by a socket path. */
 export function request(
   url: string,
   method: string,
@@ -28,7 +28,7 @@ export function request(
   options: RequestOptions = {},
 ): Promise<Answer> {
   const { protocol, hostname: host, port, pathname } = new URL(url)
-  // Node wants an IPv6 address without brackets.
+  // Node expects IPv6 addresses without brackets.
   const hostname = host.replace(/^\[(.*)\]$/, '$1')
   const scheme = protocol === 'https:' ? https : http
   const { headers = {}, body, timeoutMs = PATIENT_MS } = options
@@ -53,7 +53,7 @@ export function request(
       },
     )
     outgoing.setTimeout(timeoutMs, () =>
-      outgoing.destroy(new Error(`${method} ${path}: no answer in ${timeoutMs} ms`)),
+      outgoing.destroy(new Error(`${method} ${path}: no response within ${timeoutMs} ms`)),
     )
     outgoing.on('error', reject)
     send(outgoing, body).catch(reject)
@@ -87,7 +87,7 @@ export function answerOf(status: number, rawHeaders: string[], body: Buffer): An
     status,
     headers,
     body,
-    // Read where it is asked for: most bodies are megabytes of picture.
+    // Decoded lazily: most bodies are megabytes of image data.
     get text() {
       return body.toString('utf8')
     },

@@ -1,4 +1,4 @@
-/** Names of images that are none. */
+/** Ids of images that do not exist. */
 import { newId } from '../../src/service/images/ids.ts'
 import type { ImageRecord, ObjectStore } from '../../src/stores/object-store.ts'
 
@@ -6,7 +6,7 @@ export function fakeIds(count: number): string[] {
   return Array.from({ length: count }, newId)
 }
 
-/** A store that has an image of every id for which `isThere`, as far as records are asked for. */
+/** A fake store that returns a record for every id for which `isThere` is true. */
 export function storeOf(isThere: (id: string) => boolean): ObjectStore {
   const head = async (id: string) => (isThere(id) ? ({ id } as ImageRecord) : null)
   return { head, headHeld: async () => null } as Partial<ObjectStore> as ObjectStore

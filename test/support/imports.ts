@@ -1,21 +1,21 @@
-/** What a source file imports, read from its text. */
+/** Parses the imports of source files. */
 import { readFile } from 'node:fs/promises'
 import { posix, relative } from 'node:path'
 import { glob } from 'tinyglobby'
 import { ROOT } from './processes/process.ts'
 
 export interface Import {
-  /** From the root of the repository, e.g. `src/http/app.ts`. */
+  /** Relative to the repository root, e.g. `src/http/app.ts`. */
   from: string
-  /** Likewise if it is a file of the project; else as written, e.g. `node:fs/promises`. */
+  /** Likewise for a file of the project; otherwise as written, e.g. `node:fs/promises`. */
   to: string
-  /** True if nothing of it is left when the types are stripped. */
+  /** Whether stripping types removes the import. */
   typeOnly: boolean
 }
 
 const STATIC = /^[ \t]*(import|export)\s+(type\s+)?(?:([^'";]*?)\s+from\s+)?['"]([^'"]+)['"]/gm
 const DYNAMIC = /\b(?:import|require|import\.meta\.resolve)\(\s*['"]([^'"]+)['"]/g
-/** Not `import.meta.url` itself, but a file named by it: `new URL('./worker.ts', import.meta.url)`. */
+/** A file referenced by URL: `new URL('./worker.ts', import.meta.url)`. */
 const BY_URL = /\bnew URL\(\s*['"](\.[^'"]+\.ts)['"],\s*import\.meta\.url/g
 const TYPE_IMPORT = /:\s*import\(\s*['"]([^'"]+)['"]\s*\)\s*\.|\|\s*import\(\s*['"]([^'"]+)['"]\s*\)\s*\./g
 
@@ -54,13 +54,13 @@ export async function allImports(): Promise<Import[]> {
   return lists.flat()
 }
 
-/** All that a file imports, and what that imports, but for types. */
+/** All files that `start` imports, directly or transitively, without type-only imports. */
 export function reachedFrom(start: string, imports: Import[]): Set<string> {
-  const nexts = Map.groupBy(
+  const bySource = Map.groupBy(
     imports.filter(({ typeOnly }) => !typeOnly),
     ({ from }) => from,
   )
   const reached = new Set([start])
-  for (const at of reached) for (const { to } of nexts.get(at) ?? []) reached.add(to)
+  for (const at of reached) for (const { to } of bySource.get(at) ?? []) reached.add(to)
   return reached
 }

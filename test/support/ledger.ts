@@ -4,8 +4,8 @@ import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { folderOf } from './folder.ts'
 
 /**
- * A ledger of a test's own, closed when the test ends. `t.after` hooks run in the order of their registration: register the one
- * that stops its users first.
+ * A SQLite ledger that is closed when the test ends. `t.after` hooks run in order of registration: first register the one that
+ * stops the ledger's users.
  */
 export async function ledgerOf(t: Pick<TestContext, 'after'>, folder?: string) {
   const ledger = await openSqliteLedger({ file: join(folder ?? (await folderOf(t)), 'ledger.sqlite') })

@@ -1,10 +1,10 @@
-/** multipart/form-data (RFC 7578), also as no client would write it. */
+/** Encodes multipart/form-data (RFC 7578), including malformed variants that no client would send. */
 
 export interface Part {
   name?: string
   filename?: string
   type?: string
-  /** Header lines instead of those that `name`, `filename` and `type` make; one byte a character. */
+  /** Replaces the header lines that `name`, `filename` and `type` produce. Latin-1. */
   lines?: string[]
   body: Uint8Array | string
 }
@@ -16,7 +16,7 @@ export interface Form {
 
 export interface FormOptions {
   boundary?: string
-  /** As it stands in Content-Type, if it must be quoted. */
+  /** The boundary as written in Content-Type, if it must be quoted. */
   parameter?: string
   preamble?: string
   epilogue?: string
@@ -35,7 +35,7 @@ export function multipart(parts: Part[], options: FormOptions = {}): Form {
   }
 }
 
-/** The form that the interface asks for. */
+/** The upload form of the public interface. */
 export function formOf(bytes: Uint8Array): Form {
   return multipart([{ name: 'file', filename: 'picture.bin', type: 'application/octet-stream', body: bytes }])
 }

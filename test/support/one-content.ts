@@ -1,6 +1,6 @@
 /**
- * The promise about names: an id that was ever given shows one content or none. Random acts on a few names and a few images,
- * on two servers of one store and ledger; after each of them everything that was ever given is looked at.
+ * Model test: an id that was ever handed out shows one content or none. Runs random operations on a few idempotency keys
+ * ("names") and images, on two servers that share a store and a ledger. After each step, every id ever handed out is checked.
  */
 
 import assert from 'node:assert/strict'
@@ -26,7 +26,7 @@ import { bodyOf, inChunks } from './stored-images.ts'
 
 const [NAMES, CONTENTS] = [2, 3]
 
-const what = fc.constantFrom(
+const operation = fc.constantFrom(
   'upload',
   'upload',
   'upload',
@@ -37,31 +37,33 @@ const what = fc.constantFrom(
   'remove',
   'block',
 )
-const act = fc.record({
-  what,
+const action = fc.record({
+  operation,
   name: fc.nat(NAMES - 1),
   content: fc.nat(CONTENTS - 1),
   server: fc.nat(1),
 })
-type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
 
-/** Acts of one step come at once. */
+/** The actions of a step run concurrently. */
 const step = fc.oneof(
-  { weight: 9, arbitrary: fc.array(act, { minLength: 1, maxLength: 1 }) },
-  { weight: 4, arbitrary: fc.array(act, { minLength: 2, maxLength: 5 }) },
+  { weight: 9, arbitrary: fc.array(action, { minLength: 1, maxLength: 1 }) },
+  { weight: 4, arbitrary: fc.array(action, { minLength: 2, maxLength: 5 }) },
   { weight: 3, arbitrary: fc.constantFrom('back up' as const, 'restore' as const) },
 )
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-const of = (what: Act['what'], name: number, content: number): Act[] => [{ what, name, content, server: 0 }]
+const of = (operation: Action['operation'], name: number, content: number): Action[] => [
+  { operation, name, content, server: 0 },
+]
 
-/** What chance finds too seldom: an image that the restored machine never heard of, and one that it knows by an earlier id. */
+/** Cases that random runs rarely hit: images that the restored machine never knew, or knows under an earlier id. */
 const EXAMPLES: [Step[]][] = [
-  // What is held can't be uploaded under a free name either.
+  // A held image can't be uploaded under another name either.
   [[of('upload', 0, 0), of('hold', 0, 0), of('upload', 1, 0)]],
-  ...(['delete', 'deleteAlone', 'remove', 'hold'] as const).map((what): [Step[]] => [
-    [of('upload', 1, 0), 'back up', of('upload', 0, 0), of(what, 0, 0), 'restore', of('upload', 0, 1)],
+  ...(['delete', 'deleteAlone', 'remove', 'hold'] as const).map((operation): [Step[]] => [
+    [of('upload', 1, 0), 'back up', of('upload', 0, 0), of(operation, 0, 0), 'restore', of('upload', 0, 1)],
   ]),
   [
     [
@@ -74,21 +76,21 @@ const EXAMPLES: [Step[]][] = [
 interface Server {
   stores: Stores
   images: Images
-  /** The same, without a ledger. */
+  /** The same images, with an unreachable ledger. */
   alone: Images
   takedown: Takedown
   derive: ReturnType<typeof createDerive>
 }
 
-/** What is certain to be so. */
+/** The known state, as far as it is certain. */
 interface Certain {
   /** Ids that were deleted or removed. */
   gone: Set<string>
-  /** Ids that are held, and the number of their content. */
+  /** Held ids, with the index of their content. */
   held: Map<string, number>
 }
 
-/** What an upload under a name may be refused for. */
+/** Error codes that an upload may get. */
 const REFUSALS: RefusalCode[] = ['idempotency-key-reused', 'removed', 'held', 'blocked-image', 'unavailable']
 
 export function oneContent(runs: number, place: (dataDir: string) => Promise<Env>): Promise<void> {
@@ -100,9 +102,9 @@ export function oneContent(runs: number, place: (dataDir: string) => Promise<Env
         for (const each of steps) {
           if (each === 'back up') await run.backUp()
           else if (each === 'restore') await run.restore()
-          else if (each.length === 1) await run.one(each[0]!)
-          else await run.many(each)
-          await run.look()
+          else if (each.length === 1) await run.runOne(each[0]!)
+          else await run.runConcurrently(each)
+          await run.checkAll()
         }
       } finally {
         await run.end()
@@ -114,15 +116,15 @@ export function oneContent(runs: number, place: (dataDir: string) => Promise<Env
 }
 
 async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
-  const contents = Array.from({ length: CONTENTS }, (_, nth) =>
-    gif({ size: nth === 0 ? 300_000 : 500 + nth }),
+  const contents = Array.from({ length: CONTENTS }, (_, index) =>
+    gif({ size: index === 0 ? 300_000 : 500 + index }),
   )
   const names = Array.from({ length: NAMES }, () => crypto.randomUUID())
   const log = createLog('silent')
-  /** What each id showed first. */
+  /** SHA-256 of the first content that each id showed. */
   const shown = new Map<string, string>()
-  /** Ids and keys that were given under each name, the latest last. */
-  const given = names.map((): { id: string; key: string }[] => [])
+  /** Ids and deletion keys handed out for each name, the latest last. */
+  const issued = names.map((): { id: string; key: string }[] => [])
   let certain: Certain = { gone: new Set(), held: new Map() }
   let saved: Certain | null = null
   let machines = 0
@@ -145,7 +147,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
         expiryClock: { latest: Date.now },
       }
       const images = createImages(parts)
-      const alone = createImages({ ...parts, ledger: away(each.ledger) })
+      const alone = createImages({ ...parts, ledger: unreachable(each.ledger) })
       const takedown = createTakedown({ ...parts, evidence: null })
       return { stores: each, images, alone, takedown, derive: createDerive(each.ledger, nodeHashes) }
     })
@@ -161,16 +163,20 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
     env = { DATA_DIR: dataDir, ...(await place(dataDir)) }
   }
 
-  const latest = (name: number) => given[name]!.at(-1)
-  const latestOfAll = () => given.flatMap((each) => each.slice(-1))
+  const latest = (name: number) => issued[name]!.at(-1)
+  const latestOfAll = () => issued.flatMap((each) => each.slice(-1))
 
-  async function upload({ name, content, server }: Act): Promise<RefusalCode | 'stored'> {
+  async function upload({ name, content, server }: Action): Promise<RefusalCode | 'stored'> {
     const { images, derive } = servers[server]!
     const identity = await derive(names[name]!)
     try {
       const { record, key } = await images.publish(inChunks(contents[content]!), { identity })
-      if (latest(name)?.id !== record.id) given[name]!.push({ id: record.id, key })
-      assert.equal(record.sha256, shown.get(record.id) ?? record.sha256, 'an id is given to one content')
+      if (latest(name)?.id !== record.id) issued[name]!.push({ id: record.id, key })
+      assert.equal(
+        record.sha256,
+        shown.get(record.id) ?? record.sha256,
+        'an id is issued for one content only',
+      )
       shown.set(record.id, record.sha256)
       return 'stored'
     } catch (error) {
@@ -180,25 +186,25 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
     }
   }
 
-  /** `null`: nothing was given under this name. */
-  async function take(each: Act): Promise<boolean | RefusalCode | 'stored' | null> {
-    if (each.what === 'upload') return upload(each)
+  /** `null`: no id was issued for this name yet. */
+  async function perform(each: Action): Promise<boolean | RefusalCode | 'stored' | null> {
+    if (each.operation === 'upload') return upload(each)
     const [target, server] = [latest(each.name), servers[each.server]!]
     if (target === undefined) return null
     const refused = (error: unknown) => {
       if (error instanceof Refusal) return error.code
       throw error
     }
-    switch (each.what) {
+    switch (each.operation) {
       case 'delete':
         return server.images.remove(target.key).catch(refused)
       case 'deleteAlone':
         return server.alone.remove(target.key).catch(refused)
       case 'hold':
       case 'release':
-        return server.takedown[each.what](target.id, 'x')
+        return server.takedown[each.operation](target.id, 'x')
       default:
-        return (await server.takedown.remove(target.id, 'x', { block: each.what === 'block' })).removed
+        return (await server.takedown.remove(target.id, 'x', { block: each.operation === 'block' })).removed
     }
   }
 
@@ -210,10 +216,10 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
       })
       if (image === null) continue
       const sha256 = sha256Of(await bodyOf(image))
-      assert.equal(sha256, shown.get(id) ?? sha256, 'an id shows one content')
+      assert.equal(sha256, shown.get(id) ?? sha256, 'an id always shows the same content')
       shown.set(id, sha256)
-      assert.ok(!certain.gone.has(id), 'what is gone stays gone')
-      assert.ok(!certain.held.has(id), 'what is held is out of sight')
+      assert.ok(!certain.gone.has(id), 'a removed image stays gone')
+      assert.ok(!certain.held.has(id), 'a held image is not visible')
     }
   }
 
@@ -221,56 +227,56 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
   await open()
 
   return {
-    /** Alone, so that what comes of it is certain. */
-    async one(each: Act): Promise<void> {
+    /** Runs a single action, whose outcome is predictable. */
+    async runOne(each: Action): Promise<void> {
       const { id } = await servers[0]!.derive(names[each.name]!)
       const isFree = !shown.has(id)
       const [wasGone, withheld] = [certain.gone.has(id), [...certain.held.values()].includes(each.content)]
       const target = latest(each.name)
-      const outcome = await take(each)
-      if (each.what === 'upload') {
+      const outcome = await perform(each)
+      if (each.operation === 'upload') {
         if (wasGone || certain.held.has(id)) assert.notEqual(outcome, 'stored')
         if (withheld && isFree) assert.ok(['held', 'blocked-image'].includes(`${outcome}`), `${outcome}`)
         if (outcome === 'stored') assert.ok(!wasGone)
         return
       }
       if (target === undefined) return
-      if (each.what === 'hold' && outcome === true) {
-        const nth = contents.findIndex((bytes) => sha256Of(bytes) === shown.get(target.id))
-        certain.held.set(target.id, nth)
-      } else if (each.what === 'release') certain.held.delete(target.id)
-      else if (each.what === 'remove' || each.what === 'block') {
+      if (each.operation === 'hold' && outcome === true) {
+        const index = contents.findIndex((bytes) => sha256Of(bytes) === shown.get(target.id))
+        certain.held.set(target.id, index)
+      } else if (each.operation === 'release') certain.held.delete(target.id)
+      else if (each.operation === 'remove' || each.operation === 'block') {
         certain.gone.add(target.id)
         certain.held.delete(target.id)
       } else if (outcome === true) certain.gone.add(target.id)
     },
-    async many(acts: Act[]): Promise<void> {
+    async runConcurrently(actions: Action[]): Promise<void> {
       const ids = new Set(await Promise.all(names.map(async (name) => (await servers[0]!.derive(name)).id)))
-      let isOver = false
-      // Nothing is certain of these names now, but what was gone before: neither of what they derive nor, after a restore, of
-      // what they gave last.
+      let isDone = false
+      // Nothing about these names is certain any more except for earlier removals. This affects the ids that they derive and,
+      // after a restore, the ids issued last.
       for (const id of ids) certain.held.delete(id)
       for (const { id } of latestOfAll()) certain.held.delete(id)
       const viewer = (async () => {
-        while (!isOver) {
+        while (!isDone) {
           for (const id of ids) await view(id)
           await new Promise((resolve) => setImmediate(resolve))
         }
       })()
       try {
-        await Promise.all(acts.map(take))
+        await Promise.all(actions.map(perform))
       } finally {
-        isOver = true
+        isDone = true
         await viewer
       }
-      // Brought to a known state, whichever of hold and release came last.
+      // Restores a known state, whichever of hold and release came last.
       for (const { id } of latestOfAll()) {
         await servers[0]!.takedown.release(id, 'x')
-        // After a restore a name derives another id than the one it gave last.
+        // After a restore, a name derives another id than the one issued last.
         certain.held.delete(id)
       }
     },
-    async look(): Promise<void> {
+    async checkAll(): Promise<void> {
       for (const id of shown.keys()) await view(id)
     },
     async backUp(): Promise<void> {
@@ -283,7 +289,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
       })
       saved = { gone: new Set(certain.gone), held: new Map(certain.held) }
     },
-    /** The machine is lost, and all that came after the backup. */
+    /** Simulates the loss of the machine, with everything after the backup. */
     async restore(): Promise<void> {
       if (saved === null) return
       await close()
@@ -297,7 +303,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
         withoutTombstones: false,
         onProgress: () => {},
       })
-      // What the store alone knew is lost with it.
+      // Removals that only the store knew are lost with it.
       certain = { gone: new Set(), held: new Map(saved.held) }
       await open()
     },
@@ -305,7 +311,7 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
   }
 }
 
-/** A ledger that can't be reached. */
-function away(ledger: Ledger): Ledger {
+/** A ledger whose every call fails. */
+function unreachable(ledger: Ledger): Ledger {
   return new Proxy(ledger, { get: () => () => Promise.reject(new LedgerUnavailable()) })
 }

@@ -1,4 +1,4 @@
-/** A group floods the form for reports, and then somebody honest reports: over HTTP, behind a trusted proxy. */
+/** A coordinated group floods the report form, then honest visitors report: over HTTP, behind a trusted proxy. */
 import assert from 'node:assert/strict'
 import { CATEGORIES, type ReportCategory } from '../../src/service/moderation/report-categories.ts'
 import { KEPT_OF_CATEGORY } from '../../src/service/moderation/reports.ts'
@@ -14,17 +14,17 @@ import { store } from './upload.ts'
 
 const NAMES = Object.keys(CATEGORIES) as ReportCategory[]
 const TEXT = 'This picture shows my garden without my leave.'
-const AT_ONCE = 24
+const CONCURRENCY = 24
 
 const REPORTS = 10_000
 const ADDRESSES = 1000
-/** Images that are there, among those that are reported. */
+/** Existing images among the reported ones. */
 const IMAGES = 400
 
-/** How a group spreads: what each of its reports is about and where it comes from. */
-type Tactic = (nth: number) => { image: string; category: ReportCategory; from: string }
+/** How the group spreads its reports over images, categories and addresses. */
+type Tactic = (index: number) => { image: string; category: ReportCategory; from: string }
 
-/** `openLedger`: the one that the server has, given its folder. */
+/** `openLedger`: opens the server's ledger, given its data folder. */
 export async function checkFlood(env: Env, openLedger: (dataDir: string) => Promise<Ledger>): Promise<void> {
   const receiver = await startFakeProvider()
   receiver.answer({ status: 200 })
@@ -37,30 +37,33 @@ export async function checkFlood(env: Env, openLedger: (dataDir: string) => Prom
     postReport(server.url, image, { category, text, name: 'A', email: 'a@b.example', signature: 'A' }, from)
   try {
     const ids: string[] = []
-    for (let nth = 0; nth < IMAGES; nth++) {
-      ids.push((await store(server.url, undefined, `198.51.100.${1 + (nth % 200)}`)).id)
+    for (let index = 0; index < IMAGES; index++) {
+      ids.push((await store(server.url, undefined, `198.51.100.${1 + (index % 200)}`)).id)
     }
-    const [mine, theirs] = [await store(server.url), ids[0]!]
+    const [unreported, reported] = [await store(server.url), ids[0]!]
 
     const tactics = tacticsOf(ids)
-    const seen = new Map<number, number>()
+    const statuses = new Map<number, number>()
     let next = 0
     const client = async (): Promise<void> => {
-      for (let nth = next++; nth < REPORTS; nth = next++) {
-        const { image, category, from } = tactics[nth % tactics.length]!(Math.floor(nth / tactics.length))
-        const answer = await report(image, category, from, TEXT.repeat(1 + (nth % 40)))
-        seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
+      for (let index = next++; index < REPORTS; index = next++) {
+        const { image, category, from } = tactics[index % tactics.length]!(Math.floor(index / tactics.length))
+        const answer = await report(image, category, from, TEXT.repeat(1 + (index % 40)))
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
         assert.ok([202, 404, 429].includes(answer.status), answer.text)
         if (answer.status === 429) assert.match(answer.headers.get('Retry-After') ?? '', /^[1-9]\d*$/)
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, client))
-    process.stderr.write(`  ${REPORTS} reports of a group: ${JSON.stringify(Object.fromEntries(seen))}\n`)
-    assert.ok(seen.get(202)! > 0 && seen.get(404)! > 0, 'it reached both')
+    await Promise.all(Array.from({ length: CONCURRENCY }, client))
+    process.stderr.write(`  ${REPORTS} reports of a group: ${JSON.stringify(Object.fromEntries(statuses))}\n`)
+    assert.ok(
+      statuses.get(202)! > 0 && statuses.get(404)! > 0,
+      'the flood reached existing and missing images',
+    )
 
-    // From far away, from between the group's networks, and from the middle of one.
+    // From an unrelated network, from a neighbouring network, and from within one of the group's networks.
     for (const from of ['203.0.113.77', '10.66.255.9', '10.66.0.254']) {
-      for (const image of [mine.id, theirs]) {
+      for (const image of [unreported.id, reported]) {
         for (const category of NAMES) {
           const answer = await report(image, category, from)
           assert.equal(answer.status, 202, `${category} from ${from}: ${answer.text}`)
@@ -71,7 +74,7 @@ export async function checkFlood(env: Env, openLedger: (dataDir: string) => Prom
       }
     }
     const titles = () => receiver.asked.map(({ body }) => JSON.parse(body).title as string)
-    await until('the operator hears of it', async () => titles().some((title) => title.includes('flood')))
+    await until('the operator is notified', async () => titles().some((title) => title.includes('flood')))
     assert.equal(titles().filter((title) => title.includes('flood')).length, 1)
     assert.ok(titles().length < 10, `${titles()}`)
 
@@ -80,8 +83,8 @@ export async function checkFlood(env: Env, openLedger: (dataDir: string) => Prom
       const [first] = await ledger.cases(['open'], 1)
       assert.equal(first?.isCrowded, false)
       for await (const { id, isCrowded } of ledger.everyCase()) {
-        assert.ok(id === mine.id || ids.includes(id), 'a case of an image that never was')
-        if (id === mine.id) assert.equal(isCrowded, false)
+        assert.ok(id === unreported.id || ids.includes(id), 'a case of an image that never existed')
+        if (id === unreported.id) assert.equal(isCrowded, false)
         const kept = await ledger.reportsOf(id, 100_000)
         assert.ok(kept.length <= NAMES.length * KEPT_OF_CATEGORY, `${kept.length} reports of ${id} are kept`)
       }
@@ -94,20 +97,32 @@ export async function checkFlood(env: Env, openLedger: (dataDir: string) => Prom
   }
 }
 
-/** All addresses are in 10.66.0.0/16: some fill whole networks of 250, others have a network each. */
+/** All addresses are in 10.66.0.0/16: some tactics use whole networks of 250, others one address per network. */
 function tacticsOf(ids: string[]): Tactic[] {
-  const strangers = fakeIds(1000)
-  const crowded = (nth: number) => `10.66.${Math.floor((nth % ADDRESSES) / 250)}.${1 + (nth % 250)}`
-  const spread = (nth: number) =>
-    `10.66.${nth % 250}.${1 + (Math.floor(nth / 250) % Math.ceil(ADDRESSES / 250))}`
-  const category = (nth: number) => NAMES[nth % NAMES.length]!
+  const missing = fakeIds(1000)
+  const crowded = (index: number) => `10.66.${Math.floor((index % ADDRESSES) / 250)}.${1 + (index % 250)}`
+  const spread = (index: number) =>
+    `10.66.${index % 250}.${1 + (Math.floor(index / 250) % Math.ceil(ADDRESSES / 250))}`
+  const category = (index: number) => NAMES[index % NAMES.length]!
   return [
-    // One image and one kind, from everywhere.
-    (nth) => ({ image: ids[0]!, category: 'child-abuse', from: spread(nth) }),
-    (nth) => ({ image: ids[nth % ids.length]!, category: category(nth), from: spread(nth * 7) }),
-    (nth) => ({ image: ids[(nth * 3) % ids.length]!, category: category(nth + 1), from: crowded(nth) }),
-    (nth) => ({ image: strangers[nth % strangers.length]!, category: category(nth), from: crowded(nth * 3) }),
-    // A few who never stop.
-    (nth) => ({ image: ids[nth % ids.length]!, category: 'intimate', from: `10.66.0.${1 + (nth % 5)}` }),
+    // A single image and category, from everywhere.
+    (index) => ({ image: ids[0]!, category: 'child-abuse', from: spread(index) }),
+    (index) => ({ image: ids[index % ids.length]!, category: category(index), from: spread(index * 7) }),
+    (index) => ({
+      image: ids[(index * 3) % ids.length]!,
+      category: category(index + 1),
+      from: crowded(index),
+    }),
+    (index) => ({
+      image: missing[index % missing.length]!,
+      category: category(index),
+      from: crowded(index * 3),
+    }),
+    // A few addresses that never stop.
+    (index) => ({
+      image: ids[index % ids.length]!,
+      category: 'intimate',
+      from: `10.66.0.${1 + (index % 5)}`,
+    }),
   ]
 }

@@ -1,10 +1,10 @@
-/** Reports of images, as a program files them. */
+/** Reports of images through the API. */
 import assert from 'node:assert/strict'
 import { type Answer, request } from './http.ts'
 
-/** `from`: as a trusted proxy names who reports. */
+/** `from`: the client's address, as reported by a trusted proxy. */
 export function postReport(url: string, image: string, more: object = {}, from?: string): Promise<Answer> {
-  const given = {
+  const body = {
     image,
     category: 'malware',
     text: 'It is a <b>false</b> parcel notice.',
@@ -16,13 +16,13 @@ export function postReport(url: string, image: string, more: object = {}, from?:
       'Content-Type': 'application/json',
       ...(from !== undefined && { 'X-Forwarded-For': from }),
     },
-    body: Buffer.from(JSON.stringify(given)),
+    body: Buffer.from(JSON.stringify(body)),
   })
 }
 
-/** The path of the receipt. */
-export async function report(...words: Parameters<typeof postReport>): Promise<string> {
-  const answer = await postReport(...words)
+/** Files a report. Resolves to the path of its receipt. */
+export async function report(...args: Parameters<typeof postReport>): Promise<string> {
+  const answer = await postReport(...args)
   assert.equal(answer.status, 202, answer.text)
   return new URL(answer.json().receipt).pathname
 }

@@ -1,4 +1,4 @@
-/** A server with a scanner beside it. */
+/** A server with a fake scanner. */
 import type { TestContext } from 'node:test'
 import { type Behaviour, type FakeScanner, startFakeScanner } from './fake-scanner.ts'
 import { gif } from './images/tiny-images.ts'
@@ -18,12 +18,13 @@ export async function started(
   return { scanner, server }
 }
 
-/** A picture that the scanner answers so. */
-export function withAnswer(scanner: FakeScanner, does: Behaviour): Buffer {
+/** An image for which the scanner shows this behaviour. */
+export function withAnswer(scanner: FakeScanner, behaviour: Behaviour): Buffer {
   const bytes = gif()
-  scanner.answers.set(sha256Of(bytes), does)
+  scanner.answers.set(sha256Of(bytes), behaviour)
   return bytes
 }
 
+/** Waits until the image responds with `status`. */
 export const becomes = (server: RunningServer, id: string, status: number) =>
-  until(`${id} answers ${status}`, async () => (await fetchRaw(server.url, id)).status === status)
+  until(`${id} returns ${status}`, async () => (await fetchRaw(server.url, id)).status === status)

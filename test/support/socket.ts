@@ -1,29 +1,29 @@
-/** A bare socket that speaks HTTP/1.1, for what no client library would send. */
+/** HTTP/1.1 over a raw socket, for requests that no client library would send. */
 import net from 'node:net'
 import { type Answer, answerOf } from './http.ts'
 import { PATIENT_MS } from './until.ts'
 
 export interface Conversation {
   socket: net.Socket
-  /** Resolves when the bytes are handed to the kernel. Rejects if the other side is gone. */
+  /** Resolves once the bytes are handed to the kernel. Rejects if the peer is gone. */
   write(bytes: string | Uint8Array): Promise<void>
-  /** The next complete answer that is not 1xx. Rejects if the connection ends before it. */
+  /** The next complete response other than 1xx. Rejects if the connection ends first. */
   answer(options?: { toHead?: boolean }): Promise<Answer>
-  /** Resolves when the other side has closed, with or without a reset. */
+  /** Resolves when the peer has closed the connection, with or without a reset. */
   closed: Promise<void>
   close(): void
 }
 
-/** `from`: the address that the connection comes from. */
+/** `from`: local address of the connection. */
 export async function converse(url: string, timeoutMs = PATIENT_MS, from?: string): Promise<Conversation> {
   const { hostname, port } = new URL(url)
   const socket = net.connect({ host: hostname, port: Number(port), ...(from && { localAddress: from }) })
   socket.setNoDelay(true)
   const received = createReceived()
-  let over: Error | undefined
+  let endReason: Error | undefined
   let wake = () => {}
-  const finish = (why: Error) => {
-    over ??= why
+  const finish = (reason: Error) => {
+    endReason ??= reason
     wake()
   }
   socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`silence for ${timeoutMs} ms`)))
@@ -32,9 +32,9 @@ export async function converse(url: string, timeoutMs = PATIENT_MS, from?: strin
     wake()
   })
   socket.on('error', finish)
-  socket.on('end', () => finish(new Error('the connection ended before the answer did')))
+  socket.on('end', () => finish(new Error('the connection ended before the response was complete')))
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  closed.then(() => finish(new Error('the connection closed before the answer did')))
+  closed.then(() => finish(new Error('the connection closed before the response was complete')))
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
     socket.once('error', reject)
@@ -48,13 +48,13 @@ export async function converse(url: string, timeoutMs = PATIENT_MS, from?: strin
       }),
     async answer({ toHead = false } = {}) {
       for (;;) {
-        const parsed = parse(received.bytes(), toHead, over !== undefined)
+        const parsed = parse(received.bytes(), toHead, endReason !== undefined)
         if (parsed) {
-          received.take(parsed.length)
+          received.consume(parsed.length)
           if (parsed.answer.status >= 200) return parsed.answer
           continue
         }
-        if (over) throw over
+        if (endReason) throw endReason
         await new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -64,7 +64,7 @@ export async function converse(url: string, timeoutMs = PATIENT_MS, from?: strin
   }
 }
 
-/** What came and was not taken yet, in one piece of memory that grows by doubling: an answer may have many megabytes. */
+/** Unconsumed bytes, in a contiguous buffer that grows by doubling, since a response may have many megabytes. */
 function createReceived() {
   let memory = Buffer.alloc(0)
   let start = 0
@@ -72,7 +72,7 @@ function createReceived() {
   return {
     add(piece: Buffer) {
       if (end + piece.length > memory.length) {
-        // Anew, and not in place: answers that were taken are parts of the old memory.
+        // A new buffer, since responses already returned share memory with the old one.
         const larger = Buffer.allocUnsafe(2 * (end - start + piece.length))
         end = memory.copy(larger, 0, start, end)
         start = 0
@@ -81,19 +81,19 @@ function createReceived() {
       end += piece.copy(memory, end)
     },
     bytes: () => memory.subarray(start, end),
-    take(length: number) {
+    consume(length: number) {
       start += length
     },
   }
 }
 
-/** One answer from the front of `bytes`, or `null` if it is not all there. */
+/** Parses one response at the start of `bytes`. `null` if it is incomplete. */
 function parse(bytes: Buffer, toHead: boolean, ended: boolean): { answer: Answer; length: number } | null {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd === -1) return null
   const [first, ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n')
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first!)?.[1])
-  if (!status) throw new Error(`not an HTTP answer: ${first}`)
+  if (!status) throw new Error(`not an HTTP response: ${first}`)
   const raw = lines.flatMap((line) => {
     const colon = line.indexOf(':')
     return [line.slice(0, colon), line.slice(colon + 1).trim()]

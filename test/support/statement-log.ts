@@ -1,11 +1,11 @@
-/** What clients say to Postgres through a TCP proxy (PostgreSQL 18, 54.7, "Message Formats"). */
+/** Logs the statements that clients send to Postgres, by a TCP proxy (PostgreSQL 18, 54.7, "Message Formats"). */
 import type { Socket } from 'node:net'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 export interface StatementLog extends TcpProxy {
-  /** In the order in which they were sent. */
+  /** In the order sent. */
   statements: string[]
-  /** How often a client waited for an answer: each Sync, and each simple query. */
+  /** Number of round trips: each Sync and each simple query is one. */
   roundTrips(): number
   clear(): void
 }
@@ -15,7 +15,7 @@ export async function startStatementLog(postgresPort: number): Promise<Statement
   let roundTrips = 0
   const readers = new WeakMap<Socket, (bytes: Buffer) => void>()
 
-  function hear(type: string, body: Buffer): void {
+  function onMessage(type: string, body: Buffer): void {
     const [first, second] = body.toString('utf8').split('\0')
     if (type === 'Q') statements.push(first!)
     if (type === 'P') statements.push(second!)
@@ -24,7 +24,7 @@ export async function startStatementLog(postgresPort: number): Promise<Statement
 
   const proxy = await startTcpProxy(postgresPort, {
     watch(connection, bytes) {
-      if (!readers.has(connection)) readers.set(connection, messageReader(hear))
+      if (!readers.has(connection)) readers.set(connection, messageReader(onMessage))
       readers.get(connection)!(bytes)
     },
   })
@@ -39,8 +39,8 @@ export async function startStatementLog(postgresPort: number): Promise<Statement
   }
 }
 
-/** The first message of a connection has no type. */
-function messageReader(hear: (type: string, body: Buffer) => void): (bytes: Buffer) => void {
+/** Splits a connection's bytes into messages. The first message of a connection has no type byte. */
+function messageReader(onMessage: (type: string, body: Buffer) => void): (bytes: Buffer) => void {
   let pending = Buffer.alloc(0)
   let typeBytes = 0
   return (bytes) => {
@@ -49,7 +49,7 @@ function messageReader(hear: (type: string, body: Buffer) => void): (bytes: Buff
       if (pending.length < typeBytes + 4) return
       const end = typeBytes + pending.readUInt32BE(typeBytes)
       if (pending.length < end) return
-      if (typeBytes > 0) hear(String.fromCharCode(pending[0]!), pending.subarray(typeBytes + 4, end))
+      if (typeBytes > 0) onMessage(String.fromCharCode(pending[0]!), pending.subarray(typeBytes + 4, end))
       pending = pending.subarray(end)
       typeBytes = 1
     }

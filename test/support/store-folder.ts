@@ -1,4 +1,4 @@
-/** A folder of images that a test looks into behind the store's back. */
+/** A store's folder that a test inspects and changes behind the store's back. */
 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export async function storeFolder(t: TestContext): Promise<StoreFolder> {
   }
 }
 
-/** Flips one bit of the byte at `offset`. A second time puts it right again. */
+/** Flips one bit of the byte at `offset`. A second call restores it. */
 export async function flipBit(path: string, offset: number, bit = 0): Promise<void> {
   await using file = await open(path, 'r+')
   const byte = Buffer.alloc(1)

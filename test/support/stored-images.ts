@@ -1,15 +1,15 @@
-/** Bytes and records to store, and ways to read them back. */
+/** Sample bytes and records, and helpers to store, read and compare them. */
 import assert from 'node:assert/strict'
 import { ID_LENGTH } from '../../src/protocol.ts'
 import type { ImageRecord, ObjectStore, StoredImage } from '../../src/stores/object-store.ts'
 import { sha256Of } from './sha256.ts'
 
-/** Bytes that repeat nowhere, so that a piece in the wrong place shows. The same seed gives the same bytes. */
+/** Non-repeating bytes, so that misplaced pieces are detected. Deterministic for a seed. */
 export function bytesFor(seed: number, length: number): Uint8Array {
   const words = new Uint32Array(Math.ceil(length / 4))
   let state = (seed * 2654435761 + 12345) >>> 0
   for (let at = 0; at < words.length; at++) {
-    // xorshift32: fast, and the same on every machine.
+    // xorshift32: fast and portable.
     state ^= state << 13
     state ^= state >>> 17
     state ^= state << 5
@@ -25,7 +25,7 @@ export function idFor(name: string | number): string {
   return String(name).padStart(ID_LENGTH, '0')
 }
 
-/** A true record of `bytes`. */
+/** A record that matches `bytes`. */
 export function recordOf(id: string, bytes: Uint8Array, changes: Partial<ImageRecord> = {}): ImageRecord {
   const sha256 = sha256Of(bytes)
   return {
@@ -61,7 +61,7 @@ export async function put(
   return record
 }
 
-/** All bytes of an opened image. Throws what its stream throws. */
+/** All bytes of an opened image. Rethrows errors of its stream. */
 export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
   if (image.body instanceof Uint8Array) {
     const bytes = Uint8Array.from(image.body)
@@ -73,8 +73,8 @@ export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** Lets go of an image that is not read. */
-export async function letGo(image: StoredImage): Promise<void> {
+/** Releases an opened image without reading it. */
+export async function dispose(image: StoredImage): Promise<void> {
   if (!(image.body instanceof Uint8Array)) await image.body.cancel()
   image.release?.()
 }
@@ -87,13 +87,13 @@ export function assertSameBytes(actual: Uint8Array, expected: Uint8Array, messag
   assert.fail(`${message}: first difference at ${at} of ${expected.length}`)
 }
 
-/** Asserts that the store holds exactly this image under `record.id`. */
+/** Asserts that exactly this image is visible as `record.id`. */
 export async function assertHolds(store: ObjectStore, record: ImageRecord, bytes: Uint8Array): Promise<void> {
   assert.deepEqual(await store.head(record.id), record, 'head')
   const image = await store.open(record.id)
   assert.ok(image, 'open')
   assert.deepEqual(image.record, record, 'record of open')
-  assert.equal(image.range, undefined, 'no range was asked for')
+  assert.equal(image.range, undefined, 'no range was requested')
   assertSameBytes(await bodyOf(image), bytes)
 }
 
@@ -103,7 +103,7 @@ export async function assertAbsent(store: ObjectStore, id: string): Promise<void
   assert.equal(await store.open(id, { first: 0 }), null, 'open of a range')
 }
 
-/** Asserts that the image is out of sight, whole. */
+/** Asserts that the image is held, not visible, and unchanged. */
 export async function assertHeld(store: ObjectStore, record: ImageRecord, bytes: Uint8Array): Promise<void> {
   await assertAbsent(store, record.id)
   assert.deepEqual(await store.headHeld(record.id), record, 'headHeld')
@@ -120,7 +120,7 @@ export async function assertNotHeld(store: ObjectStore, id: string): Promise<voi
   assert.ok(!(await heldOf(store)).includes(id), 'listHeld')
 }
 
-/** In order. */
+/** The ids of all held images, in order. */
 export async function heldOf(store: ObjectStore): Promise<string[]> {
   const ids: string[] = []
   for await (const id of store.listHeld()) ids.push(id)

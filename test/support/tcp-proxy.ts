@@ -1,21 +1,21 @@
-/** A TCP proxy whose connections can break or fall silent. */
+/** A TCP proxy that can break or stall connections. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { listen } from './listen.ts'
 
 export interface TcpProxy {
   port: number
-  /** Open connections are reset, and so are new ones until it is restored. */
+  /** Resets open connections, and new ones until `restore`. */
   cut(): void
-  /** Nothing comes through any more and new connections get no answer, as from a server behind a dead link. */
+  /** Blackholes all traffic: nothing is forwarded, and new connections get no response. */
   silence(): void
-  /** Connections from now on are passed on again. Those that fell silent stay so. */
+  /** Forwards new connections again. Stalled ones stay stalled. */
   restore(): void
-  /** Breaks every connection. Nothing listens any more. */
+  /** Breaks every connection and stops listening. */
   close(): Promise<void>
 }
 
-/** `targets`: ports, which get connections in turn. `watch` sees what clients send. */
+/** `targets`: ports, used round-robin. `watch`: called with everything that clients send. */
 export async function startTcpProxy(
   targets: number | number[],
   options: { port?: number; watch?: (connection: Socket, bytes: Buffer) => void } = {},
@@ -24,9 +24,9 @@ export async function startTcpProxy(
   const ports = [targets].flat()
   const sockets = new Set<Socket>()
   let state: 'open' | 'cut' | 'silent' = 'open'
-  let turn = 0
+  let nextTarget = 0
 
-  function keep(socket: Socket): Socket {
+  function track(socket: Socket): Socket {
     sockets.add(socket)
     socket.setNoDelay(true)
     socket.on('error', () => {})
@@ -35,18 +35,18 @@ export async function startTcpProxy(
   }
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    keep(client)
+    track(client)
     if (state === 'cut') return void client.resetAndDestroy()
     if (state === 'silent') return void client.resume()
-    const port = ports[turn++ % ports.length]!
-    const target = keep(connect({ port, host: '127.0.0.1', allowHalfOpen: true }))
+    const port = ports[nextTarget++ % ports.length]!
+    const target = track(connect({ port, host: '127.0.0.1', allowHalfOpen: true }))
     client.on('close', () => target.destroySoon())
     target.on('close', () => client.destroySoon())
     client.pipe(target)
     target.pipe(client)
     if (watch) client.on('data', (bytes: Buffer) => watch(client, bytes))
   })
-  // A test that never comes to close it ends all the same.
+  // Does not keep the process alive if a test fails to close it.
   server.unref()
   return {
     port: await listen(server, options.port),

@@ -1,4 +1,4 @@
-/** What can be read from the raw files of a folder. */
+/** Searches the raw files of a folder for traces of secrets. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
@@ -7,23 +7,23 @@ export interface Trace {
   text: string
 }
 
-/** How many are searched for as bytes too: each costs a pass over all files. */
+/** Number of words also searched for as bytes, each of which costs a pass over all files. */
 const AS_BYTES = 20
 
-/** Files below `folder` that hold any of these words of hex: all as text, and the first also as the bytes. */
+/** Files below `folder` that contain any of these hex words: all as text, and the first `AS_BYTES` also as bytes. */
 export async function tracesIn(folder: string, words: string[]): Promise<Trace[]> {
-  // By how they begin: a database may have put digits beside them.
-  const beginnings = new Map(words.map((word) => [word.slice(0, 16), word]))
+  // By prefix, since a database may store adjacent digits.
+  const prefixes = new Map(words.map((word) => [word.slice(0, 16), word]))
   const found: Trace[] = []
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
-    // A database may remove it meanwhile.
+    // A database may remove the file meanwhile.
     const content = await readFile(path).catch(() => Buffer.alloc(0))
     const texts = new Set<string>()
     for (const [run] of content.toString('latin1').matchAll(/[0-9a-f]{16,}/g)) {
       for (let at = 0; at + 16 <= run.length; at++) {
-        const word = beginnings.get(run.slice(at, at + 16))
+        const word = prefixes.get(run.slice(at, at + 16))
         if (word !== undefined) texts.add(word)
       }
     }

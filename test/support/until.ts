@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Longer than anything takes on a machine that is busy with everything else: what hangs, hangs longer. */
+/** Timeout that nothing reaches even on a busy machine, unless it hangs. */
 export const PATIENT_MS = 60_000
 
-/** Waits for `condition`. Gives up, loudly, after a time no healthy machine needs. */
+/** Polls until `condition` is true. Throws after a timeout that no healthy machine reaches. */
 export async function until(
-  what: string,
+  description: string,
   condition: () => boolean | Promise<boolean>,
   giveUpAfterMs = PATIENT_MS,
 ): Promise<void> {
-  await untilSome(what, async () => ((await condition()) ? true : undefined), giveUpAfterMs)
+  await untilSome(description, async () => ((await condition()) ? true : undefined), giveUpAfterMs)
 }
 
-/** The longest pause between two tries. Unit: milliseconds. */
+/** Maximum delay between polls. Unit: milliseconds. */
 const MAX_PAUSE_MS = 100
 
-/** Waits until `find` gives something, and gives that. What takes long is asked for less often: asking costs as well. */
+/** Polls until `find` returns a value, and returns that value. Polls less often over time, since polling costs CPU time too. */
 export async function untilSome<T>(
-  what: string,
+  description: string,
   find: () => Promise<T | undefined>,
   giveUpAfterMs = PATIENT_MS,
 ): Promise<T> {
@@ -26,7 +26,7 @@ export async function untilSome<T>(
     const found = await find()
     if (found !== undefined) return found
     const waitedMs = Date.now() - startedAt
-    if (waitedMs > giveUpAfterMs) throw new Error(`waited in vain: ${what}`)
+    if (waitedMs > giveUpAfterMs) throw new Error(`timed out waiting for: ${description}`)
     await sleep(Math.max(10, Math.min(MAX_PAUSE_MS, waitedMs / 20)))
   }
 }

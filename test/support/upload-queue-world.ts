@@ -1,4 +1,4 @@
-/** A line of uploads before a quota that is played, and everybody who ever came. Its clock is `mock.timers`. */
+/** An upload queue in front of a simulated quota, with a log of all uploads. The clock is `mock.timers`. */
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -17,11 +17,11 @@ export const LIMITS: UploadQueueLimits = {
   waitingOfAddress: 6,
   waitingBytes: 20 * 10_000,
 }
-/** What one holds of them. */
+/** Bytes that one upload occupies. */
 const BYTES = 10_000 - 8 * 1024
-/** Uploads of an address. */
+/** Quota per address. */
 export const PLACES = 5
-/** Between two looks at the clock. */
+/** Interval between clock ticks. */
 export const STEP_MS = 100
 
 type Result = 'stored' | 'gave-back' | 'busy' | 'quota-exceeded' | 'malformed-multipart'
@@ -29,7 +29,7 @@ type Result = 'stored' | 'gave-back' | 'busy' | 'quota-exceeded' | 'malformed-mu
 interface Upload {
   address: number
   arrivedAt: number
-  /** When it had its turn, among those of its address. */
+  /** Position among the admitted uploads of its address. `null` before its turn. */
   nth: number | null
   turn: Turn<true> | null
   result: Result | null
@@ -40,10 +40,10 @@ interface Upload {
 export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
   const line: UploadQueue = createUploadQueue({ ...LIMITS, ...limits })
   const uploads: Upload[] = []
-  /** By address: what is held here, what other processes hold, and what is stored. */
+  /** By address: reservations of this process, reservations of other processes, and stored images. */
   const quota = Array.from({ length: 20 }, () => ({ held: 0, elsewhere: 0, stored: 0 }))
   const turns = new Map<number, number>()
-  /** By address, in the order of their turns. */
+  /** Addresses in the order of their turns. */
   const had: number[] = []
   let nowMs = 0
 
@@ -62,7 +62,7 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
       return true
     }
     if (places.held + places.elsewhere > 0) return null
-    throw new Refusal('quota-exceeded', 'none is left')
+    throw new Refusal('quota-exceeded', 'the quota is used up')
   }
 
   const world = {
@@ -87,8 +87,8 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
         address: `${address}`,
         network: `${network}`,
         waitingBytes: BYTES,
-        onGone(act: () => void) {
-          upload.leave = act
+        onGone(listener: () => void) {
+          upload.leave = listener
           return () => {
             upload.leave = null
           }
@@ -124,35 +124,36 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
         await world.settle()
       }
     },
-    /** What must hold at any moment. */
+    /** Asserts the invariants. */
     check() {
       assert.deepEqual(line.counts(), { reading: reading().length, waiting: waiting().length })
       assert.ok(reading().length <= LIMITS.uploadsRead)
       assert.ok(waiting().length <= 20)
-      for (const upload of waiting()) assert.ok(nowMs - upload.arrivedAt < LIMITS.waitMs, 'waits too long')
+      for (const upload of waiting())
+        assert.ok(nowMs - upload.arrivedAt < LIMITS.waitMs, 'no upload waits longer than the limit')
       for (const [address, places] of quota.entries()) {
-        const mine = of(address)
-        const read = mine.filter((upload) => reading().includes(upload))
-        const waits = mine.filter((upload) => waiting().includes(upload))
-        assert.ok(read.length <= LIMITS.uploadsAtOnce, 'read at once')
-        assert.ok(waits.length <= LIMITS.waitingOfAddress)
-        assert.ok(places.stored + places.held + places.elsewhere <= PLACES, 'never more than the quota')
-        assert.equal(places.held, read.length, 'no place is lost')
-        const order = mine.filter(({ nth }) => nth !== null).map(({ nth }) => nth!)
+        const own = of(address)
+        const ownReading = own.filter((upload) => reading().includes(upload))
+        const ownWaiting = own.filter((upload) => waiting().includes(upload))
+        assert.ok(ownReading.length <= LIMITS.uploadsAtOnce, 'concurrent uploads of an address')
+        assert.ok(ownWaiting.length <= LIMITS.waitingOfAddress)
+        assert.ok(places.stored + places.held + places.elsewhere <= PLACES, 'the quota is never exceeded')
+        assert.equal(places.held, ownReading.length, 'no reservation leaks')
+        const order = own.filter(({ nth }) => nth !== null).map(({ nth }) => nth!)
         assert.deepEqual(
           order,
           order.toSorted((a, b) => a - b),
           'in the order of arrival',
         )
         const hasPlace = places.stored + places.held < PLACES && places.elsewhere === 0
-        const hasTurn = read.length < LIMITS.uploadsAtOnce && reading().length < LIMITS.uploadsRead / 2
+        const hasTurn = ownReading.length < LIMITS.uploadsAtOnce && reading().length < LIMITS.uploadsRead / 2
         assert.ok(
-          waits.length === 0 || !hasPlace || !hasTurn || world.isBehindOthers,
-          'nobody waits for nothing',
+          ownWaiting.length === 0 || !hasPlace || !hasTurn || world.isBehindOthers,
+          'no upload waits needlessly',
         )
       }
     },
-    /** Others changed what they hold: that is looked after now and then. */
+    /** Other processes have changed their reservations, which the queue only notices when it polls. */
     isBehindOthers: false,
   }
   return world

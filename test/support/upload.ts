@@ -1,11 +1,11 @@
-/** An upload as a client does it, for tests that are about something else. */
+/** Uploads as a client sends them, for tests that are about something else. */
 import type { UploadAnswer } from '../../src/protocol.ts'
 import { type Answer, request } from './http.ts'
 import { gif } from './images/tiny-images.ts'
 import { formOf } from './multipart.ts'
 import { type Conversation, converse } from './socket.ts'
 
-/** `from`: as a trusted proxy or Cloudflare names the client. */
+/** `from`: the client's address, as reported by a trusted proxy or Cloudflare. */
 export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Promise<Answer> {
   const { body, contentType } = formOf(bytes)
   const headers = { 'Content-Type': contentType, 'X-Forwarded-For': from, 'CF-Connecting-IP': from }
@@ -13,30 +13,30 @@ export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Pro
 }
 
 /**
- * Sends uploads at once from one address, spread over `urls`, and `aborted` more among them of which half is sent. How many were
- * answered with each status.
+ * Sends `count` concurrent uploads from one address, spread over `urls`, and `aborted` more that are aborted half-way. Returns
+ * the responses and their counts by status.
  */
 export async function burst(
   urls: string[],
   count: number,
   { from, aborted }: { from: string; aborted: number },
 ): Promise<{ answers: Answer[]; statuses: Record<number, number> }> {
-  const begun: Promise<Conversation>[] = []
+  const partial: Promise<Conversation>[] = []
   const posted: Promise<Answer>[] = []
-  for (let nth = 0; nth < count; nth++) {
-    const url = urls[nth % urls.length]!
+  for (let index = 0; index < count; index++) {
+    const url = urls[index % urls.length]!
     posted.push(post(url, gif(), from))
-    if (nth % Math.floor(count / (aborted || count)) === 0 && begun.length < aborted)
-      begun.push(begin(url, from))
+    if (index % Math.floor(count / (aborted || count)) === 0 && partial.length < aborted)
+      partial.push(begin(url, from))
   }
-  for (const talk of begun) (await talk).close()
+  for (const talk of partial) (await talk).close()
   const answers = await Promise.all(posted)
   const statuses: Record<number, number> = {}
   for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1
   return { answers, statuses }
 }
 
-/** The half of an upload, whose reservation is held. `rest`: what is to come. */
+/** Sends the first half of an upload, which holds a reservation. `rest`: the second half. */
 export async function begin(url: string, from: string): Promise<Conversation & { rest: Buffer }> {
   const { body, contentType } = formOf(gif({ size: 10_000 }))
   const talk = await converse(url)

@@ -1,39 +1,40 @@
 /**
- * How a bucket says where an image is: the same objects for S3 and for R2, so that either host reads what the other wrote.
+ * Markers: objects that record in a bucket whether an image is removed, retired or held. S3 and R2 use the same format, so
+ * that either host can read what the other wrote.
  *
- * A DELETE does not say whether there was anything to delete, and few stores take a condition on one. So an image is first
- * overwritten, on condition that it is still the one that was read, by a marker of seven bytes that reads as absent: only
- * one process can do that. What is under an image's own key is the image itself or a marker, whose metadata say:
+ * A DELETE does not report whether the object existed, and few stores support conditional deletes. So a removal first
+ * overwrites the image with a seven-byte marker, on condition that its ETag has not changed; only one process can succeed.
+ * A marker reads as an absent image. The key of an image holds either the image or a marker, with one of these texts in its
+ * metadata:
  *
- * - a UUID: removed. Then it is deleted; after a crash, by the next removal of the id.
- * - `retired …`: removed for good. It stays, so that no put that expects nothing succeeds there again.
- * - `held <id>.<uuid>`: the image is the copy `<prefix>held/<id>.<uuid>`. A release overwrites the marker by the bytes
- *   of the copy. A copy that no marker names was left by a process that died; listing held images clears it away.
- * - `unheld <copy> …`, `retired <copy> …`: a held image that is being removed.
+ * - a UUID: removed. The marker is deleted next; after a crash, by the next removal of the id.
+ * - `retired …`: removed for good. The marker stays, so that no put with `If-None-Match: *` can succeed there again.
+ * - `held <id>.<uuid>`: the image is in the copy `<prefix>held/<id>.<uuid>`. A release overwrites the marker with the bytes
+ *   of the copy. A copy that no marker names was left by a crashed process; listing held images removes it.
+ * - `unheld <copy> …`, `retired <copy> …`: the removal of a held image is in progress.
  */
 
-/** An object that only marks that its image is being removed. */
+/** Metadata name of a marker's text. */
 export const MARKER_NAME = 'removed'
 
-/** What a marker says whose image is held: `held ` and the name of its copy. */
+/** Marker of a held image, with the name of its copy. */
 const HELD = /^held (.+)$/
 
-/** What the marker of a retired id says, before anything else: it stays. */
+/** Prefix of the marker of a retired id. This marker is permanent. */
 export const RETIRED = 'retired '
 
-/** What the marker of an image says that was held and is being removed, before the name of its copy. */
+/** Prefix of the marker of a held image that is being removed. The name of its copy follows. */
 export const UNHELD = 'unheld '
 
-/** The same, and of an image whose id is retired. */
-export const GOING = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
+/** Marker of a held image whose removal is in progress, with the name of its copy. */
+export const HELD_REMOVAL = new RegExp(`^(?:${UNHELD}|${RETIRED})(\\S+\\.\\S+) `)
 
-/** What markers are told apart by. */
 interface Marked {
   /** The text of the marker. `null` for an image. */
   marker: string | null
 }
 
-/** The name of the copy, if the image is held and not gone. */
+/** Name of the copy of a held image. `null` unless the image is held. */
 export function heldCopyOf({ marker }: Marked): string | null {
   return HELD.exec(marker ?? '')?.[1] ?? null
 }
@@ -42,25 +43,25 @@ export function isRetired({ marker }: Marked): boolean {
   return marker?.startsWith(RETIRED) === true
 }
 
-/** Which release brought an image back. */
+/** Metadata name of the token of the release that restored an image. */
 export const RELEASE_NAME = 'release'
 
-/** No image is so small, but the contract's: a listing looks closer at objects of this size. */
+/** Body of a marker. A listing inspects objects of this size; no real image is this small, only those of the contract tests. */
 export const MARKER = new TextEncoder().encode('removed')
 
-/** As long. What a listing of most stores says of it is its MD5; those that encrypt say something else. */
+/** Body of a retired id's marker, of the same length. Most stores list its MD5 as the ETag; encrypting stores do not. */
 export const RETIRED_MARKER = new TextEncoder().encode('retired')
 
-/** Every id that sorts after `after` sorts after this, its longest beginning that an id could have. */
+/** The longest prefix of `after` that an id could have. Every id that sorts after `after` also sorts after this prefix. */
 export function listingStart(after: string): string {
   return /^[0-9A-Za-z]{0,11}/.exec(after)![0]
 }
 
-/** A copy of this age that no marker names has lost its hold, although the clocks of machines differ. */
-export const FORSAKEN_COPY_MS = 1_800_000
+/** Age at which a copy that no marker names counts as abandoned. Generous, because clocks of machines differ. */
+export const ABANDONED_COPY_MS = 1_800_000
 
-/** A marker of this age has lost its remover. */
-export const FORSAKEN_MARKER_MS = 60_000
+/** Age at which the removal that a marker stands for counts as abandoned. */
+export const ABANDONED_MARKER_MS = 60_000
 
-/** Each round is lost only to somebody else who moves or removes the same image. */
-export const MAX_ROUNDS = 5
+/** Attempts of an operation. One fails only if another process moves or removes the same image concurrently. */
+export const MAX_ATTEMPTS = 5

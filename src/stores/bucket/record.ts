@@ -1,4 +1,4 @@
-/** An image's record as its object's user metadata, in S3 and in R2. */
+/** Encodes an image's record as user metadata of its object, in S3 and in R2. */
 import { IMAGE_TYPES, PREVIEW_TYPES, RAW_MAX_AGE_SECONDS } from '../../protocol.ts'
 import { DamagedObject, type ImageRecord, type Preview } from '../object-store.ts'
 
@@ -6,12 +6,12 @@ export const RECORD_NAME = 'record'
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** `Cache-Control` of the object, for whoever reads the bucket itself. What expires is kept by no cache. */
+/** `Cache-Control` of the object, for direct reads of the bucket. Images that expire must not be cached. */
 export function cacheControlOf({ expiresAt }: ImageRecord): string {
   return expiresAt === undefined ? `public, max-age=${RAW_MAX_AGE_SECONDS}, immutable` : 'no-store'
 }
 
-/** Compact JSON. What is not printable ASCII is escaped: header values carry nothing else unharmed. */
+/** Compact JSON with everything but printable ASCII escaped, since header values can't safely carry anything else. */
 export function encodeRecord(record: ImageRecord): string {
   return JSON.stringify(record).replace(
     /[^ -~]/g,
@@ -29,7 +29,7 @@ export function decodeRecord(id: string, text: string | null): ImageRecord {
     throw new DamagedObject(id, { cause })
   }
   if (record === null || typeof record !== 'object' || record.id !== id || !isRecord(record)) {
-    throw new DamagedObject(id, { cause: new Error('the record is not this image’s') })
+    throw new DamagedObject(id, { cause: new Error('the record is invalid or belongs to another image') })
   }
   return record
 }

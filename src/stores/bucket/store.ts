@@ -1,6 +1,6 @@
 /**
- * Images in a bucket: one object an image, `<prefix><id>`, its record in the object's user metadata. `markers.ts` tells where
- * an image is. S3 and R2 differ in how the calls are made: each has an `ImageBucket`.
+ * `ObjectStore` in a bucket: one object per image, `<prefix><id>`, with its record in user metadata. Removed and held images
+ * are represented by markers (`markers.ts`). S3 and R2 each implement the underlying calls as an `ImageBucket`.
  */
 import { ID_PATTERN } from '../../protocol.ts'
 import { type DraftBytes, draftOf, type NewImage } from '../drafts/draft.ts'
@@ -15,72 +15,76 @@ import {
   StoreUnavailable,
 } from '../object-store.ts'
 import {
-  FORSAKEN_COPY_MS,
-  FORSAKEN_MARKER_MS,
-  GOING,
+  ABANDONED_COPY_MS,
+  ABANDONED_MARKER_MS,
+  HELD_REMOVAL,
   heldCopyOf,
   isRetired,
   listingStart,
   MARKER,
-  MAX_ROUNDS,
+  MAX_ATTEMPTS,
   RETIRED,
   RETIRED_MARKER,
   UNHELD,
 } from './markers.ts'
 
-/** Metadata of the object under a key. */
-export interface Found {
+/** Metadata of an object. */
+export interface ObjectHead {
   etag: string
   /** The text of the marker. `null` for an image. */
   marker: string | null
-  /** Which release brought it back. `null` if none did. */
+  /** Token of the release that restored the image. `null` if it was never held. */
   release: string | null
-  /** Since it was put. Unit: milliseconds. */
+  /** Time since the object was put. Unit: milliseconds. */
   ageMs: number
-  /** Throws `DamagedObject` if the object carries no sound record of `id`. */
+  /** Throws `DamagedObject` if the object has no valid record of `id`. */
   record(id: string): ImageRecord
 }
 
-export interface Listed {
+export interface ListedKey {
   key: string
   /** Epoch milliseconds, by the bucket's clock. */
   modifiedAt: number
   isMarker(): boolean | Promise<boolean>
 }
 
-export interface Place {
+/** The object of an image. */
+export interface ObjectRef {
   id: string
   key: string
-  /** When an answer must be there, by the clock of `performance`; streams go on after that. By default no limit. */
-  answerBy?: number | undefined
+  /** When the response must be complete, by the `performance` clock; streams may continue after it. Default: none. */
+  deadline?: number | undefined
 }
 
-/** `isRepeated`: an attempt before may have been carried out, and its answer lost. */
 export interface PutOutcome {
   /** `false`: the condition was not met. */
   isDone: boolean
-  isRepeated: boolean
+  /** An earlier attempt may have succeeded although its response was lost. */
+  isRetried: boolean
 }
 
-/** The calls to a bucket. All throw `StoreUnavailable`; those that put, `StoreFull`. */
+/** The calls to a bucket. All throw `StoreUnavailable`, and puts also `StoreFull`. */
 export interface ImageBucket {
-  /** `isQuick`: asks once, and does not wait for long. */
-  head(key: string, options?: { answerBy?: number | undefined; isQuick?: boolean }): Promise<Found | null>
-  /** As `ObjectStore.open`. */
-  open(place: Place, selection?: Selection): Promise<StoredImage | null>
-  /** `onlyIf`: nothing is under the key, or what has this ETag. */
+  /** `isQuick`: a single attempt with a short timeout. */
+  head(
+    key: string,
+    options?: { deadline?: number | undefined; isQuick?: boolean },
+  ): Promise<ObjectHead | null>
+  /** Implements `ObjectStore.open`. */
+  open(ref: ObjectRef, selection?: Selection): Promise<StoredImage | null>
+  /** `onlyIf`: the key must be free, or have this ETag. */
   put(key: string, image: NewImage, onlyIf?: 'absent' | { etag: string }): Promise<PutOutcome>
-  /** Puts a marker in place of what has this ETag. */
+  /** Overwrites the object with a marker if it has this ETag. */
   mark(key: string, etag: string, text: string, body: Uint8Array<ArrayBuffer>): Promise<PutOutcome>
-  /** Copies an object as it is, damage and all. `false` if there is none. */
+  /** Copies an object as it is, even if it is damaged. `false` if it does not exist. */
   copy(from: string, to: string): Promise<boolean>
-  /** Puts the image of a copy in place of the marker that has this ETag. `null` if the copy is gone. */
-  putBack(copy: Place, over: { key: string; etag: string; release: string }): Promise<PutOutcome | null>
-  /** Harmless if nothing is there. */
+  /** Restores an image from its copy, overwriting the marker with this ETag. `null` if the copy is gone. */
+  putBack(copy: ObjectRef, over: { key: string; etag: string; release: string }): Promise<PutOutcome | null>
+  /** Idempotent. */
   remove(key: string): Promise<void>
   /** The keys directly below `prefix` that sort after `prefix + start`, in ascending order of code units. */
-  list(prefix: string, start: string): AsyncIterable<Listed>
-  /** The bucket's clock, epoch milliseconds. `undefined` if nothing is under `key`, which may be asked for it. */
+  list(prefix: string, start: string): AsyncIterable<ListedKey>
+  /** The bucket's clock, epoch milliseconds. It may be read from the object `key`; `undefined` if there is none. */
   time(key: string): Promise<number | undefined>
   check(): Promise<void>
   close(): Promise<void>
@@ -89,42 +93,39 @@ export interface ImageBucket {
 export interface BucketStoreOptions {
   prefix: string
   receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes>
-  /** From a view's first request to its answer. By default no limit. Unit: milliseconds. */
+  /** Timeout of a view, from its first request to its response. Default: none. Unit: milliseconds. */
   viewMs?: number
 }
 
 export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions): ObjectStore {
   const { prefix, receive, viewMs } = options
-  /** Where copies of held images are. */
-  const folder = `${prefix}held/`
+  /** Key prefix of the copies of held images. */
+  const heldFolder = `${prefix}held/`
   const keyOf = (id: string) => prefix + id
 
-  /** The place of an image for a view, with the view's deadline. */
-  function viewOf(id: string): Place {
-    return { id, key: keyOf(id), answerBy: viewMs && performance.now() + viewMs }
+  function viewOf(id: string): ObjectRef {
+    return { id, key: keyOf(id), deadline: viewMs && performance.now() + viewMs }
   }
 
-  async function find(id: string): Promise<Found | null> {
+  async function find(id: string): Promise<ObjectHead | null> {
     return ID_PATTERN.test(id) ? bucket.head(keyOf(id)) : null
   }
 
   async function commit(image: NewImage): Promise<void> {
     const { record } = image
-    const { isDone, isRepeated } = await bucket
-      .put(keyOf(record.id), image, 'absent')
-      .catch(async (error) => {
-        // The last attempt may have been carried out, and only its answer lost. All attempts were waited for, and hosts cut
-        // connections that are idle for 30 s, so this check is quick.
-        const isStored =
-          error instanceof StoreUnavailable && (await isOurs(record, { isQuick: true }).catch(() => false))
-        if (isStored) return { isDone: true, isRepeated: true }
-        throw error
-      })
-    if (isDone || (isRepeated && (await isOurs(record)))) return
+    const { isDone, isRetried } = await bucket.put(keyOf(record.id), image, 'absent').catch(async (error) => {
+      // The last attempt may have succeeded although its response was lost. All attempts have already used up their
+      // timeouts and hosts cut connections that are idle for 30 s, so this check must be quick.
+      const isStored =
+        error instanceof StoreUnavailable && (await isOurs(record, { isQuick: true }).catch(() => false))
+      if (isStored) return { isDone: true, isRetried: true }
+      throw error
+    })
+    if (isDone || (isRetried && (await isOurs(record)))) return
     throw new IdTaken()
   }
 
-  /** The hash of the deletion key tells our image from any other; the time tells it from a double sent at once. */
+  /** Whether the stored image is the one of `record`: a different `createdAt` means a concurrent duplicate of the upload. */
   async function isOurs(record: ImageRecord, options?: { isQuick: boolean }): Promise<boolean> {
     const found = await bucket.head(keyOf(record.id), options)
     try {
@@ -139,31 +140,32 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     }
   }
 
-  /** Puts a sound image in place of a damaged one, on condition that this is still the one that was read. */
+  /** Replaces a damaged image with a sound one, on condition that the ETag has not changed. */
   async function replace(image: NewImage): Promise<'visible' | 'held' | null> {
     const key = keyOf(image.record.id)
-    for (let round = 0; round < MAX_ROUNDS; round++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await bucket.head(key)
       if (found === null) return null
       const copyName = heldCopyOf(found)
       if (copyName !== null) {
-        await bucket.put(folder + copyName, image)
+        await bucket.put(heldFolder + copyName, image)
         const after = await bucket.head(key)
         if (after !== null && heldCopyOf(after) === copyName) return 'held'
-        // It was released or removed meanwhile.
-        await bucket.remove(folder + copyName)
+        // The image was released or removed meanwhile.
+        await bucket.remove(heldFolder + copyName)
         continue
       }
       if (found.marker !== null) return null
-      const { isDone, isRepeated } = await bucket.put(key, image, found)
+      const { isDone, isRetried } = await bucket.put(key, image, found)
       if (isDone) return 'visible'
-      // A first attempt may have been carried out, and its answer lost: then the next round puts the same once more.
-      if (!isRepeated && (await bucket.head(key)) === null) return null
+      // After a retry the first request may have succeeded although its response was lost; then the next attempt here puts
+      // the same image once more.
+      if (!isRetried && (await bucket.head(key)) === null) return null
     }
     throw contended('replaced')
   }
 
-  /** `full`: there is no room for a marker, but images must go. Two removers may then both be told that it was there. */
+  /** `full`: no room for the marker. The image is then deleted without one, so two concurrent removers may both succeed. */
   async function mark(
     key: string,
     etag: string,
@@ -177,77 +179,78 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     }
   }
 
-  /** Removes an image that is in this place. Exactly one of several removers is told `true`. */
-  async function removeFrom(place: 'visible' | 'held', id: string, removal?: Removal): Promise<boolean> {
+  /** Removes an image that is in this state. Of several concurrent removers exactly one gets `true`. */
+  async function removeIf(state: 'visible' | 'held', id: string, removal?: Removal): Promise<boolean> {
     if (!ID_PATTERN.test(id)) return false
     const key = keyOf(id)
-    const mine = crypto.randomUUID()
-    for (let round = 0; round < MAX_ROUNDS; round++) {
+    const token = crypto.randomUUID()
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await bucket.head(key)
       if (found === null) return false
       const copyName = heldCopyOf(found)
-      const isThere = place === 'held' ? copyName !== null : found.marker === null
-      if (!isThere) {
+      const isInState = state === 'held' ? copyName !== null : found.marker === null
+      if (!isInState) {
         if (found.marker === null || copyName !== null) return false
-        const isOurs = found.marker.endsWith(mine)
-        // Without a copy there is no hurry, and its remover may still be at work.
-        if (isOurs || GOING.test(found.marker) || found.ageMs > FORSAKEN_MARKER_MS)
-          await endRemoval(key, found.marker)
+        const isOurs = found.marker.endsWith(token)
+        // Another remover may still be at work. Only a remaining copy is urgent; otherwise wait until the marker is abandoned.
+        if (isOurs || HELD_REMOVAL.test(found.marker) || found.ageMs > ABANDONED_MARKER_MS)
+          await completeRemoval(key, found.marker)
         return isOurs
       }
-      const begin = removal !== undefined ? RETIRED : copyName !== null ? UNHELD : ''
-      const text = `${begin}${copyName === null ? '' : `${copyName} `}${mine}`
+      const kind = removal !== undefined ? RETIRED : copyName !== null ? UNHELD : ''
+      const text = `${kind}${copyName === null ? '' : `${copyName} `}${token}`
       const outcome = await mark(key, found.etag, { text, removal })
       if (outcome === 'full') {
-        if (copyName !== null) await bucket.remove(folder + copyName)
+        if (copyName !== null) await bucket.remove(heldFolder + copyName)
         await bucket.remove(key)
         return true
       }
       if (outcome.isDone) {
-        await endRemoval(key, text)
+        await completeRemoval(key, text)
         return true
       }
-      // The next round finds out who changed the object.
+      // The next attempt finds out what changed the object.
     }
     throw contended('removed')
   }
 
-  /** The image is gone by its marker, so one that stays is harmless; its copy is not. */
-  async function endRemoval(key: string, marker: string): Promise<void> {
-    const copyName = GOING.exec(marker)?.[1]
-    if (copyName !== undefined) await bucket.remove(folder + copyName)
+  /** Deletes what the removal leaves. A marker that stays behind is harmless, but a copy is not. */
+  async function completeRemoval(key: string, marker: string): Promise<void> {
+    const copyName = HELD_REMOVAL.exec(marker)?.[1]
+    if (copyName !== undefined) await bucket.remove(heldFolder + copyName)
     if (!isRetired({ marker })) await bucket.remove(key).catch(() => {})
   }
 
-  /** The marker of a held image, and where its copy is. */
-  async function heldAt(id: string): Promise<{ etag: string; copy: Place } | null> {
+  /** The ETag of a held image's marker, and the image's copy. */
+  async function findHeld(id: string): Promise<{ etag: string; copy: ObjectRef } | null> {
     const found = await find(id)
     const name = found && heldCopyOf(found)
-    return found && name ? { etag: found.etag, copy: { id, key: folder + name } } : null
+    return found && name ? { etag: found.etag, copy: { id, key: heldFolder + name } } : null
   }
 
   async function hold(id: string): Promise<boolean> {
     if (!ID_PATTERN.test(id)) return false
     const key = keyOf(id)
     const name = `${id}.${crypto.randomUUID()}`
-    const copyKey = folder + name
-    // As long as a marker, and random, so that its ETag never repeats.
+    const copyKey = heldFolder + name
+    // Marker length, but random, so that its ETag is unique.
     const body = crypto.getRandomValues(new Uint8Array(MARKER.length))
-    // Nothing is acknowledged that another process took for forsaken.
+    // Before success is reported: another process may have removed the copy as abandoned.
     const isCopied = async () => (await bucket.head(copyKey)) !== null
     const startedAt = performance.now()
-    for (let round = 0; round < MAX_ROUNDS; round++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await bucket.head(key)
       if (found !== null && heldCopyOf(found) === name) return isCopied()
       if (found === null || found.marker !== null) {
-        if (round > 0) await bucket.remove(copyKey)
+        if (attempt > 0) await bucket.remove(copyKey)
         return false
       }
       if (!(await bucket.copy(key, copyKey))) continue
-      // It may be a copy of another hold's marker, and the image be back by now, with the ETag that it had.
+      // The object may briefly have been another hold's marker when it was copied; the image can be back since, with the same
+      // ETag as before.
       if ((await bucket.head(copyKey))?.marker !== null) continue
-      // Its copy may be cleared away soon.
-      if (performance.now() - startedAt > FORSAKEN_COPY_MS / 2) break
+      // The copy may soon be removed as abandoned.
+      if (performance.now() - startedAt > ABANDONED_COPY_MS / 2) break
       const { isDone } = await bucket.mark(key, found.etag, `held ${name}`, body).catch(async (error) => {
         if (error instanceof StoreFull) await bucket.remove(copyKey).catch(() => {})
         throw error
@@ -258,15 +261,15 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
   }
 
   async function release(id: string): Promise<boolean> {
-    const held = await heldAt(id)
+    const held = await findHeld(id)
     if (held === null) return false
     const key = keyOf(id)
-    const mine = crypto.randomUUID()
-    const outcome = await bucket.putBack(held.copy, { key, etag: held.etag, release: mine })
-    // Another process released or removed it since.
+    const token = crypto.randomUUID()
+    const outcome = await bucket.putBack(held.copy, { key, etag: held.etag, release: token })
+    // Another process has released or removed the image.
     if (outcome === null) return false
-    // A first attempt may have been carried out, and its answer lost.
-    const isOurs = outcome.isDone || (outcome.isRepeated && (await bucket.head(key))?.release === mine)
+    // An earlier attempt may have succeeded although its response was lost.
+    const isOurs = outcome.isDone || (outcome.isRetried && (await bucket.head(key))?.release === token)
     if (isOurs) await bucket.remove(held.copy.key)
     return isOurs
   }
@@ -276,11 +279,11 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
 
     async head(id) {
       if (!ID_PATTERN.test(id)) return null
-      const { key, answerBy } = viewOf(id)
-      return recordOf(await bucket.head(key, { answerBy }), id)
+      const { key, deadline } = viewOf(id)
+      return recordOf(await bucket.head(key, { deadline }), id)
     },
 
-    // A bucket acknowledges a put when it is durable, so every object found is.
+    // A bucket acknowledges a put only once it is durable, so every visible object is.
     async headDurable(id) {
       const found = await find(id)
       return found !== null && isRetired(found) ? 'retired' : recordOf(found, id)
@@ -288,17 +291,17 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
 
     open: async (id, selection) => (ID_PATTERN.test(id) ? bucket.open(viewOf(id), selection) : null),
 
-    /** A read of all of it checks its digest. */
+    /** Reading the whole image verifies its digest. */
     async verify(id) {
       if (!ID_PATTERN.test(id)) return null
-      const place = { id, key: keyOf(id) }
-      const image = await bucket.open(place)
+      const ref = { id, key: keyOf(id) }
+      const image = await bucket.open(ref)
       if (image?.body instanceof ReadableStream) for await (const _ of image.body);
-      if (image?.record.preview !== undefined) await bucket.open(place, 'preview')
+      if (image?.record.preview !== undefined) await bucket.open(ref, 'preview')
       return image?.record ?? null
     },
 
-    remove: (id, removal) => removeFrom('visible', id, removal),
+    remove: (id, removal) => removeIf('visible', id, removal),
 
     async *list(after = '') {
       let last = after
@@ -315,28 +318,29 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     release,
 
     async headHeld(id) {
-      const held = await heldAt(id)
+      const held = await findHeld(id)
       return held && recordOf(await bucket.head(held.copy.key), id)
     },
 
     async openHeld(id, selection) {
-      const held = await heldAt(id)
+      const held = await findHeld(id)
       return held && bucket.open(held.copy, selection)
     },
 
-    removeHeld: (id, removal) => removeFrom('held', id, removal),
+    removeHeld: (id, removal) => removeIf('held', id, removal),
 
     async *listHeld(after = '') {
       let now: number | undefined
-      for await (const { key, modifiedAt } of bucket.list(folder, listingStart(after))) {
-        const name = key.slice(folder.length)
+      for await (const { key, modifiedAt } of bucket.list(heldFolder, listingStart(after))) {
+        const name = key.slice(heldFolder.length)
         const id = name.slice(0, name.indexOf('.'))
         if (id <= after || !ID_PATTERN.test(id)) continue
-        if ((await heldAt(id))?.copy.key === key) yield id
+        if ((await findHeld(id))?.copy.key === key) yield id
         else {
-          // This machine's clock may be ahead, and would take for old a copy whose marker is on its way.
+          // By the bucket's clock: by that of a machine whose clock is ahead, a copy whose marker is about to follow would
+          // look abandoned.
           now ??= await bucket.time(key)
-          if (now !== undefined && now - modifiedAt > FORSAKEN_COPY_MS) await bucket.remove(key)
+          if (now !== undefined && now - modifiedAt > ABANDONED_COPY_MS) await bucket.remove(key)
         }
       }
     },
@@ -346,11 +350,15 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
   }
 }
 
-/** `null` also for a marker: its image is gone. Throws `DamagedObject`. */
-export function recordOf(found: Pick<Found, 'marker' | 'record'> | null, id: string): ImageRecord | null {
+/** `null` for a marker too. Throws `DamagedObject`. */
+export function recordOf(
+  found: Pick<ObjectHead, 'marker' | 'record'> | null,
+  id: string,
+): ImageRecord | null {
   return found === null || found.marker !== null ? null : found.record(id)
 }
 
-function contended(done: string): StoreUnavailable {
-  return new StoreUnavailable({ cause: new Error(`others kept changing the image that was to be ${done}`) })
+function contended(action: string): StoreUnavailable {
+  const cause = new Error(`the image could not be ${action}: it kept changing concurrently`)
+  return new StoreUnavailable({ cause })
 }

@@ -1,7 +1,7 @@
-/** Makes names in a folder durable. Node only. */
+/** Fsync of a folder. Node only. */
 import { open } from 'node:fs/promises'
 
-/** Names that were made or removed in it are on the disk when this resolves. */
+/** Makes the names that were created in or removed from `folder` durable. */
 export async function flushFolder(folder: string): Promise<void> {
   await using handle = await open(folder, 'r')
   await handle.sync()

@@ -1,50 +1,50 @@
 /**
- * Blocks of memory that are used again. A buffer made for each upload or read would be garbage outside V8's heap, which makes
- * it collect the whole heap every hundred of them. Node only.
+ * Pool of reusable memory blocks. A fresh buffer per upload or read would be garbage outside V8's heap, and every hundred of
+ * them would trigger a full collection. Node only.
  */
-export interface Blocks {
-  /** Its bytes are what the last user left. */
+export interface BlockPool {
+  /** A block of exactly `bytes`, not zeroed. */
   acquire(bytes: number): Buffer<ArrayBuffer>
-  /** To be called once for each block acquired, when nobody reads it any more. */
+  /** Call exactly once per acquired block, when it is no longer in use. */
   release(block: Buffer<ArrayBuffer>): void
-  /** Instead of `release`: the caller keeps the block, which counts as acquired no more, and gives it back by `Memory.release`. */
+  /** Alternative to `release`: the block no longer counts as acquired, and its owner returns it via `Memory.release`. */
   detach(block: Buffer<ArrayBuffer>): Memory
-  /** Size of all blocks that are acquired now. */
+  /** Total size of the blocks that are currently acquired. */
   acquiredBytes(): number
 }
 
-/** What a pool keeps for the next to acquire: 64 drafts of 200 kB at once. Unit: bytes. */
+/** Maximum size of a pool's free blocks: 64 concurrent drafts of 200 kB. Unit: bytes. */
 const KEPT_BYTES = 16 * 1024 * 1024
 
-/** The pools of the process. */
+/** All pools of this process. */
 const pools: { keptBytes(): number; drop(): void }[] = []
 
-/** Size of all blocks that are kept. */
+/** Total size of free blocks in all pools. */
 export function keptBlockBytes(): number {
   return pools.reduce((sum, pool) => sum + pool.keptBytes(), 0)
 }
 
-/** Drops all blocks that are kept. */
+/** Frees the free blocks of all pools. */
 export function dropKeptBlocks(): void {
   for (const pool of pools) pool.drop()
 }
 
-/** `release` is harmless a second time; what is not released is garbage. */
+/** A pooled block. `release` is idempotent; a block that is never released is garbage-collected. */
 export interface Memory {
   memory: Buffer<ArrayBuffer>
   release: () => void
 }
 
-/** What `acquireSized` gives: few sizes, so that what one leaves fits the next. The largest holds a small file. Unit: bytes. */
+/** Size classes of `acquireSized`: few, so that blocks are likely to be reused. The largest holds a small file. Unit: bytes. */
 const SIZES = [16, 64, 128, 256, 320].map((kilobytes) => kilobytes * 1024)
 
-/** The size of blocks that hold `bytes`. */
+/** Rounds up to a size class. `bytes` itself if it exceeds all of them. */
 export function blockSizeFor(bytes: number): number {
   return SIZES.find((size) => bytes <= size) ?? bytes
 }
 
-/** At least `bytes` long. */
-export function acquireSized(blocks: Blocks, bytes: number): Memory {
+/** A block of at least `bytes`. */
+export function acquireSized(blocks: BlockPool, bytes: number): Memory {
   const memory = blocks.acquire(blockSizeFor(bytes))
   return { memory, release: once(() => blocks.release(memory)) }
 }
@@ -57,8 +57,8 @@ function once(release: () => void): () => void {
   }
 }
 
-export function createBlocks(): Blocks {
-  /** By their size. */
+export function createBlockPool(): BlockPool {
+  /** Free blocks by size. */
   const kept = new Map<number, Buffer<ArrayBuffer>[]>()
   let keptBytes = 0
   let acquired = 0

@@ -1,41 +1,41 @@
-/** What a draft is in every store, wherever it keeps its bytes. */
+/** The part of `Draft` that all stores share, independent of where the bytes are kept. */
 import { Refusal } from '../../errors.ts'
 import { type ByteSource, lengthOf, type Segment } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
 import { type Draft, type ImageRecord, storedSize } from '../object-store.ts'
 
-/** Where a draft keeps its bytes. */
+/** The bytes of a draft, in memory or in a file. */
 export interface DraftBytes extends ByteSource {
-  /** SHA-256 of what `segments` say, lower-case hex. */
+  /** SHA-256 of the concatenated `segments`, lower-case hex. */
   digest(segments: Segment[]): Promise<string>
-  /** What `segments` say, in pieces; from the start for every call. */
+  /** The concatenated `segments`, in pieces. Each call starts from the beginning. */
   bytes(segments: Segment[]): AsyncIterable<Uint8Array>
-  /** Harmless a second time. */
+  /** Idempotent. */
   discard(): Promise<void>
 }
 
-/** An image that is to be stored: what `segments` say of a draft. */
+/** An image to be stored: the given segments of a draft. */
 export interface NewImage<Bytes = DraftBytes> {
   record: ImageRecord
   draft: Bytes
   segments: Segment[]
 }
 
-/** `to`: what a store does with an image of the draft, which is gone afterwards, whatever comes of it. */
+/** `store`: the store's operations on the draft. Each consumes the draft, even if it fails. */
 export function draftOf<Bytes extends DraftBytes>(
   draft: Bytes,
-  to: {
+  store: {
     commit(image: NewImage<Bytes>, isContended: boolean): Promise<void>
     replace(image: NewImage<Bytes>): Promise<'visible' | 'held' | null>
   },
 ): Draft {
-  let isSpent = false
+  let isConsumed = false
 
-  async function spend<T>(image: NewImage<Bytes>, put: () => Promise<T>): Promise<T> {
-    isSpent = true
+  async function consume<T>(image: NewImage<Bytes>, put: () => Promise<T>): Promise<T> {
+    isConsumed = true
     try {
       if (lengthOf(image.segments) !== storedSize(image.record))
-        throw new Error('the segments are of another size')
+        throw new Error('the segments do not match the size in the record')
       return await put()
     } finally {
       await draft.discard()
@@ -47,19 +47,19 @@ export function draftOf<Bytes extends DraftBytes>(
     read: draft.read,
     digest: draft.digest,
     async commit(record, segments, { isContended } = { isContended: false }) {
-      if (isSpent) throw new Error('the draft is gone')
+      if (isConsumed) throw new Error('the draft was already committed or discarded')
       const image = { record, draft, segments }
-      await spend(image, async () => {
-        if (!ID_PATTERN.test(record.id)) throw new Error('not an id')
-        await to.commit(image, isContended)
+      await consume(image, async () => {
+        if (!ID_PATTERN.test(record.id)) throw new Error('invalid id')
+        await store.commit(image, isContended)
       })
     },
     replace(record, segments) {
       const image = { record, draft, segments }
-      return spend(image, async () => (ID_PATTERN.test(record.id) ? to.replace(image) : null))
+      return consume(image, async () => (ID_PATTERN.test(record.id) ? store.replace(image) : null))
     },
     discard() {
-      isSpent = true
+      isConsumed = true
       return draft.discard()
     },
   }
@@ -68,8 +68,5 @@ export function draftOf<Bytes extends DraftBytes>(
 /** Throws `Refusal('file-too-large')`. */
 export function assertWithin(limitBytes: number, size: number): void {
   if (size <= limitBytes) return
-  throw new Refusal(
-    'file-too-large',
-    `The file is larger than ${limitBytes} bytes, the most this server accepts.`,
-  )
+  throw new Refusal('file-too-large', `The file is larger than this server's limit of ${limitBytes} bytes.`)
 }

@@ -1,6 +1,6 @@
 /**
- * Receives bytes of unknown length in constant memory: what fits into one block stays there, the rest goes to a temporary
- * file. Node only.
+ * Receives uploads of unknown length in constant memory: a draft that fits into one block stays in memory, a larger one goes
+ * to a temporary file. Node only.
  */
 import { createHash, type Hash, hash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
@@ -13,63 +13,63 @@ import {
   type Segment,
   sourceOf,
 } from '../../formats/image.ts'
-import { type Blocks, blockSizeFor, createBlocks, type Memory } from './blocks.ts'
+import { type BlockPool, blockSizeFor, createBlockPool, type Memory } from './blocks.ts'
 import { assertWithin, type DraftBytes } from './draft.ts'
 import { draftPrefix, sweepDrafts } from './sweep.ts'
 
-/** What a draft gathers before it writes, if it is not known to fit into memory. Unit: bytes. */
+/** Write buffer of a draft that is not known to fit into memory. Unit: bytes. */
 const BLOCK_BYTES = 64 * 1024
 
-/** Beyond this much for all drafts together even a small one gets a file. Unit: bytes. */
+/** Memory limit for all drafts together. Above it, even a small draft goes to a file. Unit: bytes. */
 const TOTAL_BYTES = 32 * 1024 * 1024
 
 /**
- * So far from the announced end begins what may be a preview: the image ends in one of the blocks from there on. They stay
- * in memory until it was looked for.
+ * Distance from the announced end within which a preview may start. The blocks of this range stay in memory, where the
+ * preview is looked for.
  */
 const PREVIEW_REACH_BYTES = 3 * BLOCK_BYTES
 
 export type Spool = ReturnType<typeof createSpool>
 
-/** A draft that was received: read, hashed and moved, or discarded. */
+/** A received draft. */
 export interface Spooled extends DraftBytes {
-  /** The temporary file, if there is one. It belongs to the caller: to append to, to flush, to move away. */
+  /** The temporary file, if there is one. The caller may append to it, flush it or move it away. */
   readonly file: SpooledFile | null
   /**
-   * The memory that begins with the draft and has room for `bytes`: it belongs to the caller, who keeps it. `null` if the draft
-   * is in a file, and if its memory is short of them or far larger.
+   * Hands over the block that holds the draft at offset 0, with room for `bytes` in total. `null` if the draft is in a file, or
+   * if its block is too small or far too large.
    */
   detach(bytes: number): Memory | null
-  /** Closes and removes the file. Harmless a second time, after the file was moved away, and after `detach`. */
+  /** Closes and removes the file. Idempotent; harmless after the file was moved away and after `detach`. */
   discard(): Promise<void>
 }
 
 export interface SpooledFile {
   readonly path: string
   readonly handle: FileHandle
-  /** What the spool's digester found. Empty without one. */
+  /** Result of the spool's digester. Empty without one. */
   digests(): Uint8Array
 }
 
-/** Sees what goes to a file, in order. */
+/** Receives the bytes that are written to a file, in order. */
 export interface Digester {
   update(piece: Uint8Array): void
   digests(): Uint8Array
 }
 
-/** Counts for the whole process: two of its spools may share a folder. */
+/** Global to the process, since two of its spools may share a folder. */
 let serial = 0
 
 export interface SpoolOptions {
   digester?: () => Digester
-  /** Room behind a draft of `draftBytes` for what the caller of `detach` appends. Unit: bytes. Default: none. */
+  /** Room to reserve after a draft of `draftBytes` for what the caller of `detach` appends. Unit: bytes. Default: 0. */
   spare?: (draftBytes: number) => number
 }
 
 /** `folder` must exist. */
 export function createSpool(folder: string, options: SpoolOptions = {}) {
-  const blocks = createBlocks()
-  /** A path in the spool's folder that no other process and no other call gets. */
+  const blocks = createBlockPool()
+  /** A unique path in the spool's folder, across processes and calls. */
   const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)
 
   function blockBytes(limitBytes: number): number {
@@ -79,8 +79,8 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
   }
 
   /**
-   * `limitBytes`: the most that is allowed, or less if less is known to come. Past it, it throws
-   * `Refusal('file-too-large')`; what `body` throws is thrown on. Either way nothing is left behind.
+   * `limitBytes`: the maximum allowed size, or the announced size if that is smaller. Throws `Refusal('file-too-large')` when
+   * it is exceeded, and rethrows errors of `body`. On an error nothing is left behind.
    */
   async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Spooled> {
     const running = createHash('sha256')
@@ -89,7 +89,7 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
     const tail = createTail(blocks)
     let hashed = 0
     let file: Pick<SpooledFile, 'path' | 'handle'> | null = null
-    // Copied, not kept: chunks that die young cost the garbage collector nothing.
+    // Chunks are copied rather than retained: short-lived chunks cost the garbage collector nothing.
     let block = blocks.acquire(blockBytes(limitBytes))
     let filled = 0
     let size = 0
@@ -159,12 +159,12 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
   return {
     receive,
     path,
-    /** Removes what dead processes left, or what one of this machine left. */
+    /** Removes the drafts of dead processes, or those of process `pid` on this host. */
     sweep: (pid?: number) => sweepDrafts(folder, pid),
   }
 }
 
-function spooledMemory(block: Buffer<ArrayBuffer>, size: number, blocks: Blocks): Spooled {
+function spooledMemory(block: Buffer<ArrayBuffer>, size: number, blocks: BlockPool): Spooled {
   const bytes = block.subarray(0, size)
   const source = sourceOf(bytes)
   let isDiscarded = false
@@ -174,7 +174,7 @@ function spooledMemory(block: Buffer<ArrayBuffer>, size: number, blocks: Blocks)
     file: null,
     async digest(segments) {
       if (!isWhole(segments, bytes.length)) return digestOf(segments, (rest) => bytesOf(source, rest))
-      // Here: of so few bytes it takes less time than to hand them to another thread.
+      // On the main thread: for so few bytes, hashing is quicker than a thread-pool round trip.
       whole ??= hash('sha256', bytes)
       return whole
     },
@@ -210,13 +210,13 @@ function fileSource(handle: FileHandle, size: number, tail: Tail): ByteSource {
   }
 }
 
-/** The digest of the first `at` bytes of a draft, before more of them came. */
+/** Hash state after the first `at` bytes of a draft. */
 interface Checkpoint {
   at: number
   hash: Hash
 }
 
-/** `checkpoints`, in order: what begins as the draft does is not read again from its beginning. */
+/** `checkpoints`: in ascending order. If the segments start with a prefix of the draft, hashing resumes at the last one. */
 async function digestOf(
   segments: Segment[],
   piecesOf: (segments: Segment[]) => AsyncIterable<Uint8Array>,
@@ -231,11 +231,11 @@ async function digestOf(
   return digest.digest('hex')
 }
 
-/** As `bytesOf`, but that all pieces come in the same block: each is gone when the next is asked for. */
+/** Like `bytesOf`, but all pieces share one block: each is only valid until the next one is requested. */
 async function* piecesOf(
   handle: FileHandle,
   segments: Segment[],
-  { blocks, tail }: { blocks: Blocks; tail: Tail },
+  { blocks, tail }: { blocks: BlockPool; tail: Tail },
 ): AsyncGenerator<Uint8Array> {
   const block = blocks.acquire(BLOCK_BYTES)
   const read = async (at: number, length: number) => {
@@ -254,15 +254,15 @@ async function* piecesOf(
 
 type Tail = ReturnType<typeof createTail>
 
-/** The end of a draft, in memory: a preview is looked for there, and each look into the file is a trip to the disk. */
-function createTail(blocks: Blocks) {
+/** Keeps the end of a draft in memory, since the search for a preview would otherwise read it from disk. */
+function createTail(blocks: BlockPool) {
   const kept: { block: Buffer<ArrayBuffer>; at: number; length: number }[] = []
   return {
-    /** Takes over a block whose first `length` bytes are those of the draft from `at` on. */
+    /** Takes ownership of a block whose first `length` bytes are those of the draft at offset `at`. */
     keep(block: Buffer<ArrayBuffer>, at: number, length: number): void {
       kept.push({ block, at, length })
     },
-    /** A copy of `length` bytes from `offset` on; `null` if not all of them are here. */
+    /** A copy of `length` bytes at `offset`; `null` unless all of them are in memory. */
     read(offset: number, length: number): Buffer | null {
       const end = offset + length
       const parts = kept
@@ -271,7 +271,7 @@ function createTail(blocks: Blocks) {
       const found = parts.reduce((sum, part) => sum + part.length, 0)
       return found < length ? null : Buffer.concat(parts)
     },
-    /** Gives all blocks back. */
+    /** Returns all blocks to the pool. */
     release(): void {
       for (const { block } of kept.splice(0)) blocks.release(block)
     },

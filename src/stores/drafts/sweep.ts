@@ -1,6 +1,6 @@
 /**
- * Drafts that dead processes left. Their names say whose they are: `<host>-<process>-<number>`. Several servers may share
- * a folder, in containers of one machine or on several, and none may touch what another still writes. Node only.
+ * Removes drafts of dead processes. A draft's name identifies its owner: `<host>-<process>-<number>`. Several servers, in
+ * containers or on different machines, may share a folder, and none may touch a draft that another is still writing. Node only.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,17 +8,20 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
-/** Whether a process of another host lives can't be seen. A draft is written without a pause longer than this. */
+/**
+ * Age at which another host's draft counts as abandoned, since that host's processes can't be checked. No writer pauses for
+ * this long.
+ */
 const FOREIGN_MS = 3_600_000
 
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 
-/** What the names of a process's drafts begin with. */
+/** Prefix of the names of a process's drafts. */
 export function draftPrefix(pid: number): string {
   return `${HOST}-${pid}-`
 }
 
-/** Removes the drafts of one process of this host, or else of all that are dead. */
+/** Removes the drafts of process `pid` on this host, or by default those of all dead processes. */
 export async function sweepDrafts(folder: string, pid?: number): Promise<void> {
   const names = await readdir(folder)
   const dead = await Promise.all(
@@ -27,7 +30,7 @@ export async function sweepDrafts(folder: string, pid?: number): Promise<void> {
   await Promise.all(names.map((name, at) => (dead[at] ? rm(join(folder, name), { force: true }) : null)))
 }
 
-/** To be asked before this process writes drafts: what bears its number was left by another before it. */
+/** Only valid before this process writes drafts: until then, drafts with its pid belong to an earlier process. */
 async function isDead(folder: string, name: string): Promise<boolean> {
   const [host, pid] = name.split('-')
   if (host === HOST) return Number(pid) === process.pid || !isRunning(Number(pid))
@@ -39,13 +42,13 @@ function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // Another user's process is none of ours to signal, but lives.
+    // EPERM: another user's process, which is alive.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
   return !isZombie(pid)
 }
 
-/** Killed, but not yet waited for by its parent. */
+/** Dead, but not yet reaped by its parent. */
 function isZombie(pid: number): boolean {
   try {
     return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))

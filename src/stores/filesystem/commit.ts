@@ -1,6 +1,6 @@
 /**
- * From a draft to an image under its id, on the disk: flushed temporary file, rename, flush of the folder. All images are in
- * one folder, so that one flush serves all commits that wait for one. Node only.
+ * Commits drafts durably: write and fsync a temporary file, rename it, fsync the folder. All images share one folder so that
+ * a single folder fsync covers every pending commit. Node only.
  */
 import { closeSync, constants, fstatSync, fsync, open, write } from 'node:fs'
 import { link, rename, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { isCode, unlessAbsent } from '../disk/faults.ts'
-import { acquireSized, type Blocks, createBlocks, type Memory } from '../drafts/blocks.ts'
+import { acquireSized, type BlockPool, createBlockPool, type Memory } from '../drafts/blocks.ts'
 import type { NewImage } from '../drafts/draft.ts'
 import type { Spool, Spooled } from '../drafts/spool.ts'
 import { IdTaken, type ImageRecord, storedSize } from '../object-store.ts'
@@ -21,7 +21,7 @@ import type { ImageReader } from './reader.ts'
 import { draftSuffix } from './removal.ts'
 import { encodeTrailer, maxTrailerBytes } from './trailer.ts'
 
-// By descriptor: a `FileHandle` costs more, and what was flushed is closed without another thread.
+// Raw descriptors: a `FileHandle` costs more, and a flushed file can be closed on the main thread.
 const openFile = promisify(open)
 const writeBytes = promisify(write)
 const flushFile = promisify(fsync)
@@ -30,12 +30,12 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_DSYNC } = constants
 const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL
 
 /**
- * Whether a write to a file opened with `O_DSYNC` is on the disk when it returns (open(2)). A flush after it would be one more
- * trip to the thread pool, a tenth of an upload's processor time. macOS leaves the bytes in the disk's own memory.
+ * Whether a write to a file opened with `O_DSYNC` is durable when it returns (open(2)). This saves a separate fsync, whose
+ * thread-pool round trip costs a tenth of an upload's CPU time. macOS leaves the bytes in the drive's cache.
  */
 const IS_FLUSHED_BY_WRITE = process.platform === 'linux'
 
-/** What file systems without hard links say (link(2)). */
+/** Error codes of file systems without hard links (link(2)). */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 export function createCommitter(parts: {
@@ -47,16 +47,16 @@ export function createCommitter(parts: {
 }) {
   const { folders, spool, flushes, reader, hotSet } = parts
   const { objects, held, retired } = folders
-  /** By id. They do not reject. */
+  /** Commits in flight, by id. These promises never reject. */
   const inFlight = new Map<string, Promise<void>>()
-  const blocks = createBlocks()
+  const blocks = createBlockPool()
 
   async function commit(image: NewImage<Spooled>, isContended: boolean): Promise<void> {
     const { id } = image.record
     const target = join(objects, id)
     const path = spool.path() + (isContended ? draftSuffix(id) : '')
     let written: Written
-    // Beside the write: a round trip to the thread pool of its own would add 40 µs to an upload.
+    // Runs concurrently with the write: a sequential thread-pool round trip would add 40 µs to an upload.
     const isTaken = isContended ? false : isThere(target)
     try {
       written = await writeImage(path, image, blocks)
@@ -77,23 +77,24 @@ export function createCommitter(parts: {
     }
     const { whole, identity } = written
     if (whole === null) return
-    // Its first view needs no disk.
+    // Cached so that the first view needs no disk read.
     const { memory, release } = whole
-    const room = hotSet.reserve(memory.length)
-    if (room === null) return release()
+    const reservation = hotSet.reserve(memory.length)
+    if (reservation === null) return release()
     const body = memory.subarray(0, image.record.size)
-    room.add({ record: image.record, body }, target, identity, release).release?.()
+    reservation.add({ record: image.record, body }, target, identity, release).release?.()
   }
 
   /**
-   * Moves `path`, a draft whose name a retirement recognizes, to `target`, which another process may be about to take or to
-   * retire: a link never replaces a file, as a rename does. Throws `IdTaken` if whoever has the name is on the disk, if the
-   * id is held or retired, and if `path` was taken away because the id is being retired.
+   * Moves a draft to `target`, which another process may be creating or retiring concurrently. Uses link(2) because a rename
+   * would replace an existing file. The name of `path` ends with `draftSuffix`, so that a retirement finds it. Throws
+   * `IdTaken`, once the existing image is durable, if the id is in use, and also if it is held or retired, or if a
+   * retirement removed `path`.
    */
   async function linkExclusive(path: string, target: string): Promise<void> {
     const id = target.slice(objects.length + 1)
-    const areTaken = await Promise.all([retired, held].map((folder) => isThere(join(folder, id))))
-    if (areTaken.includes(true)) throw new IdTaken()
+    const isRetiredOrHeld = await Promise.all([retired, held].map((folder) => isThere(join(folder, id))))
+    if (isRetiredOrHeld.includes(true)) throw new IdTaken()
     try {
       await link(path, target)
     } catch (error) {
@@ -101,26 +102,26 @@ export function createCommitter(parts: {
         await flushes.flush(objects)
         throw new IdTaken()
       }
-      if (!isCode(error, ...NO_LINKS)) takenAway(error)
+      if (!isCode(error, ...NO_LINKS)) retiredFault(error)
       if (await isThere(target)) throw new IdTaken()
-      await rename(path, target).catch(takenAway)
+      await rename(path, target).catch(retiredFault)
       return
     }
-    // What is left of it is cleared away at the next start.
+    // If this fails, the next start removes the leftover.
     await rm(path, { force: true }).catch(() => {})
-    // A hold may have moved an earlier image away since the first check, which freed the name.
+    // A hold may have moved an earlier image away since the first check and so freed the name.
     if (!(await isThere(join(held, id)))) return
     await rm(target, { force: true })
     throw new IdTaken()
   }
 
   return {
-    /** As `Draft.commit`. Throws what the file system says. */
+    /** `Draft.commit`, but throws raw file-system errors. */
     async commit(image: NewImage<Spooled>, isContended: boolean): Promise<void> {
       const { id } = image.record
-      // A rename replaces: the name must be free, and nobody else of this process about to take it. Two processes that
-      // draw the same id of 65 random bits, and write their images at the same moment, are not guarded against; those
-      // that derive it are.
+      // A rename replaces an existing file, so the name must be free and no other commit of this process may be about to
+      // use it. Two processes that draw the same random 65-bit id and commit concurrently are not guarded against; derived
+      // ids, which can collide, are (`isContended`).
       if (inFlight.has(id)) throw new IdTaken()
       const done = commit(image, isContended).finally(() => inFlight.delete(id))
       inFlight.set(
@@ -130,7 +131,7 @@ export function createCommitter(parts: {
       await done
     },
 
-    /** As `Draft.replace`. Throws what the file system says. */
+    /** `Draft.replace`, but throws raw file-system errors. */
     async replace(image: NewImage<Spooled>): Promise<'visible' | 'held' | null> {
       const { id } = image.record
       const isVisible = (await reader.identify(join(objects, id), id)) !== null
@@ -140,7 +141,7 @@ export function createCommitter(parts: {
         const { whole } = await writeImage(path, image, blocks)
         whole?.release()
         if (await isThere(join(retired, id))) throw new IdTaken()
-        await rename(path, join(isVisible ? objects : held, id)).catch(takenAway)
+        await rename(path, join(isVisible ? objects : held, id)).catch(retiredFault)
       } catch (error) {
         await rm(path, { force: true })
         if (error instanceof IdTaken) return null
@@ -148,33 +149,34 @@ export function createCommitter(parts: {
       }
       hotSet.evict(id)
       const isHeld = !isVisible || (await isThere(join(held, id)))
-      // A hold came after the first check. A release that comes here leaves two copies, which the repair's last step removes.
+      // A hold happened after the first check. A release at this point leaves two copies; the repair's last step removes one.
       if (isVisible && isHeld) await rename(join(objects, id), join(held, id)).catch(unlessAbsent(undefined))
       await Promise.all([flushes.flush(objects), isHeld && flushes.flush(held)])
       return isHeld ? 'held' : 'visible'
     },
 
-    /** Resolves when no commit of this process is about to give the id a file, or to take it away again. */
+    /** Resolves once no commit of this process is in flight for `id`. */
     settled: async (id: string) => inFlight.get(id),
   }
 }
 
-function takenAway(error: unknown): never {
+/** A missing draft was removed by a retirement of its id. */
+function retiredFault(error: unknown): never {
   throw isCode(error, 'ENOENT') ? new IdTaken() : error
 }
 
 interface Written {
-  /** Memory that begins with the image, if it is small. To be released; after an error it is garbage. */
+  /** A small image in memory, starting at offset 0. The caller releases it; after an error it is left to the garbage collector. */
   whole: Memory | null
-  /** As of `identityOf`. */
+  /** See `identityOf`. */
   identity: string
 }
 
-/** Writes bytes, digests and record to `path`, and flushes them. A draft's file that is the image already moves there. */
+/** Writes and flushes bytes, digests and record to `path`. If the draft's file already is the image, it is moved instead. */
 async function writeImage(
   path: string,
   { draft, record, segments }: NewImage<Spooled>,
-  blocks: Blocks,
+  blocks: BlockPool,
 ): Promise<Written> {
   const { file } = draft
   if (file !== null && isWhole(segments, draft.size)) {
@@ -196,8 +198,8 @@ async function writeImage(
   }
 }
 
-/** Memory that begins with a small image and has room for its trailer: the draft's own, where that is the image already. */
-async function wholeImage(draft: Spooled, segments: Segment[], blocks: Blocks): Promise<Memory> {
+/** Memory that starts with a small image and has room for its trailer: the draft's own if that already is the image. */
+async function wholeImage(draft: Spooled, segments: Segment[], blocks: BlockPool): Promise<Memory> {
   const size = lengthOf(segments)
   const bytes = size + maxTrailerBytes(size)
   const own = isWhole(segments, draft.size) ? draft.detach(bytes) : null
@@ -211,7 +213,7 @@ async function wholeImage(draft: Spooled, segments: Segment[], blocks: Blocks): 
   return copy
 }
 
-/** The file of the image that `memory` begins with: one write. */
+/** The complete file of the image that `memory` starts with, so that a single write suffices. */
 function withTrailer(memory: Buffer<ArrayBuffer>, record: ImageRecord): Buffer {
   const size = storedSize(record)
   const trailer = encodeTrailer({ record, digests: blockDigestsOf(memory.subarray(0, size)) })

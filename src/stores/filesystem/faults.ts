@@ -1,12 +1,12 @@
-/** What the file system's errors mean to a store. Node only. */
+/** Maps file-system errors to store errors. Node only. */
 import { stat } from 'node:fs'
 import { isCode, isFull } from '../disk/faults.ts'
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
 
-// An error with the stack of all that waits for it costs an upload more than the look does. Node 24 makes one still.
+// An error with its async stack trace costs an upload more than the `stat` itself. Node 24 still creates one.
 const ABSENCE_IS_NO_ERROR = { throwIfNoEntry: false }
 
-/** Beside the event loop: the folder may be locked by a rename or a flush. */
+/** Whether a file exists. Asynchronous because a rename or a flush may have locked the folder. */
 export function isThere(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     stat(path, ABSENCE_IS_NO_ERROR, (error, stats) => {
@@ -15,7 +15,7 @@ export function isThere(path: string): Promise<boolean> {
   })
 }
 
-/** Tells a full disk and a disk that can't be used from everything else. */
+/** Throws `StoreFull` for a full disk, `StoreUnavailable` for an unusable one, and anything else unchanged. */
 export function storeFault(error: unknown): never {
   if (isFull(error) || isCode(error, 'EFBIG')) throw new StoreFull({ cause: error })
   if (isCode(error, 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOENT', 'ENODEV', 'ESTALE')) {

@@ -1,4 +1,4 @@
-/** Files in a folder: temporary file, fsync, rename, fsync of the folder. Node only. */
+/** `Files` in a folder: temporary file, fsync, rename, fsync of the folder. Node only. */
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isCode, unlessAbsent } from '../disk/faults.ts'
@@ -7,7 +7,7 @@ import type { Files } from '../files.ts'
 
 const OWNER_ONLY = 0o700
 
-/** What a process leaves that dies in the middle of a write. The next write of that name replaces it. */
+/** Suffix of a temporary file. A process that dies during a write leaves one; the next write to that name replaces it. */
 const UNFINISHED = '.part'
 
 export function openFolderFiles(folder: string): Files {
@@ -26,7 +26,7 @@ export function openFolderFiles(folder: string): Files {
     async write(name, bytes) {
       const path = join(folder, name)
       {
-        // Addresses can be tested against the buckets of a ledger.
+        // Private: IP addresses could be tested against the buckets of a ledger.
         await using handle = await open(path + UNFINISHED, 'w', 0o600)
         await handle.writeFile(bytes)
         await handle.sync()

@@ -1,11 +1,11 @@
-/** Makes names in folders durable, once for all who wait together. Node only. */
+/** Group commit for folders: one fsync makes the names of all concurrent callers durable. Node only. */
 import { type FileHandle, open } from 'node:fs/promises'
 
 export type FolderFlush = ReturnType<typeof createFolderFlush>
 
 /**
- * One flush of a folder at a time. A call that comes while one runs can't know whether that one saw its name, so it
- * waits for the next, together with all others that came meanwhile. Folders stay open between flushes.
+ * Runs one flush per folder at a time. A call that arrives during a flush can't know whether that flush covers its name, so
+ * it joins the next one, which all later callers share. Folders stay open between flushes.
  */
 export function createFolderFlush() {
   const handles = new Map<string, Promise<FileHandle>>()
@@ -27,7 +27,7 @@ export function createFolderFlush() {
     try {
       await handle.sync()
     } catch (error) {
-      // A folder whose flush failed is opened anew: the old handle may have lost the error.
+      // Reopened after a failed flush: the kernel may report the error only once per handle.
       handles.delete(folder)
       await handle.close().catch(() => {})
       throw error
@@ -42,7 +42,7 @@ export function createFolderFlush() {
     return flushing
   }
 
-  /** Resolves when every name that `folder` held at the call is on disk. */
+  /** Resolves once every name that was in `folder` at the time of the call is durable. */
   function flush(folder: string): Promise<void> {
     const current = running.get(folder)
     if (current === undefined) return start(folder)

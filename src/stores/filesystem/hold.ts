@@ -1,6 +1,6 @@
 /**
- * Images out of sight: a rename into another folder and back. A rename is atomic, so an image is in one of them at every
- * moment. Node only.
+ * Holds and releases images by renaming them into another folder and back. A rename is atomic, so an image is always in
+ * exactly one of the two. Node only.
  */
 import { rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,12 +17,12 @@ export function holdImages(parts: {
   folders: Folders
   flushes: FolderFlush
   retire: (id: string, removal: Removal) => Promise<void>
-  /** Takes it out of memory. */
+  /** Evicts the image from the hot set. */
   forget: (id: string) => void
 }): HeldImages {
   const { folders, flushes, retire, forget } = parts
   const { objects, held } = folders
-  // Nothing held is ever in the memory that public answers come from.
+  // No hot set: a held image must never be in the memory that public responses are served from.
   const reader = createImageReader(null)
 
   async function imageIn(folder: string, id: string): Promise<string | null> {
@@ -33,7 +33,7 @@ export function holdImages(parts: {
     await Promise.all([flushes.flush(held), flushes.flush(objects)]).catch(storeFault)
   }
 
-  /** `false` if somebody else was faster. */
+  /** `false` if another caller moved or removed the file first. */
   async function unlessGone(change: Promise<void>): Promise<boolean> {
     try {
       await change
@@ -49,7 +49,7 @@ export function holdImages(parts: {
       if (!isVisible && (await imageIn(held, id)) === null) return false
       const moved = isVisible && (await unlessGone(rename(join(objects, id), join(held, id))))
       forget(id)
-      // Also what a process did that died before it could.
+      // Unconditionally: a process may have died between its rename and its flush.
       await flushBoth()
       return moved
     },
@@ -58,7 +58,7 @@ export function holdImages(parts: {
       const heldImage = await imageIn(held, id)
       const visible = await imageIn(objects, id)
       if (heldImage === null && visible === null) return false
-      // The same file was released between the two.
+      // Equal identities mean that the file was released between the two checks.
       if (heldImage !== null && visible !== null && heldImage !== visible) throw new IdTaken()
       const moved = heldImage !== null && (await unlessGone(rename(join(held, id), join(objects, id))))
       await flushBoth()

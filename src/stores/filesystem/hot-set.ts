@@ -1,24 +1,24 @@
 /**
- * Whole images in memory, under a byte budget. Bytes that an answer is still sending count until it is done, and those
- * that slow readers hold are at most half of the budget: the rest goes on serving everybody else.
+ * In-memory cache of whole images with a byte budget. Bytes that a response is still sending stay counted until it is done.
+ * Responses may pin at most half of the budget, so that slow readers can't starve everybody else.
  *
- * Evicted first is what came first and was not asked for since the hand last passed it (the clock algorithm): a hit costs a
- * mark, not a new position in a list. Node only.
+ * Eviction uses the clock algorithm: the oldest image that was not requested since the hand last passed it goes first. A
+ * hit only sets a flag instead of moving a list entry. Node only.
  */
 import { type Stats, statSync } from 'node:fs'
 import { oncePerTick } from '../../async.ts'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import type { ImageRecord, StoredImage } from '../object-store.ts'
 
-/** What an answer may send at once. */
+/** An image that a response can send in one go. */
 export type ImageInMemory = StoredImage & { body: Uint8Array }
 
 export type HotSet = ReturnType<typeof createHotSet>
 
 export interface Reservation {
   /**
-   * Takes the image in, and acquires it. `identity`: of the file at `path` that it was read from. `reuse`: called once when
-   * nobody reads the memory of its body any more.
+   * Adds the image and acquires it. `identity`: that of the file at `path` which the image was read from. `reuse`: called once
+   * the body's memory is no longer in use.
    */
   add(
     image: { record: ImageRecord; body: Uint8Array },
@@ -26,38 +26,38 @@ export interface Reservation {
     identity: string,
     reuse?: () => void,
   ): ImageInMemory
-  /** Gives the bytes back. Harmless after `add`. */
+  /** Returns the reserved bytes. No effect after `add`. */
   cancel(): void
 }
 
 interface HotImage {
-  /** As it is handed out to whoever need not hold it. */
+  /** The unpinned form, without `release`. */
   readonly stored: ImageInMemory
   /**
-   * Existence check: whether the file that it was read from still has its name, so that a removal by any process is seen at
-   * once. All requests of one iteration of the event loop were sent before it began, and so before the check.
+   * Whether the file that the image was read from still has its name, so that a removal by any process takes effect
+   * immediately. Checked once per event-loop iteration: its requests were all sent before the iteration, hence before the check.
    */
   readonly isInPlace: () => boolean
   readonly reservedBytes: number
   readonly reuse: (() => void) | undefined
-  /** Asked for since the hand passed it. */
+  /** Requested since the hand last passed it. */
   isUsed: boolean
-  /** Answers that are sending it. */
+  /** Number of responses that are sending it. */
   pins: number
-  /** Out of the set: its bytes are given back with the last pin. */
+  /** No longer in the set. Its bytes are freed with the last pin. */
   isEvicted: boolean
 }
 
-/** Beside its bytes an entry costs about this much. */
+/** Approximate overhead of an entry, in addition to its bytes. */
 const ENTRY_BYTES = 1024
 
 /**
- * With this view an image is taken in. Most are viewed less often, would push out others, and memory for one costs several
- * times what it costs to send its file (docs/decisions/009).
+ * Views after which an image is admitted. Most images are viewed less often and would only push out others, and caching one
+ * costs several times as much as sending its file (docs/decisions/009).
  */
 const VIEWS_TO_ADMIT = 4
 
-/** Images whose views are counted: so many at least, and at most twice as many. */
+/** Number of images whose views are counted: at least this many, at most twice as many. */
 const COUNTED = 4096
 
 export function createHotSet(budgetBytes: number) {
@@ -69,15 +69,15 @@ export function createHotSet(budgetBytes: number) {
   function drop(image: HotImage): void {
     images.delete(image.stored.record.id)
     image.isEvicted = true
-    if (image.pins === 0) giveBack(image)
+    if (image.pins === 0) free(image)
   }
 
-  function giveBack({ reservedBytes, reuse }: HotImage): void {
+  function free({ reservedBytes, reuse }: HotImage): void {
     used -= reservedBytes + ENTRY_BYTES
     reuse?.()
   }
 
-  /** Whether an answer may begin to hold so many bytes. */
+  /** Whether pinning this many more bytes stays within the limit. */
   function mayPin(bytes: number): boolean {
     return pinned + bytes <= budgetBytes / 2
   }
@@ -90,21 +90,21 @@ export function createHotSet(budgetBytes: number) {
       isPinned = false
       if (--image.pins > 0) return
       pinned -= image.reservedBytes
-      if (image.isEvicted) giveBack(image)
+      if (image.isEvicted) free(image)
     }
   }
 
   function acquire(image: HotImage): ImageInMemory | null {
     const { stored, reservedBytes, reuse, pins } = image
-    // Not pinned: of a stream, too, a connection may hold a piece.
+    // Not pinned: this is no more memory than the piece of a stream that a connection may hold anyway.
     if (reservedBytes <= PIECE_BYTES && reuse === undefined) return stored
     if (pins === 0 && !mayPin(reservedBytes)) return null
     return { ...stored, release: pin(image) }
   }
 
-  /** Evicts until there is room. `false` if there can't be. */
+  /** Evicts until `bytes` fit. `false` if pins prevent that. */
   function makeRoom(bytes: number): boolean {
-    // What goes to the end comes by again, without its mark.
+    // An image moved to the end is visited again by this loop, with its flag cleared.
     for (const [id, image] of images) {
       if (used + bytes <= budgetBytes) break
       if (image.pins > 0) continue
@@ -119,8 +119,8 @@ export function createHotSet(budgetBytes: number) {
 
   return {
     /**
-     * For an answer, which calls `release`. `null` if it is not here, if its file has lost its name, and if slow readers
-     * hold all that they may.
+     * An image for a response, which calls `release`. `null` if it is not cached, if its file was moved or removed, or if
+     * slow readers have used up the pin limit.
      */
     acquire(id: string): ImageInMemory | null {
       const image = images.get(id)
@@ -133,10 +133,10 @@ export function createHotSet(budgetBytes: number) {
       return acquire(image)
     },
     ...createViewCounter(),
-    /** Sets bytes aside for an image that is about to be read. `null`: no room, read it as a stream. */
+    /** Reserves bytes for an image that is about to be read. `null` if there is no room: stream the image instead. */
     reserve(bytes: number): Reservation | null {
       const wanted = bytes + ENTRY_BYTES
-      // One image must not push out all others.
+      // A single image must not push out all others.
       if (wanted > budgetBytes / 4 || (bytes > PIECE_BYTES && !mayPin(bytes))) return null
       if (!makeRoom(wanted)) return null
       used += wanted
@@ -165,18 +165,18 @@ export function createHotSet(budgetBytes: number) {
   }
 }
 
-/** Forgets what was viewed longest ago, by halves. */
+/** Counts views in two generations: when the recent one is full, it replaces the earlier one. */
 function createViewCounter() {
   let recent = new Map<string, number>()
   let earlier = recent
   return {
-    /** Whether it was viewed from its file lately. */
+    /** Whether the image was recently read from its file. */
     wasViewed: (id: string) => recent.has(id) || earlier.has(id),
-    /** Counts a view from the file. `true`: with this one the image is to be taken in. */
+    /** Counts a view served from the file. `true` if the image should now be admitted. */
     countView(id: string): boolean {
       const views = 1 + (recent.get(id) ?? earlier.get(id) ?? 0)
       if (views >= VIEWS_TO_ADMIT) {
-        // If it is pushed out it has to be viewed as often again.
+        // Reset, so that an evicted image has to earn admission again.
         recent.delete(id)
         earlier.delete(id)
         return true
@@ -196,7 +196,7 @@ function identityAt(path: string): string | null {
   return stats === undefined ? null : identityOf(stats)
 }
 
-/** Tells a file from any that has its name later: an inode may be used again, but not with the time of the last write. */
+/** Distinguishes a file from any later file of the same name: inode numbers are reused, but not with the same mtime. */
 export function identityOf({ ino, mtimeMs }: Pick<Stats, 'ino' | 'mtimeMs'>): string {
   return `${ino} ${mtimeMs}`
 }

@@ -1,19 +1,19 @@
 /**
- * How a folder of images is laid out, and which folder it is. Node only.
+ * On-disk layout of an image folder, its version and its identity. Node only.
  *
  *     <folder>/layout                           {"layout":4,"folder":"<random>"}
- *     <folder>/objects/<id>                     one file an image: its bytes, their digests and its record
- *     <folder>/held/<id>                        out of sight: `hold.ts`
- *     <folder>/removing/<id>                    being removed: `removal.ts`
- *     <folder>/retired/<id>                     empty: never given again: `removal.ts`
+ *     <folder>/objects/<id>                     one file per image: its bytes, block digests and record
+ *     <folder>/held/<id>                        hidden images: `hold.ts`
+ *     <folder>/removing/<id>                    removals in progress: `removal.ts`
+ *     <folder>/retired/<id>                     empty file: an id that is never reused: `removal.ts`
  *     <folder>/incoming/<host>-<process>-<n>    drafts
  *
- * Layouts:
+ * Layout versions:
  *
- *     1   objects/<first character of the id>/<id>, and no file `layout`
+ *     1   objects/<first character of the id>/<id>, no `layout` file
  *     2   objects/<id>
- *     3   the same, and new images have digests of their blocks: `trailer.ts`
- *     4   the same, and an image may have a preview behind it
+ *     3   as 2; new images have block digests: `trailer.ts`
+ *     4   as 3; an image may be followed by a preview
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
@@ -27,10 +27,10 @@ const LAYOUT = 4
 
 const SUB_FOLDER = /^[0-9A-Za-z]$/
 
-/** A listing of the folders has every id. */
+/** Private, since a directory listing reveals every id. */
 const OWNER_ONLY = 0o700
 
-/** Paths of the folders below a store's own. */
+/** Paths of the store's subfolders. */
 export interface Folders {
   objects: string
   held: string
@@ -41,11 +41,11 @@ export interface Folders {
 
 export interface Layout {
   layout: number
-  /** Random: two folders never have the same, a copy of one has. */
+  /** Random identity of the folder. A copy of the folder shares it. */
   folder: string
 }
 
-/** Makes the folders if they are missing, and brings their names to the disk. */
+/** Creates missing folders and makes their names durable. */
 export async function makeFolders(folder: string): Promise<Folders> {
   const below = (name: string) => join(folder, name)
   const folders = {
@@ -56,23 +56,23 @@ export async function makeFolders(folder: string): Promise<Folders> {
     incoming: below('incoming'),
   }
   for (const each of [folder, ...Object.values(folders)]) await makePrivate(each)
-  // Every time: the process that made them may have died before it flushed.
+  // Unconditionally: the process that created the folders may have died before it flushed.
   for (const each of [folder, join(folder, '..')]) await flushFolder(each)
   return folders
 }
 
-/** Makes a folder, or one that is there, its owner's alone. */
+/** Creates a folder that only its owner can access, or restricts an existing one. */
 export async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: OWNER_ONLY })
   try {
     await chmod(folder, OWNER_ONLY)
   } catch (error) {
-    // Somebody else's folder that we may write to: a volume, whose rights are its owner's business.
+    // A folder with another owner, such as a mounted volume: its permissions are its owner's business.
     if (!isCode(error, 'EPERM', 'EROFS', 'ENOTSUP')) throw error
   }
 }
 
-/** Brings the folder to the newest layout. May be killed at any time and begun again; several may do it at once. */
+/** Migrates the folder to the newest layout. Safe to interrupt and to run concurrently. */
 export async function openLayout(folder: string): Promise<Layout> {
   const objects = join(folder, 'objects')
   const known = await readLayout(folder)
@@ -82,11 +82,11 @@ export async function openLayout(folder: string): Promise<Layout> {
     )
   }
   if (known?.layout === LAYOUT) return known
-  if (known === null) await leaveSubFolders(objects)
+  if (known === null) await flattenSubFolders(objects)
   return writeLayout(folder, known)
 }
 
-/** `null` if it has none: it is new, or older than this file. */
+/** `null` if there is no `layout` file: the folder is new, or of layout 1. */
 export async function readLayout(folder: string): Promise<Layout | null> {
   const path = join(folder, 'layout')
   const text = await readFile(path, 'utf8').catch(unlessAbsent(null))
@@ -95,13 +95,13 @@ export async function readLayout(folder: string): Promise<Layout | null> {
     const { layout, folder } = JSON.parse(text) as Partial<Layout>
     if (Number.isSafeInteger(layout) && typeof folder === 'string') return { layout: layout!, folder }
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Error(`${path} cannot be read: it does not name a layout`)
 }
 
-/** Layout 1. A rename at a time, so that an image is in one place at every moment. */
-async function leaveSubFolders(objects: string): Promise<void> {
+/** Migrates layout 1. Moves one image per rename, so that each image always has exactly one path. */
+async function flattenSubFolders(objects: string): Promise<void> {
   const entries = await readdir(objects, { withFileTypes: true }).catch(unlessAbsent([]))
   for (const entry of entries) {
     if (!entry.isDirectory() || !SUB_FOLDER.test(entry.name)) continue
@@ -110,7 +110,7 @@ async function leaveSubFolders(objects: string): Promise<void> {
       if (ID_PATTERN.test(name)) await moveTo(join(objects, name), join(subFolder, name))
     }
     await flushFolder(objects)
-    // What is no image's stays where it is, for `verify` to find.
+    // Files that are not images stay, for `verify` to report.
     await rmdir(subFolder).catch((error) => {
       if (!isCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error
     })
@@ -119,14 +119,14 @@ async function leaveSubFolders(objects: string): Promise<void> {
 
 async function moveTo(target: string, path: string): Promise<void> {
   if (await isThere(target)) {
-    // Another process may be doing the same.
+    // If `path` is gone, another process has just moved it.
     if (await isThere(path)) throw new Error(`${path} and ${target} hold the same image: keep one of them`)
     return
   }
   await rename(path, target).catch(unlessAbsent(undefined))
 }
 
-/** `older`: what it replaces. */
+/** `older`: the layout to replace. */
 async function writeLayout(folder: string, older: Layout | null): Promise<Layout> {
   const path = join(folder, 'layout')
   const temporary = join(folder, 'incoming', `layout-${randomUUID()}`)
@@ -138,7 +138,7 @@ async function writeLayout(folder: string, older: Layout | null): Promise<Layout
     await handle.sync()
   }
   if (older === null) {
-    // If several write it at once, the first one's holds.
+    // Among concurrent writers the first one wins.
     await link(temporary, path).catch((error) => {
       if (!isCode(error, 'EEXIST')) throw error
     })

@@ -1,13 +1,13 @@
-/** The ids in a folder of images, in order or merely counted. Node only. */
+/** Lists the ids in an image folder in order, or counts them. Node only. */
 import { opendirSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { ID_PATTERN } from '../../protocol.ts'
 
-/** Ids that are held in memory at once, about: each so many cost one more reading of the folder. */
+/** Ids per page. Bounds memory, to about twice this many; each page costs another scan of the folder. */
 const LIST_PAGE = 100_000
 
-/** Entries that a count reads at once. */
-const COUNTED_AT_ONCE = 4096
+/** Directory entries that a count reads per batch. */
+const COUNT_BATCH = 4096
 
 /** Every id after `after`, in ascending order of code units. */
 export async function* idsAfter(folder: string, after: string): AsyncGenerator<string> {
@@ -35,15 +35,15 @@ function byCodeUnits(a: string, b: string): number {
 }
 
 /**
- * How many images a folder has, in one reading of it. Blocks the thread: for a command, which does nothing else.
- * `onProgress`: told now and then how many were counted.
+ * Counts the images of a folder in one scan. Synchronous: for a command, which has nothing else to do. `onProgress`: called
+ * every few thousand images with the count so far.
  */
 export function countImages(folder: string, onProgress: (count: number) => void): number {
-  const directory = opendirSync(folder, { bufferSize: COUNTED_AT_ONCE })
+  const directory = opendirSync(folder, { bufferSize: COUNT_BATCH })
   let count = 0
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-      if (ID_PATTERN.test(entry.name) && ++count % COUNTED_AT_ONCE === 0) onProgress(count)
+      if (ID_PATTERN.test(entry.name) && ++count % COUNT_BATCH === 0) onProgress(count)
     }
     return count
   } finally {

@@ -1,13 +1,13 @@
 /**
- * Reads images from their files: opens one, checks the blocks that are wanted, and gives out no byte whose block changed.
- * A stream is the same read in a loop. Node only.
+ * Reads images from their files. Verifies each requested block against its digest before handing out any byte of it. A
+ * stream repeats the same read in a loop. Node only.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, open, openSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
 import { isCode } from '../disk/faults.ts'
-import { acquireSized, createBlocks } from '../drafts/blocks.ts'
+import { acquireSized, createBlockPool } from '../drafts/blocks.ts'
 import {
   type ContentRange,
   DamagedObject,
@@ -25,11 +25,11 @@ import { storeFault } from './faults.ts'
 import { type HotSet, identityOf } from './hot-set.ts'
 import { decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 
-// By descriptor: a `FileHandle` costs a read of a small image twice as much.
+// Raw descriptors: with a `FileHandle`, reading a small image costs twice as much.
 const openPath = promisify(open)
 const readInto = promisify(read)
 
-/** A file up to this size is read whole at once, a larger one in pieces. */
+/** A file up to this size is read in one go, a larger one in pieces. */
 const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
 
 const NOTHING = new Uint8Array()
@@ -40,23 +40,23 @@ export interface OpenFile {
   readonly descriptor: number
   /** Unit: bytes. */
   readonly size: number
-  /** As of `identityOf`. */
+  /** See `identityOf`. */
   readonly identity: string
 }
 
-/** An image whose blocks can be checked. */
+/** An open image with the digests to verify its blocks. */
 interface OpenImage {
   readonly file: OpenFile
   readonly record: ImageRecord
   readonly digests: Buffer
-  /** The file, if it is small and was read whole. */
+  /** The complete file if it is small, else `null`. */
   readonly whole: Buffer | null
 }
 
-/** `hotSet`: takes in images that are read whole and often. */
+/** `hotSet`: caches images that are often read whole. */
 export function createImageReader(hotSet: HotSet | null) {
-  // Memory that reads share: fresh pages from the system cost a read more than its bytes do.
-  const blocks = createBlocks()
+  // Pooled memory: fresh pages from the kernel cost more than the read itself.
+  const blocks = createBlockPool()
   let streams = 0
 
   async function openImage(
@@ -65,62 +65,63 @@ export function createImageReader(hotSet: HotSet | null) {
     keepOpen: () => void,
   ): Promise<StoredImage | null> {
     const isSmall = file.size <= SMALL_FILE_BYTES
-    const room = selection === 'all' && hotSet?.countView(id) ? hotSet.reserve(file.size) : null
-    const shared = isSmall && room === null ? acquireSized(blocks, file.size) : null
+    const reservation = selection === 'all' && hotSet?.countView(id) ? hotSet.reserve(file.size) : null
+    const pooled = isSmall && reservation === null ? acquireSized(blocks, file.size) : null
     try {
-      const end = await readEnd(file, isSmall ? file.size : tailLength(file.size), shared?.memory)
+      const end = await readEnd(file, isSmall ? file.size : tailLength(file.size), pooled?.memory)
       const trailer = trailerIn(end, file, id)
       if (trailer === null) return null
       const { record } = trailer
-      const asked = typeof selection === 'function' ? selection(record) : selection
-      const wanted = spanOf(record, asked)
-      if (wanted === null) return { record, body: NOTHING }
-      const range = typeof asked === 'object' ? wanted : undefined
+      const wanted = typeof selection === 'function' ? selection(record) : selection
+      const span = spanOf(record, wanted)
+      if (span === null) return { record, body: NOTHING }
+      const range = typeof wanted === 'object' ? span : undefined
       const digests = trailer.digests ?? (await hashImage(file, record, signal))
       const image = { file, record, digests, whole: isSmall ? end : null }
-      if (room !== null) return room.add({ record, body: await readAll(image, signal) }, path, file.identity)
-      if (wanted.last - wanted.first < PIECE_BYTES) {
-        const { memory, release } = shared ?? acquireSized(blocks, PIECE_BYTES + BLOCK_BYTES)
-        return { record, range, body: await readBlocks(image, wanted, memory), release }
+      if (reservation !== null)
+        return reservation.add({ record, body: await readAll(image, signal) }, path, file.identity)
+      if (span.last - span.first < PIECE_BYTES) {
+        const { memory, release } = pooled ?? acquireSized(blocks, PIECE_BYTES + BLOCK_BYTES)
+        return { record, range, body: await readBlocks(image, span, memory), release }
       }
       keepOpen()
-      return { record, range, ...streamOf(image, wanted) }
+      return { record, range, ...streamOf(image, span) }
     } finally {
-      room?.cancel()
+      reservation?.cancel()
     }
   }
 
   /**
-   * Reads one piece ahead: the next is there when the client has taken the last. Closes the file with its end, with an
-   * error and when it is cancelled, but not under a read that is under way.
+   * A stream with one piece of read-ahead. Closes the file at the end, on an error and on cancellation, but never while a
+   * read is in flight.
    */
-  function streamOf(image: OpenImage, wanted: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
+  function streamOf(image: OpenImage, span: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
     const pieceBytes = pieceBytesFor(++streams)
-    // A reader that never says what it has read leaves garbage.
-    const read = new WeakMap<ArrayBufferLike, () => void>()
-    let at = wanted.first
+    // By buffer. If the consumer never calls `reuse`, the pieces are garbage-collected.
+    const releases = new WeakMap<ArrayBufferLike, () => void>()
+    let at = span.first
     let ahead: Promise<Uint8Array> | undefined
     let isClosed = false
 
     async function readPiece(): Promise<Uint8Array> {
       const { memory, release } = acquireSized(blocks, pieceBytes)
       const first = at
-      at = Math.min(wanted.last + 1, at - (at % BLOCK_BYTES) + pieceBytes)
+      at = Math.min(span.last + 1, at - (at % BLOCK_BYTES) + pieceBytes)
       const piece = await readBlocks(image, { first, last: at - 1 }, memory)
-      read.set(piece.buffer, release)
-      if (at > wanted.last) close()
+      releases.set(piece.buffer, release)
+      if (at > span.last) close()
       return piece
     }
 
     function readAhead(): void {
-      ahead = at <= wanted.last ? readPiece() : undefined
-      // Thrown where it is awaited, and of no interest once nobody waits for it.
+      ahead = at <= span.last ? readPiece() : undefined
+      // Handled where it is awaited. Without a consumer, a failure is irrelevant.
       ahead?.catch(() => {})
     }
 
     function reuse({ buffer }: Uint8Array): void {
-      read.get(buffer)?.()
-      read.delete(buffer)
+      releases.get(buffer)?.()
+      releases.delete(buffer)
     }
 
     function close(): void {
@@ -149,7 +150,7 @@ export function createImageReader(hotSet: HotSet | null) {
           close()
         },
       },
-      // The piece read ahead is kept here: in the stream's queue nobody could give it back.
+      // The piece that was read ahead stays out of the stream's queue, where it could not be released on cancellation.
       { highWaterMark: 0 },
     )
     return { body, reuse }
@@ -164,8 +165,8 @@ export function createImageReader(hotSet: HotSet | null) {
   return {
     head,
     /**
-     * Which file an image is, sound or damaged, as of `identityOf`. `null` if there is none. On a file system that ignores
-     * case the image of another id may answer to the name: it is none.
+     * Identity of an image's file (see `identityOf`), even if it is damaged. `null` if there is none. On a case-insensitive
+     * file system another id's file may match the name; this counts as none.
      */
     identify: (path: string, id: string) =>
       withFile(path, id, async (file) => {
@@ -176,7 +177,7 @@ export function createImageReader(hotSet: HotSet | null) {
           throw error
         }
       }),
-    /** As `ObjectStore.open`. */
+    /** Implements `ObjectStore.open`. */
     open: (path: string, id: string, selection: Selection = 'all', signal?: Signal) =>
       withFile(
         path,
@@ -188,8 +189,9 @@ export function createImageReader(hotSet: HotSet | null) {
 }
 
 /**
- * Opens the file at `path` for `use`. `isKnown`: it was open lately, so the kernel has its inode in memory, and a trip to another
- * thread costs more than to open it here. `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`.
+ * Opens the file at `path` for `use`. `isKnown`: the file was open recently, so the kernel has its inode cached and opening it
+ * synchronously is cheaper than a thread-pool round trip. `null` if there is no file. Throws `DamagedObject`,
+ * `StoreUnavailable`.
  */
 export async function withFile<T>(
   path: string,
@@ -200,7 +202,7 @@ export async function withFile<T>(
   let descriptor: number | undefined
   try {
     descriptor = isKnown ? openSync(path, 'r') : await openPath(path, 'r')
-    // The kernel answers this for an open file without the disk.
+    // For an open file the kernel answers without disk access.
     const stats = fstatSync(descriptor)
     return await use({ descriptor, size: stats.size, identity: identityOf(stats) }, () => {
       descriptor = undefined
@@ -209,12 +211,12 @@ export async function withFile<T>(
     if (isCode(error, 'ENOENT')) return null
     return storeFault(damageOf(error, id))
   } finally {
-    // At once: what was only read has nothing to write back, and a trip to another thread costs ten times as much.
+    // Synchronous: a file that was only read has nothing to write back, and a thread-pool round trip costs ten times as much.
     if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
-/** `null` if the file belongs to another id: some file systems ignore case. Throws `DamagedObject`. */
+/** `null` if the file belongs to another id, as on a case-insensitive file system. Throws `DamagedObject`. */
 export async function readTrailer(file: OpenFile, id: string): Promise<Trailer | null> {
   return trailerIn(await readEnd(file, tailLength(file.size)), file, id)
 }
@@ -226,8 +228,8 @@ function trailerIn(end: Buffer, { size }: OpenFile, id: string): Trailer | null 
 }
 
 /**
- * Reads all of an image and its preview and compares them with the SHA-256 of the record. The digests of their blocks.
- * Throws `DamagedObject`, and an `AbortError` once nobody waits any more.
+ * Verifies a whole image and its preview against the SHA-256 digests in the record. Returns their block digests. Throws
+ * `DamagedObject`, or an `AbortError` when `signal` is aborted.
  */
 export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Signal): Promise<Buffer> {
   const bytes = storedSize(record)
@@ -244,13 +246,13 @@ export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Si
   return digester.digests()
 }
 
-/** Compares stored bytes, which come in order, with the digests of their record. */
+/** Incrementally compares stored bytes with the digests of their record. Pieces must come in order. */
 export function compareDigests(record: ImageRecord) {
   const image = createHash('sha256')
   const range = previewRange(record)
   const preview = range && createHash('sha256')
   return {
-    /** `at`: where the piece stands among the stored bytes. */
+    /** `at`: offset of the piece in the stored bytes. */
     update(piece: Uint8Array, at: number) {
       if (at < record.size) image.update(piece.subarray(0, record.size - at))
       if (range === null) return
@@ -260,7 +262,7 @@ export function compareDigests(record: ImageRecord) {
   }
 }
 
-/** Which of the stored bytes are wanted. `null` for none. Throws `UnsatisfiableRange`. */
+/** The range of stored bytes that `wanted` selects. `null` if none. Throws `UnsatisfiableRange`. */
 function spanOf(record: ImageRecord, wanted: Wanted): ContentRange | null {
   if (typeof wanted === 'object') return resolveRange(wanted, record.size)
   switch (wanted) {
@@ -277,7 +279,7 @@ function spanOf(record: ImageRecord, wanted: Wanted): ContentRange | null {
 
 async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Uint8Array> {
   const { whole, record } = image
-  // The last block of the image may have the beginning of its preview.
+  // The image's last block may also contain the start of its preview.
   const blockBytes = Math.min(storedSize(record), Math.ceil(record.size / BLOCK_BYTES) * BLOCK_BYTES)
   const body = whole ?? Buffer.allocUnsafeSlow(blockBytes)
   for (let first = 0; first < record.size; first += PIECE_BYTES) {
@@ -288,14 +290,14 @@ async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Ui
   return body.subarray(0, record.size)
 }
 
-/** The more streams are open, the smaller are their pieces: slow clients hold little memory. A stream holds two pieces. */
+/** The more streams are open, the smaller their pieces, so that slow clients hold little memory. A stream holds two pieces. */
 function pieceBytesFor(streams: number): number {
   if (streams <= 8) return LARGE_PIECE_BYTES
   if (streams <= 32) return LARGE_PIECE_BYTES / 2
   return BLOCK_BYTES
 }
 
-/** The bytes wanted, after a check of the blocks that hold them. `memory`: has room for those blocks, if they are to be read. */
+/** Bytes `first` to `last`, after verifying their blocks. `memory`: has room for these blocks if they still have to be read. */
 async function readBlocks(
   { file, record, digests, whole }: OpenImage,
   { first, last }: ContentRange,
@@ -313,7 +315,7 @@ function readEnd(file: OpenFile, bytes: number, memory = Buffer.allocUnsafeSlow(
   return readFully(file, file.size - bytes, memory.subarray(0, bytes))
 }
 
-/** Fills `into` from `offset` on. Throws `CutShort`. */
+/** Fills `into` from `offset`. Throws `CutShort`. */
 async function readFully<T extends Uint8Array>(file: OpenFile, offset: number, into: T): Promise<T> {
   for (let filled = 0; filled < into.length; ) {
     const { bytesRead } = await readInto(file.descriptor, into, filled, into.length - filled, offset + filled)
@@ -323,7 +325,7 @@ async function readFully<T extends Uint8Array>(file: OpenFile, offset: number, i
   return into
 }
 
-/** A file has fewer bytes than it had. */
+/** The file was truncated. */
 class CutShort extends Error {
   constructor() {
     super('the file ended early')

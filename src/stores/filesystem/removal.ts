@@ -1,13 +1,13 @@
 /**
- * Removals, and ids that are never given again. Node only.
+ * Removes images durably and retires ids, which are then never reused. Node only.
  *
- * A removal is on the disk before it is acknowledged. An image goes to a folder of its own first, and from there when the
- * flush of the other is done: until then every process on these folders knows that its removal is not certain.
+ * A removal is durable before it is acknowledged. The image is first moved to `removing/`, and deleted there once the flush
+ * of `objects/` is done. Until then every process that shares these folders can see that the removal is not yet durable.
  *
- * A retired id is an empty file, written before the image goes. A commit of a contended id (`commit.ts`) has a draft whose
- * name ends with the id. It looks for the retired id, and then links the draft to its place. A retirement writes the id
- * down, then takes such drafts away, and then the image. So a commit either finds the id retired, or its draft gone, or the
- * image still in its place: it never gets the name of an image that went meanwhile.
+ * A retired id is an empty file, written before the image is removed. The commit of a contended id (`commit.ts`) uses a
+ * draft whose name ends with the id: it checks whether the id is retired, then links the draft to its final name. A
+ * retirement records the id, then removes such drafts, then the image. So a commit finds either the id retired, or its draft
+ * gone, or the image still in place. It can never reuse the name of an image that was removed meanwhile.
  */
 import { open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,44 +21,44 @@ import type { Folders } from './layout.ts'
 export function createRemover(parts: {
   folders: Folders
   flushes: FolderFlush
-  /** Whether an image is visible under the id. */
+  /** Whether a visible image has the id. */
   exists: (id: string) => Promise<boolean>
-  /** Takes it out of memory. */
+  /** Evicts the image from the hot set. */
   forget: (id: string) => void
 }) {
   const { folders, flushes, exists, forget } = parts
   const { objects, removing, retired, incoming } = folders
 
-  async function settle(id: string): Promise<void> {
+  async function completeRemoval(id: string): Promise<void> {
     const path = join(removing, id)
-    if (ID_PATTERN.test(id) && (await isThere(path))) await finish(path)
+    if (ID_PATTERN.test(id) && (await isThere(path))) await flushAndDelete(path)
   }
 
-  async function finish(path: string): Promise<void> {
+  async function flushAndDelete(path: string): Promise<void> {
     await flushes.flush(objects)
     await rm(path, { force: true })
   }
 
-  async function retire(id: string, { retire: how }: Removal): Promise<void> {
-    await writeDown(id).catch((error) => {
-      if (how === 'surely' || !isFull(error)) throw error
+  async function retire(id: string, { retire: mode }: Removal): Promise<void> {
+    await recordRetired(id).catch((error) => {
+      if (mode === 'surely' || !isFull(error)) throw error
     })
     for (const name of await readdir(incoming)) {
       if (name.endsWith(draftSuffix(id))) await rm(join(incoming, name), { force: true })
     }
   }
 
-  async function writeDown(id: string): Promise<void> {
+  async function recordRetired(id: string): Promise<void> {
     await (await open(join(retired, id), 'a', 0o600)).close()
     await flushes.flush(retired)
   }
 
-  /** `false` if somebody else was faster. */
-  async function takeAway(id: string): Promise<boolean> {
+  /** `false` if another caller was first. */
+  async function moveToRemoving(id: string): Promise<boolean> {
     try {
       await rename(join(objects, id), join(removing, id))
     } catch (error) {
-      // If it is the other folder that is missing, nothing is gone.
+      // ENOENT also means that `removing` itself is missing; then the image is still there.
       if (isCode(error, 'ENOENT') && !(await isThere(join(objects, id)))) return false
       throw error
     }
@@ -68,30 +68,31 @@ export function createRemover(parts: {
 
   return {
     /**
-     * Resolves when it is certain that an image which is not there stays away. Throws `StoreUnavailable` as long as the
-     * flush of its removal fails: until then a power cut may bring it back, and nobody is told that it is gone.
+     * Resolves once the removal of an image that can't be found is durable. Throws `StoreUnavailable` while the flush of the
+     * removal fails: until it succeeds, a power cut may bring the image back, so the image must not be reported as gone.
      */
-    settle: (id: string) => settle(id).catch(storeFault),
-    /** `true` for the one, of many that ask at once, who took it away. */
+    completeRemoval: (id: string) => completeRemoval(id).catch(storeFault),
+    /** Of several concurrent calls, exactly one returns `true`: the one that removed the image. */
     async remove(id: string, removal?: Removal): Promise<boolean> {
-      const isHere = await exists(id)
-      if (isHere && removal !== undefined) await retire(id, removal).catch(storeFault)
-      const isMine = isHere && (await takeAway(id).catch(storeFault))
-      // Another process that finishes an earlier removal of this id may take the file away: that says nothing about our rename.
-      await (isMine ? finish(join(removing, id)) : settle(id)).catch(storeFault)
-      return isMine
+      const isPresent = await exists(id)
+      if (isPresent && removal !== undefined) await retire(id, removal).catch(storeFault)
+      const isRemover = isPresent && (await moveToRemoving(id).catch(storeFault))
+      // Flush even if the moved file is gone: another process completing an earlier removal of this id may have deleted it,
+      // which does not make our rename durable.
+      await (isRemover ? flushAndDelete(join(removing, id)) : completeRemoval(id)).catch(storeFault)
+      return isRemover
     },
-    /** The same as `settle`, for all that processes left which died in the middle of it. */
+    /** Completes the removals of processes that died in the middle of one. */
     async sweep(): Promise<void> {
-      for (const id of await readdir(removing)) await settle(id)
+      for (const id of await readdir(removing)) await completeRemoval(id)
     },
-    /** Retires an id that has an image. Throws `StoreFull`, `StoreUnavailable`. */
+    /** Retires the id of an existing image. Throws `StoreFull`, `StoreUnavailable`. */
     retire: (id: string, removal: Removal) => retire(id, removal).catch(storeFault),
     isRetired: (id: string) => isThere(join(retired, id)),
   }
 }
 
-/** Ends the name of a draft that is about to take a contended id. */
+/** Suffix of the name of a draft that is about to be committed under a contended id. */
 export function draftSuffix(id: string): string {
   return `.${id}`
 }

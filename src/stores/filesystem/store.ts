@@ -1,4 +1,4 @@
-/** Images in a folder: one file an image, its bytes, their digests and its record (`layout.ts`). Node only. */
+/** `ObjectStore` in a folder: one file per image, with its bytes, their digests and its record (`layout.ts`). Node only. */
 import { access, constants, open, rename, rm, statfs } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { ID_PATTERN } from '../../protocol.ts'
@@ -18,32 +18,32 @@ import { createRemover } from './removal.ts'
 import { maxTrailerBytes } from './trailer.ts'
 import { verifyImage } from './verify.ts'
 
-/** With less room than this no upload is taken: removals and the ledger beside the images must go on. */
+/** Uploads are refused below this much free space, so that removals and the ledger on the same disk keep working. */
 const MIN_FREE_BYTES = 8 * 1024 * 1024
 
-/** How long a reading of the free space is cached. */
+/** How long the measured free space is cached. */
 const FREE_CHECK_MS = 250
 
-/** What a probe writes. Unit: bytes. */
+/** Size of a probe. Unit: bytes. */
 const PROBE_BYTES = 4096
 
 export interface FilesystemStore extends ObjectStore {
-  /** Identity of the folder: two never have the same, a copy of one has. */
+  /** Random identity of the folder. A copy of the folder shares it. */
   readonly identity: string
   /**
-   * The image if it is in memory and its file is still there: a synchronous check, so that a removal by any process is seen
-   * at once. `null` says nothing about the image. Call `release` as for `open`.
+   * The image if it is cached in memory and its file still exists, which is checked synchronously so that a removal by any
+   * process takes effect immediately. `null` says nothing about the image. Call `release` as for `open`.
    */
   hot(id: string): ImageInMemory | null
 }
 
 export interface FilesystemStoreOptions {
   folder: string
-  /** Memory for images, 0 for none. */
+  /** Memory budget of the hot set. 0 disables it. */
   hotSetBytes: number
 }
 
-/** Makes the folders if they are missing. Throws `StoreUnavailable`, and an `Error` if a newer version wrote them. */
+/** Creates missing folders. Throws `StoreUnavailable`, or an `Error` if a newer version wrote the folder. */
 export async function openFilesystemStore({
   folder,
   hotSetBytes,
@@ -52,7 +52,7 @@ export async function openFilesystemStore({
   const { objects, incoming } = folders
   const layout = await openLayout(folder)
   const flushes = createFolderFlush()
-  // What was moved by a process that died before its flush.
+  // Makes the renames of a process that died before its flush durable.
   await flushes.flush(objects).catch(storeFault)
   const hotSet = createHotSet(hotSetBytes)
   const forget = hotSet.evict
@@ -66,7 +66,7 @@ export async function openFilesystemStore({
   let freeCheckedAt = 0
   let isFull = false
 
-  async function assertRoom(): Promise<void> {
+  async function assertFreeSpace(): Promise<void> {
     const now = performance.now()
     if (now - freeCheckedAt > FREE_CHECK_MS || freeCheckedAt === 0) {
       freeCheckedAt = now
@@ -76,34 +76,34 @@ export async function openFilesystemStore({
     if (isFull) throw new StoreFull()
   }
 
-  /** After the disk refused something, its free space is checked again before the next upload. */
+  /** After a failed write, the free space is measured again before the next upload. */
   function writeFault(error: unknown): never {
     freeCheckedAt = 0
     storeFault(error)
   }
 
   async function draft(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Draft> {
-    await assertRoom().catch(storeFault)
+    await assertFreeSpace().catch(storeFault)
     return draftOf(await spool.receive(body, limitBytes).catch(writeFault), {
       commit: (image, isContended) => committer.commit(image, isContended).catch(writeFault),
       replace: (image) => committer.replace(image).catch(writeFault),
     })
   }
 
-  /** The record of an image that is there; else it is certain that it stays away. */
+  /** Before it returns `null`, any removal of the image is durable. */
   async function head(id: string): Promise<ImageRecord | null> {
     const record = ID_PATTERN.test(id) ? await reader.head(pathOf(id), id) : null
-    if (record === null) await remover.settle(id)
+    if (record === null) await remover.completeRemoval(id)
     return record
   }
 
-  async function unlessRetired(id: string): Promise<'retired' | null> {
+  async function retirementOf(id: string): Promise<'retired' | null> {
     return ID_PATTERN.test(id) && (await remover.isRetired(id)) ? 'retired' : null
   }
 
-  /** Does all that a commit does, with a file that is not an image. */
+  /** Performs every step of a commit with a file that is not an image. */
   async function probe(): Promise<void> {
-    // Named as a draft, so that what a killed process left goes with its drafts.
+    // Named like a draft, so that the leftover of a killed process is swept together with its drafts.
     const path = spool.path()
     try {
       await using handle = await open(path, 'wx', 0o600)
@@ -123,11 +123,11 @@ export async function openFilesystemStore({
     hot: hotSet.acquire,
     head,
     async headDurable(id) {
-      if ((await head(id)) === null) return unlessRetired(id)
+      if ((await head(id)) === null) return retirementOf(id)
       await committer.settled(id)
-      // Its name may be another process's, and not on the disk yet.
+      // Another process may have committed the image without having flushed its name yet.
       await flushes.flush(objects).catch(storeFault)
-      return (await head(id)) ?? unlessRetired(id)
+      return (await head(id)) ?? retirementOf(id)
     },
     open: async (id, selection, signal) =>
       ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : null,
@@ -136,7 +136,7 @@ export async function openFilesystemStore({
     remove: remover.remove,
     list: (after = '') => idsAfter(objects, after),
     async check() {
-      await assertRoom().catch(storeFault)
+      await assertFreeSpace().catch(storeFault)
       await access(objects, constants.W_OK).catch(storeFault)
       await probe().catch(storeFault)
     },

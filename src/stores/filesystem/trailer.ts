@@ -1,12 +1,12 @@
 /**
- * What stands behind an image's bytes in its file.
+ * Trailer of an image's file. The file format:
  *
- *     image, frame of its preview | digests of their blocks | record (UTF-8 JSON) | length of the digests (u32 LE)
- *           | length of the record (u32 LE) | CRC-32 of all from the digests to here (u32 LE) | "pinhole2"
+ *     image, frame of its preview | block digests of both | record (UTF-8 JSON) | length of the digests (u32 LE)
+ *           | length of the record (u32 LE) | CRC-32 of everything from the digests to here (u32 LE) | "pinhole2"
  *
- * Spaces may follow the JSON and count as part of it: images up to 256 KiB once filled whole pages. Images of the older
- * layout end with `record | length of the record | CRC-32 of the record | "pinhole1"`. One that gained its digests
- * later has both trailers, the older first: nothing that was written is ever overwritten.
+ * Spaces may follow the JSON and count as part of the record: images up to 256 KiB used to be padded to whole pages. Files
+ * of the older layout end with `record | length of the record | CRC-32 of the record | "pinhole1"`. A file whose digests were
+ * added later has both trailers, the older one first: files are only appended to, never overwritten.
  */
 
 import { crc32 } from 'node:zlib'
@@ -21,10 +21,10 @@ const OLDER_FOOT_BYTES = 4 + 4 + OLDER_MARK.length
 
 const PAGE_BYTES = 4096
 
-/** Length of the JSON and the foot. Unit: bytes. */
+/** Maximum size of the JSON and the foot. Unit: bytes. */
 const RECORD_MAX_BYTES = PAGE_BYTES - 64
 
-/** The record and the spaces behind it. Unit: bytes. */
+/** Maximum size of the record and its padding. Unit: bytes. */
 const TRAILER_MAX_BYTES = RECORD_MAX_BYTES + PAGE_BYTES
 
 export interface Trailer {
@@ -33,7 +33,7 @@ export interface Trailer {
   digests: Buffer | null
 }
 
-/** Throws an `Error` if the record is too long or the digests are those of another length. */
+/** Throws an `Error` if the record is too long or the digests do not match the image's size. */
 export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }): Buffer {
   const json = Buffer.from(JSON.stringify(record), 'utf8')
   if (json.length + FOOT_BYTES > RECORD_MAX_BYTES) throw new Error('the record is too long')
@@ -50,19 +50,19 @@ export function encodeTrailer({ record, digests }: Trailer & { digests: Buffer }
   return trailer
 }
 
-/** How much of the end of a file to read for its trailer, and an older one before it. Unit: bytes. */
+/** Length of the end of a file that holds its trailer and an older one before it. Unit: bytes. */
 export function tailLength(fileBytes: number): number {
   return Math.min(fileBytes, 2 * maxTrailerBytes(fileBytes))
 }
 
-/** The longest trailer of an image of so many bytes. */
+/** Maximum trailer size for an image of `imageBytes`. Unit: bytes. */
 export function maxTrailerBytes(imageBytes: number): number {
   return TRAILER_MAX_BYTES + digestsLength(imageBytes)
 }
 
 /**
- * The trailer in the last bytes of a file of `fileBytes`, or `null` if they hold no whole, unchanged one. If the later of
- * two was cut off while it was written, the older holds. Digests are part of `tail`.
+ * Decodes the trailer from `tail`, the last bytes of a file of `fileBytes`. `null` if there is no intact one. If writing the
+ * newer of two trailers was interrupted, the older one counts. The returned digests share memory with `tail`.
  */
 export function decodeTrailer(tail: Buffer, fileBytes: number): Trailer | null {
   const trailer = endsWith(tail, MARK) ? decodeLatest(tail, fileBytes) : decodeOlder(tail, fileBytes)
@@ -78,7 +78,7 @@ function decodeLatest(tail: Buffer, fileBytes: number): Trailer | null {
   if (start < 0 || crc32(tail.subarray(start, foot + 8)) !== tail.readUInt32LE(foot + 8)) return null
   const record = parseRecord(tail.subarray(start + digestBytes, foot))
   if (record === null || digestBytes !== digestsLength(storedSize(record))) return null
-  // Between image and trailer nothing is but an older trailer.
+  // Nothing but an older trailer may stand between image and trailer.
   const older = fileBytes - (tail.length - start) - storedSize(record)
   if (older < 0 || older > tailLength(fileBytes)) return null
   return { record, digests: tail.subarray(start, start + digestBytes) }
@@ -97,7 +97,7 @@ function decodeOlder(tail: Buffer, fileBytes: number): Trailer | null {
     : null
 }
 
-/** The older trailer of an image whose later one was cut off while it was written. */
+/** The older trailer of a file whose newer one was only partly written. */
 function decodeInterrupted(tail: Buffer, fileBytes: number): Trailer | null {
   for (let at = tail.length; ; ) {
     at = at < 1 ? -1 : tail.lastIndexOf(OLDER_MARK, at - 1)

@@ -1,6 +1,6 @@
 /**
- * Compares whole images with the SHA-256 of their records: one, which gains the digests of its blocks if it is of the older
- * layout, or a folder of them. Node only.
+ * Verifies whole images against the SHA-256 digests of their records: a single image, to which missing block digests are then
+ * added, or a folder of images. Node only.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { DamagedObject, type ImageRecord, storedSize } from '../object-store.ts'
 import { compareDigests, hashImage, readTrailer, withFile } from './reader.ts'
 import { decodeTrailer, encodeTrailer, tailLength } from './trailer.ts'
 
-/** `null` if there is none. Throws `DamagedObject`, `StoreUnavailable`. */
+/** `null` if there is no image. Throws `DamagedObject`, `StoreUnavailable`. */
 export function verifyImage(path: string, id: string): Promise<ImageRecord | null> {
   return withFile(path, id, async (file) => {
     const trailer = await readTrailer(file, id)
@@ -20,13 +20,13 @@ export function verifyImage(path: string, id: string): Promise<ImageRecord | nul
     const { record } = trailer
     const digests = await hashImage(file, record)
     if (trailer.digests === null) await append(path, file.size, encodeTrailer({ record, digests }))
-    // The image is sound, so it is its digests that are not.
+    // The image itself is sound, so its digests are damaged.
     else if (!digests.equals(trailer.digests)) throw new DamagedObject(id)
     return record
   })
 }
 
-/** Nothing is overwritten, and a removal meanwhile stays one: a new file under the old name would bring the image back. */
+/** Appends in place: replacing the file could bring back an image that was removed meanwhile. */
 async function append(path: string, size: number, trailer: Buffer): Promise<void> {
   await using handle = await open(path, 'r+')
   await handle.write(trailer, 0, trailer.length, size)
@@ -35,14 +35,14 @@ async function append(path: string, size: number, trailer: Buffer): Promise<void
 
 export type Audited =
   | { kind: 'sound'; id: string; bytes: number; expiresAt?: string | undefined }
-  /** Its bytes are not those of its record, or it has no record. */
+  /** The bytes do not match the record, or there is no record. */
   | { kind: 'damaged'; id: string; bytes: number }
-  /** Not a file of an image. */
+  /** Not an image file. */
   | { kind: 'stray'; name: string }
 
 /**
- * What each file of a folder is, read to its last byte, in the order of their names from the one after `after`. Blocks the
- * thread for each: for a command, which does nothing else, that is several times as fast for small files.
+ * Reads every file of a folder completely and classifies it, in order of names, starting after `after`. Synchronous reads:
+ * in a command, which has nothing else to do, they are several times faster for small files.
  */
 export async function* auditFolder(folder: string, after: string): AsyncGenerator<Audited> {
   const names = (await readdir(folder)).sort()
@@ -62,10 +62,10 @@ function isWhole(file: Buffer, record: ImageRecord): boolean {
   return comparison.isSound()
 }
 
-/** Grown to the largest image, and kept. */
+/** Reused for all files; grows to the largest one. */
 let memory = Buffer.allocUnsafeSlow(PIECE_BYTES)
 
-/** `null` if it is gone: servers go on. Throws what the disk says. */
+/** `null` if the file is gone, since servers may be running meanwhile. Throws raw file-system errors. */
 function auditFile(folder: string, id: string): Audited | null {
   let descriptor: number
   try {

@@ -1,5 +1,5 @@
 /**
- * What is used of the binding that Cloudflare gives a Worker for a bucket.
+ * The subset of Cloudflare's R2 bucket binding that Pinhole uses.
  *
  * Source: Cloudflare R2, Workers API reference.
  */
@@ -27,7 +27,7 @@ export interface R2Conditional {
 
 export interface R2PutOptions {
   onlyIf?: R2Conditional
-  /** SHA-256 of the bytes, in hex: a put of others fails and stores nothing. */
+  /** SHA-256 of the bytes, in hex. On a mismatch the put fails and stores nothing. */
   sha256?: string
   httpMetadata?: { contentType?: string; cacheControl?: string }
   customMetadata?: Record<string, string>
@@ -36,18 +36,18 @@ export interface R2PutOptions {
 export interface R2Page {
   readonly objects: R2Object[]
   readonly truncated: boolean
-  /** If it is truncated. */
+  /** Only if `truncated`. */
   readonly cursor?: string
 }
 
 export interface R2Bucket {
   head(key: string): Promise<R2Object | null>
-  /** Without a body if `onlyIf` does not hold. */
+  /** Without a body if `onlyIf` is not met. */
   get(
     key: string,
     options?: { onlyIf?: R2Conditional; range?: { offset: number; length: number } },
   ): Promise<R2ObjectBody | R2Object | null>
-  /** `null` if `onlyIf` does not hold. A stream must be of a length that is known. */
+  /** `null` if `onlyIf` is not met. A stream must have a known length. */
   put(key: string, value: R2Value, options?: R2PutOptions): Promise<R2Object | null>
   delete(key: string): Promise<void>
   list(options: {

@@ -1,22 +1,22 @@
-/** A draft in memory, in blocks that grow as its bytes come: no byte is copied a second time. */
+/** In-memory drafts. A list of blocks grows with the upload, so that no byte is copied twice. */
 import { type ByteSource, bytesOf, isWhole } from '../../formats/image.ts'
 import { assertWithin, type DraftBytes } from '../drafts/draft.ts'
 import { digestOf } from './runtime.ts'
 
-/** What the memory of a draft grows by: it holds whole blocks. */
+/** Size of a draft's blocks. Unit: bytes. */
 export const BLOCK_BYTES = 1024 * 1024
 
-/** Throws `Refusal('file-too-large')` past `limitBytes`, and what `body` throws. */
+/** Throws `Refusal('file-too-large')` above `limitBytes`, and rethrows errors of `body`. */
 export async function receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes> {
   const blocks: Uint8Array<ArrayBuffer>[] = []
   let size = 0
   for await (const chunk of body) {
     assertWithin(limitBytes, size + chunk.length)
     for (let at = 0; at < chunk.length; ) {
-      const place = size % BLOCK_BYTES
-      if (place === 0) blocks.push(new Uint8Array(Math.min(BLOCK_BYTES, limitBytes - size)))
-      const part = chunk.subarray(at, at + BLOCK_BYTES - place)
-      blocks.at(-1)!.set(part, place)
+      const filled = size % BLOCK_BYTES
+      if (filled === 0) blocks.push(new Uint8Array(Math.min(BLOCK_BYTES, limitBytes - size)))
+      const part = chunk.subarray(at, at + BLOCK_BYTES - filled)
+      blocks.at(-1)!.set(part, filled)
       size += part.length
       at += part.length
     }
@@ -44,10 +44,13 @@ function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): DraftBytes {
     },
   }
 
-  /** From `offset` to `end`, or to the end of the block. */
+  /** The bytes from `offset` to `end`, or to the end of the block if that comes first. */
   function part(offset: number, end: number): Uint8Array<ArrayBuffer> {
-    const nth = Math.floor(offset / BLOCK_BYTES)
-    return blocks[nth]!.subarray(offset - nth * BLOCK_BYTES, Math.min(BLOCK_BYTES, end - nth * BLOCK_BYTES))
+    const index = Math.floor(offset / BLOCK_BYTES)
+    return blocks[index]!.subarray(
+      offset - index * BLOCK_BYTES,
+      Math.min(BLOCK_BYTES, end - index * BLOCK_BYTES),
+    )
   }
 
   return {
@@ -59,7 +62,8 @@ function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): DraftBytes {
     },
     bytes: (segments) => bytesOf(source, segments),
     async discard() {
-      // Detached it is free at once: garbage of this kind grew past what an isolate may have before V8 looked (bench `workers`).
+      // Detaching frees the memory immediately. Left to the garbage collector, it exceeded an isolate's limit before V8 ran a
+      // collection (bench `workers`).
       for (const { buffer } of blocks) buffer.transfer(0)
       blocks.length = 0
     },

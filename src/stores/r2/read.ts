@@ -1,7 +1,7 @@
-/** Reads images. */
+/** Reads images from R2. */
 import { PIECE_BYTES } from '../../formats/image.ts'
-import { MAX_ROUNDS } from '../bucket/markers.ts'
-import { type Place, recordOf } from '../bucket/store.ts'
+import { MAX_ATTEMPTS } from '../bucket/markers.ts'
+import { type ObjectRef, recordOf } from '../bucket/store.ts'
 import {
   DamagedObject,
   type ImageRecord,
@@ -13,43 +13,45 @@ import {
   storedSize,
 } from '../object-store.ts'
 import type { R2Object, R2ObjectBody } from './binding.ts'
-import { type Bucket, foundIn } from './bucket.ts'
+import { type Bucket, headOf } from './bucket.ts'
 import { digestOf, runningDigest } from './runtime.ts'
 
-/** As `ObjectStore.open`. */
+/** Implements `ObjectStore.open`. */
 export async function openObject(
   bucket: Bucket,
-  place: Place,
+  ref: ObjectRef,
   selection: Selection = 'all',
 ): Promise<StoredImage | null> {
-  if (selection === 'all' || selection === 'stored') return openWhole(bucket, place, selection)
-  const { id, key } = place
-  // A range past the end is answered without the size, so the record is looked at first.
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  if (selection === 'all' || selection === 'stored') return openWhole(bucket, ref, selection)
+  const { id, key } = ref
+  // R2's error for a range past the end lacks the object's size, so the record is read first.
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const object = await bucket.head(key)
     const record = object && recordIn(object, id)
     if (object === null || record === null) return null
     const wanted = typeof selection === 'function' ? selection(record) : selection
-    if (wanted === 'all' || wanted === 'stored') return openWhole(bucket, place, wanted)
+    if (wanted === 'all' || wanted === 'stored') return openWhole(bucket, ref, wanted)
     const isNone = wanted === 'nothing' || (wanted === 'preview' && record.preview === undefined)
     if (isNone) return { record, body: new Uint8Array() }
     const range = wanted === 'preview' ? previewRange(record)! : resolveRange(wanted, record.size)
     assertSize(record, object.size)
     const length = range.last - range.first + 1
     const part = await bucket.get(key, object.etag, { offset: range.first, length })
-    // The object was replaced since: read its record again.
+    // The object was replaced meanwhile: read its record again.
     if (part === null) continue
     if (wanted === 'preview') return { record, body: await checkedBytes(part, record, record.preview!) }
     if (length > PIECE_BYTES) return { record, range, body: part.body }
     return { record, range, body: new Uint8Array(await part.arrayBuffer()) }
   }
-  throw new StoreUnavailable({ cause: new Error('others kept changing the image that was to be read') })
+  throw new StoreUnavailable({
+    cause: new Error('the image could not be read: it kept changing concurrently'),
+  })
 }
 
-/** `stored`: whoever copies it compares its digests. */
+/** `stored` is not verified here: callers that copy all stored bytes verify them. */
 async function openWhole(
   bucket: Bucket,
-  { id, key }: Place,
+  { id, key }: ObjectRef,
   wanted: 'all' | 'stored',
 ): Promise<StoredImage | null> {
   const object = await bucket.get(key)
@@ -72,7 +74,7 @@ async function bodyOf(object: R2ObjectBody, record: ImageRecord): Promise<Stored
   return checkedBytes(object, record, record)
 }
 
-/** The first `size` bytes. */
+/** The first `size` bytes, verified. */
 async function checkedBytes(
   object: R2ObjectBody,
   { id }: ImageRecord,
@@ -83,7 +85,7 @@ async function checkedBytes(
   return bytes
 }
 
-/** Ends in an error before its last bytes unless they are those of the record. */
+/** A stream that errors before its last bytes unless all bytes match the record. */
 function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   const running = runningDigest()
@@ -94,10 +96,10 @@ function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): Readabl
       async pull(controller) {
         const { done, value } = await reader.read()
         if (!done) {
-          // Behind the image there may be its preview.
+          // The image may be followed by its preview.
           const piece = value.subarray(0, record.size - read)
           read += piece.length
-          // Before it is handed on: whoever has it may detach it.
+          // Before the piece is passed on, since its receiver may detach the buffer.
           await running.update(piece)
           // The last piece is held back until the digest is known.
           if (read < record.size) controller.enqueue(piece)
@@ -123,5 +125,5 @@ function assertSize(record: ImageRecord, size: number): void {
 
 /** `null` for a marker. */
 function recordIn(object: R2Object, id: string): ImageRecord | null {
-  return recordOf(foundIn(object), id)
+  return recordOf(headOf(object), id)
 }

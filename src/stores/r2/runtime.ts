@@ -1,4 +1,4 @@
-/** What workerd has beyond the web's standards. Elsewhere bytes are gathered first: tests run on Node too. */
+/** Non-standard APIs of workerd, with fallbacks that buffer all bytes, since tests also run on Node. */
 import { joined, toHex } from '../../bytes.ts'
 import type { R2Value } from './binding.ts'
 
@@ -17,7 +17,7 @@ const runtime = globalThis as unknown as {
 
 export interface RunningDigest {
   update(piece: Uint8Array): void | Promise<void>
-  /** SHA-256 of all that came, lower-case hex. */
+  /** SHA-256 of all pieces, lower-case hex. */
   end(): Promise<string>
 }
 
@@ -32,7 +32,7 @@ export function runningDigest(): RunningDigest {
   }
   const stream = new DigestStream('SHA-256')
   const writer = stream.getWriter()
-  // It rejects if the stream is never ended.
+  // The digest rejects if the stream is never closed.
   stream.digest.catch(() => {})
   return {
     update: (piece) => writer.write(piece),
@@ -50,8 +50,7 @@ export async function digestOf(pieces: AsyncIterable<Uint8Array> | Uint8Array[])
 }
 
 /**
- * Puts `size` bytes with `put`, without a copy of all of them where the runtime can. What `pieces` throws ends the put, and
- * is thrown.
+ * Puts `size` bytes with `put`, streaming where the runtime supports it. An error of `pieces` aborts the put and is rethrown.
  */
 export async function putPieces<T>(
   pieces: AsyncIterable<Uint8Array>,
@@ -70,10 +69,10 @@ export async function putPieces<T>(
   try {
     return await put(readable)
   } catch (error) {
-    // What is put in the place of bytes that could not be read says nothing.
+    // If `pieces` failed, that error is the cause; the put's own error is only a consequence.
     throw (failure as { error: unknown } | null)?.error ?? error
   } finally {
-    // A condition that does not hold ends the put before its bytes.
+    // A put whose condition is not met ends without reading the bytes.
     failure ??= { error: null }
     await writer.abort().catch(() => {})
     await pumped.catch(() => {})

@@ -1,6 +1,6 @@
 /**
- * Salts as small objects of a bucket of their own, for `stores/d1/private.ts`: R2 keeps no history, so one that is deleted is
- * gone.
+ * Stores salts as small objects in a separate bucket, for `stores/d1/private.ts`. R2 keeps no history, so a deleted salt is
+ * really gone.
  */
 import { LedgerUnavailable } from '../ledger.ts'
 import type { R2Bucket } from './binding.ts'
@@ -13,7 +13,7 @@ const PREFIX = 'salt-'
 export function r2Salts(binding: R2Bucket, prefix = '') {
   const bucket = openBucket(binding)
   const start = prefix + PREFIX
-  // A day, or a day and a purpose behind a space: a name of an object has none.
+  // A key is a day, or a day and a purpose separated by a space, which object names avoid.
   const nameOf = (key: string) => start + key.replace(' ', '.')
   const keyOf = (name: string) => name.slice(start.length).replace('.', ' ')
 
@@ -28,9 +28,9 @@ export function r2Salts(binding: R2Bucket, prefix = '') {
   async function keep(key: string, salt: string): Promise<string> {
     const name = nameOf(key)
     for (;;) {
-      const there = await read(name)
-      if (there !== null) return there
-      // If several come first, one makes it.
+      const existing = await read(name)
+      if (existing !== null) return existing
+      // Of several concurrent puts, one succeeds.
       await bucket.put({
         key: name,
         send: (put) => put(new TextEncoder().encode(salt)),
@@ -49,7 +49,7 @@ export function r2Salts(binding: R2Bucket, prefix = '') {
   }
 }
 
-/** A salt is a part of the ledger: without it there is none. */
+/** The ledger can't work without its salts. */
 function ledgerFault(cause: unknown): never {
   throw new LedgerUnavailable({ cause })
 }

@@ -1,6 +1,6 @@
 /**
- * Images in R2, through a Worker's binding. The objects are those of the S3 adapter, which reads the same bucket from anywhere
- * else. Drafts stay in memory.
+ * `ObjectStore` and `Files` in R2, through a Worker's binding. Uses the same object format as the S3 adapter, which can read
+ * the same bucket from anywhere else. Drafts stay in memory.
  */
 import { PIECE_BYTES } from '../../formats/image.ts'
 import { MARKER, MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
@@ -10,7 +10,7 @@ import type { NewImage } from '../drafts/draft.ts'
 import type { Files } from '../files.ts'
 import { type ImageRecord, type ObjectStore, StoreUnavailable, storedSize } from '../object-store.ts'
 import type { R2Bucket, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './binding.ts'
-import { type Bucket, foundIn, openBucket } from './bucket.ts'
+import { type Bucket, headOf, openBucket } from './bucket.ts'
 import { receive } from './draft.ts'
 import { openObject } from './read.ts'
 import { putPieces } from './runtime.ts'
@@ -18,26 +18,29 @@ import { putPieces } from './runtime.ts'
 export interface R2StoreOptions {
   bucket: R2Bucket
   prefix?: string
-  /** Keys asked for in one page of a listing. */
+  /** Page size of listings. */
   pageKeys?: number
-  /** Before the first of further attempts. It doubles each time. */
+  /** Delay before the second attempt; it doubles each time. Unit: milliseconds. */
   pauseMs?: number
   now?: () => number
 }
 
 export function openR2Store(options: R2StoreOptions): ObjectStore {
   const { prefix = '', now = Date.now } = options
-  return openBucketStore(imagesIn(openBucket(options.bucket, options), prefix, now), { prefix, receive })
+  return openBucketStore(createR2Bucket(openBucket(options.bucket, options), prefix, now), {
+    prefix,
+    receive,
+  })
 }
 
-function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucket {
+function createR2Bucket(bucket: Bucket, prefix: string, now: () => number): ImageBucket {
   return {
     async head(key) {
       const object = await bucket.head(key)
-      return object && foundIn(object, now())
+      return object && headOf(object, now())
     },
 
-    open: (place, selection) => openObject(bucket, place, selection),
+    open: (ref, selection) => openObject(bucket, ref, selection),
 
     async put(key, image, onlyIf) {
       const { record, draft, segments } = image
@@ -46,7 +49,7 @@ function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucke
         onlyIf === 'absent' ? { etagDoesNotMatch: '*' } : onlyIf && { etagMatches: onlyIf.etag }
       return bucket.put({
         key,
-        send: sending(image),
+        send: sendDraft(image),
         ...(condition && { onlyIf: condition }),
         ...optionsOf(record, whole),
       })
@@ -61,22 +64,22 @@ function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucke
         customMetadata: { [MARKER_NAME]: text },
       }),
 
-    // The binding copies nothing, so the bytes pass through here.
+    // The binding has no copy operation, so the bytes pass through this Worker.
     async copy(from, to) {
       const object = await bucket.get(from)
       if (object === null) return false
       const { customMetadata = {} } = object
-      await bucket.put({ key: to, send: sendingFrom(bucket, object), customMetadata })
+      await bucket.put({ key: to, send: sendObject(bucket, object), customMetadata })
       return true
     },
 
     async putBack({ id, key }, over) {
       const object = await bucket.get(key)
       if (object === null) return null
-      const { customMetadata, ...options } = optionsOf(foundIn(object).record(id), undefined)
+      const { customMetadata, ...options } = optionsOf(headOf(object).record(id), undefined)
       return bucket.put({
         key: over.key,
-        send: sendingFrom(bucket, object),
+        send: sendObject(bucket, object),
         onlyIf: { etagMatches: over.etag },
         ...options,
         customMetadata: { ...customMetadata, [RELEASE_NAME]: over.release },
@@ -95,7 +98,7 @@ function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucke
       }
     },
 
-    // R2 tells its time only with an object that was put.
+    // The binding reveals R2's clock only through the upload time of an object.
     async time() {
       const key = `${prefix}checks/clock`
       const { stored } = await bucket.put({ key, send: (put) => put(MARKER) })
@@ -104,7 +107,7 @@ function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucke
     },
 
     async check() {
-      // One of sixty keys: what a check that is cut off leaves behind is written over by a later one.
+      // Sixty rotating keys, so that later checks overwrite the leftovers of interrupted ones.
       const key = `${prefix}checks/${Math.floor(now() / 1000) % 60}`
       await bucket.put({ key, send: (put) => put(new Uint8Array()) })
       await bucket.delete(key)
@@ -114,7 +117,7 @@ function imagesIn(bucket: Bucket, prefix: string, now: () => number): ImageBucke
   }
 }
 
-/** Options of an image's put, without its condition. `whole`: SHA-256 of image and preview, if it is known. */
+/** Options of an image's put, without its condition. `whole`: SHA-256 of image and preview, if known. */
 function optionsOf(record: ImageRecord, whole: string | undefined): R2PutOptions {
   const sha256 = record.preview === undefined ? record.sha256 : whole
   return {
@@ -126,8 +129,8 @@ function optionsOf(record: ImageRecord, whole: string | undefined): R2PutOptions
 
 type Put = (value: R2Value) => Promise<R2Object | null>
 
-/** Few bytes as they are; more of them piece by piece. */
-function sending({ record, draft, segments }: NewImage) {
+/** Sends a small image as bytes, a large one as a stream. */
+function sendDraft({ record, draft, segments }: NewImage) {
   return async (put: Put): Promise<R2Object | null> => {
     const [only, ...others] = segments
     if (
@@ -142,18 +145,18 @@ function sending({ record, draft, segments }: NewImage) {
   }
 }
 
-/** The first attempt sends what was opened; a later one opens the same object again. */
-function sendingFrom(bucket: Bucket, first: R2ObjectBody) {
+/** Sends the bytes of `first`, which is already open. Further attempts open the same object again. */
+function sendObject(bucket: Bucket, first: R2ObjectBody) {
   let opened: R2ObjectBody | null = first
   return async (put: Put): Promise<R2Object | null> => {
     const object = opened ?? (await bucket.get(first.key, first.etag))
     opened = null
-    if (object === null) throw new StoreUnavailable({ cause: new Error('the object to be copied is gone') })
+    if (object === null) throw new StoreUnavailable({ cause: new Error('the object to copy is gone') })
     return putPieces(object.body, object.size, put)
   }
 }
 
-/** A few small files below a prefix of a bucket. */
+/** Small files below a prefix of a bucket. */
 export function openR2Files(binding: R2Bucket, folder: string): Files {
   const bucket = openBucket(binding)
   return {

@@ -1,22 +1,22 @@
-/** Signed requests to an S3 store, each tried a bounded number of times. */
+/** Signed requests to an S3 store, with a bounded number of retries. */
 import { hash } from 'node:crypto'
 import { backoffMs, sleep } from '../../async.ts'
 import { StoreUnavailable } from '../object-store.ts'
-import { type Failure, isRetryable, readFailure } from './answer.ts'
+import { type Failure, isRetryable, readFailure } from './response.ts'
 import { type Credentials, createSigner, EMPTY_SHA256, queryOf } from './sign.ts'
 import { createTransport, type Reply, type ReplyBody, type Transport } from './transport.ts'
 import { addressOf, type S3Location } from './url.ts'
 
 export interface RetryPolicy {
-  /** Most times that one request is sent. */
+  /** Maximum number of attempts per request. */
   attempts: number
-  /** No further attempt begins after this time. Unit: milliseconds. */
+  /** No further attempt starts after this time. Unit: milliseconds. */
   giveUpAfterMs: number
-  /** Gives up on a store that neither takes nor gives a byte for this long. Unit: milliseconds. */
+  /** Timeout without a byte sent or received. Unit: milliseconds. */
   idleMs: number
-  /** The longest pause before the second attempt; it doubles for each one after. Unit: milliseconds. */
+  /** Maximum delay before the second attempt; it doubles with each further attempt. Unit: milliseconds. */
   firstPauseMs: number
-  /** From the first request of a view to its answer, since a person waits. Unit: milliseconds. */
+  /** Timeout of a view, from its first request to its response, since a person is waiting. Unit: milliseconds. */
   viewMs: number
 }
 
@@ -30,39 +30,38 @@ export const RETRY_POLICY: RetryPolicy = {
 
 const MAX_PAUSE_MS = 2000
 
-/** The answer to a listing of 1000 keys is some 400 kB. */
+/** Maximum size of an XML response. A listing of 1000 keys is about 400 kB. */
 const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
 
 export interface S3Request {
   method: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
-  /** The bucket itself without one. */
+  /** Default: the bucket itself. */
   key?: string
   query?: Record<string, string>
   headers?: Record<string, string>
-  /** Bytes, or a source of them that can be asked again for every attempt. */
+  /** Bytes, or a function that returns a fresh source for every attempt. */
   body?: Uint8Array<ArrayBuffer> | (() => AsyncIterable<Uint8Array>)
-  /** When to give up, by the clock of `performance`; by default when the policy says. */
-  answerBy?: number | undefined
+  /** When to give up, by the `performance` clock. Default: as in the retry policy. */
+  deadline?: number | undefined
   /** For the log. */
-  doing: string
+  operation: string
 }
 
-/** One of `value` and `failure` is set. */
-export interface S3Answer<T> {
-  /** What a success brought. */
+/** Exactly one of `value` and `failure` is set. */
+export interface S3Result<T> {
   value: T | null
   failure: Failure | null
-  /** An earlier attempt ended without a clear answer: it may have been carried out. */
-  isRepeated: boolean
+  /** An earlier attempt ended without a conclusive response, so it may have taken effect. */
+  isRetried: boolean
 }
 
-/** Both throw `StoreUnavailable` if no attempt got a clear answer, and what the body's source throws. */
+/** Both calls throw `StoreUnavailable` if no attempt got a conclusive response, and rethrow errors of the body's source. */
 export interface S3Client {
   readonly retryPolicy: RetryPolicy
-  /** The answer's body has been read as text. */
-  ask(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Answer<string>>
-  /** The answer's body is the caller's to read or cancel. */
-  open(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Answer<Reply>>
+  /** Returns the response body as text. */
+  request(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Result<string>>
+  /** The caller must read or cancel the response body. */
+  open(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Result<Reply>>
   close(): Promise<void>
 }
 
@@ -78,19 +77,19 @@ export function createS3Client(
 
   async function attempt(request: S3Request, idleMs: number): Promise<Reply> {
     let fault: SourceFault | undefined
-    const { method, key, query = {}, body: given } = request
+    const { method, key, query = {}, body: source } = request
     const body =
-      typeof given === 'function'
-        ? watchSource(given(), (error) => {
+      typeof source === 'function'
+        ? watchSource(source(), (error) => {
             fault = new SourceFault(error)
           })
-        : given
+        : source
     const headers = { ...request.headers }
-    // The signature covers the payload, also one of no bytes.
+    // The signature covers the payload, even an empty one.
     headers['x-amz-content-sha256'] ??= body instanceof Uint8Array ? hash('sha256', body) : EMPTY_SHA256
     const path = addressOf(location, key).slice(origin.length) || '/'
     const signed = sign({ method, path, query, headers })
-    // Not signed, because proxies rewrite it. Bytes must come as they are stored.
+    // The bytes must arrive as stored. Not signed, because proxies rewrite this header.
     signed['accept-encoding'] = 'identity'
     const search = queryOf(query)
     try {
@@ -108,54 +107,54 @@ export function createS3Client(
 
   async function withRetries<T>(
     request: S3Request,
-    changes: Partial<RetryPolicy> | undefined,
+    overrides: Partial<RetryPolicy> | undefined,
     accept: (reply: Reply) => Promise<T>,
-  ): Promise<S3Answer<T>> {
-    const retryPolicy = { ...defaultPolicy, ...changes }
+  ): Promise<S3Result<T>> {
+    const retryPolicy = { ...defaultPolicy, ...overrides }
     const startedAt = performance.now()
-    for (let tried = 1; ; tried++) {
-      const isRepeated = tried > 1
+    for (let attempts = 1; ; attempts++) {
+      const isRetried = attempts > 1
       let cause: unknown
       try {
-        const reply = await attempt(request, patience(retryPolicy, request, tried))
-        if (reply.status < 300) return { value: await accept(reply), failure: null, isRepeated }
+        const reply = await attempt(request, idleTimeoutMs(retryPolicy, request, attempts))
+        if (reply.status < 300) return { value: await accept(reply), failure: null, isRetried }
         const failure = readFailure(reply.status, await readText(reply))
-        if (!isRetryable(failure)) return { value: null, failure, isRepeated }
+        if (!isRetryable(failure)) return { value: null, failure, isRetried }
         cause = new Error(`S3 answered ${failure.status} ${failure.code} ${failure.message}`.trimEnd())
       } catch (error) {
         if (error instanceof SourceFault) throw error.error
         cause = error
       }
-      const { answerBy = startedAt + retryPolicy.giveUpAfterMs } = request
-      const isLate = performance.now() > answerBy
-      if (tried >= retryPolicy.attempts || isLate) {
+      const { deadline = startedAt + retryPolicy.giveUpAfterMs } = request
+      const isLate = performance.now() > deadline
+      if (attempts >= retryPolicy.attempts || isLate) {
         throw new StoreUnavailable({
-          cause: new Error(`no usable answer in ${tried} attempts (${request.doing})`, { cause }),
+          cause: new Error(`no usable response in ${attempts} attempts (${request.operation})`, { cause }),
         })
       }
-      await sleep(backoffMs(tried - 1, { firstMs: retryPolicy.firstPauseMs, maxMs: MAX_PAUSE_MS }))
+      await sleep(backoffMs(attempts - 1, { firstMs: retryPolicy.firstPauseMs, maxMs: MAX_PAUSE_MS }))
     }
   }
 
   return {
     retryPolicy: defaultPolicy,
-    ask: (request, retryPolicy) => withRetries(request, retryPolicy, readText),
+    request: (request, retryPolicy) => withRetries(request, retryPolicy, readText),
     open: (request, retryPolicy) => withRetries(request, retryPolicy, async (reply) => reply),
     close: () => transport.close(),
   }
 }
 
 /**
- * How long an attempt may be idle. The first one of a view gets a third of the time, which leaves the rest for another
+ * Idle timeout of an attempt. The first attempt of a view gets a third of the total time, so that there is time for another
  * connection if this one hangs.
  */
-function patience({ idleMs, viewMs }: RetryPolicy, { answerBy }: S3Request, tried: number): number {
-  if (answerBy === undefined) return idleMs
-  const left = Math.max(1, answerBy - performance.now())
-  return Math.min(idleMs, left, tried === 1 ? viewMs / 3 : left)
+function idleTimeoutMs({ idleMs, viewMs }: RetryPolicy, { deadline }: S3Request, attempt: number): number {
+  if (deadline === undefined) return idleMs
+  const left = Math.max(1, deadline - performance.now())
+  return Math.min(idleMs, left, attempt === 1 ? viewMs / 3 : left)
 }
 
-/** What the body's own source threw: a retry would not help. */
+/** Wraps an error of the body's source, which is not worth a retry. */
 class SourceFault extends Error {
   readonly error: unknown
 
@@ -169,7 +168,7 @@ async function readText({ body }: Reply): Promise<string> {
   return new TextDecoder().decode(await readAll(body, MAX_DOCUMENT_BYTES))
 }
 
-/** All of a body that should be small. Throws past `maxBytes`. */
+/** Reads a whole body. Throws if it exceeds `maxBytes`. */
 export async function readAll(body: ReplyBody, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let size = 0
@@ -177,22 +176,22 @@ export async function readAll(body: ReplyBody, maxBytes: number): Promise<Uint8A
     size += piece.length
     if (size > maxBytes) {
       body.cancel()
-      throw new Error(`the store's answer is longer than ${maxBytes} bytes`)
+      throw new Error(`the store's response is longer than ${maxBytes} bytes`)
     }
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
 
-/** A body whose own faults can be told from the store's. */
+/** Reports errors of a body's source, to distinguish them from those of the store. */
 async function* watchSource(
   source: AsyncIterable<Uint8Array>,
-  fault: (error: unknown) => void,
+  onFault: (error: unknown) => void,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* source
   } catch (error) {
-    fault(error)
+    onFault(error)
     throw error
   }
 }

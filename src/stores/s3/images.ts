@@ -6,7 +6,6 @@ import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import type { BucketStoreOptions, ImageBucket, PutOutcome } from '../bucket/store.ts'
 import type { NewImage } from '../drafts/draft.ts'
 import { DamagedObject, isCopyOf, piecesOf, StoreUnavailable, storedSize } from '../object-store.ts'
-import { errorOf, isAbsent, textOf } from './answer.ts'
 import { createCheck } from './bucket.ts'
 import type { S3Client, S3Request } from './client.ts'
 import {
@@ -19,74 +18,76 @@ import {
   removeObject,
 } from './objects.ts'
 import { openObject } from './read.ts'
+import { errorOf, isAbsent, textOf } from './response.ts'
 import { encodeName, type S3Location } from './url.ts'
 
-type Put = Pick<S3Request, 'body' | 'doing'> & { key: string; headers: Record<string, string> }
+type Put = Pick<S3Request, 'body' | 'operation'> & { key: string; headers: Record<string, string> }
 
-/** The ETag of a retired id's marker, except in stores that encrypt. */
+/** ETag of a retired id's marker, except in encrypting stores. */
 const RETIRED_MD5 = 'a5597e8979d5ae6e4c58a4bc14cefd05'
 
-export function imagesIn(
+export function createS3Bucket(
   client: S3Client,
   { bucket, prefix }: S3Location,
   { receive, pageKeys }: Pick<BucketStoreOptions, 'receive'> & { pageKeys: number | undefined },
 ): ImageBucket {
-  // RFC 9110 quotes an ETag. Ceph RGW 16 compares that of a put with a bare one.
-  let spelling: 'quoted' | 'bare' | null = null
+  // RFC 9110 quotes an ETag. Ceph RGW 16 compares the ETag of a put's condition without quotes.
+  let etagStyle: 'quoted' | 'bare' | null = null
 
-  /** Puts an object over another one, on condition that it is still the one that was read. */
+  /** Overwrites an object on condition that its ETag has not changed. */
   async function overwrite(etag: string, put: Put): Promise<PutOutcome> {
-    let isRepeated = false
-    for (const tried of spelling === null ? (['quoted', 'bare'] as const) : [spelling]) {
-      const match = tried === 'bare' ? etag.replaceAll('"', '') : etag
+    let isRetried = false
+    for (const style of etagStyle === null ? (['quoted', 'bare'] as const) : [etagStyle]) {
+      const match = style === 'bare' ? etag.replaceAll('"', '') : etag
       const headers = { ...put.headers, 'if-match': match }
-      const answer = await client.ask({ ...put, headers, method: 'PUT' })
-      const { failure } = answer
-      isRepeated ||= answer.isRepeated
+      const result = await client.request({ ...put, headers, method: 'PUT' })
+      const { failure } = result
+      isRetried ||= result.isRetried
       if (failure === null) {
-        spelling = tried
-        return { isDone: true, isRepeated }
+        etagStyle = style
+        return { isDone: true, isRetried }
       }
-      // Amazon answers 404 where there is nothing to match, others 412.
+      // For a missing key, Amazon answers 404 and others 412.
       if (failure.code === 'NoSuchKey') break
-      if (failure.status !== 412) throw errorOf(failure, put.doing)
+      if (failure.status !== 412) throw errorOf(failure, put.operation)
     }
-    return { isDone: false, isRepeated }
+    return { isDone: false, isRetried }
   }
 
   return {
-    async head(key, { answerBy, isQuick = false } = {}) {
+    async head(key, { deadline, isQuick = false } = {}) {
       const once = { attempts: 1, idleMs: client.retryPolicy.idleMs / 2 }
-      return headObject(client, key, isQuick ? once : undefined, answerBy)
+      return headObject(client, key, isQuick ? once : undefined, deadline)
     },
 
-    open: (place, selection) => openObject({ client, ...place }, selection),
+    open: (ref, selection) => openObject({ client, ...ref }, selection),
 
     async put(key, image, onlyIf) {
-      const put = { key, ...(await putOf(image)), doing: 'PUT an image' }
+      const put = { key, ...(await putOf(image)), operation: 'PUT an image' }
       if (typeof onlyIf === 'object') return overwrite(onlyIf.etag, put)
       if (onlyIf === 'absent') put.headers['if-none-match'] = '*'
-      const { failure, isRepeated } = await client.ask({ ...put, method: 'PUT' })
-      const isLost = onlyIf === 'absent' && failure?.status === 412
-      if (failure !== null && !isLost) throw errorOf(failure, put.doing)
-      return { isDone: failure === null, isRepeated }
+      const { failure, isRetried } = await client.request({ ...put, method: 'PUT' })
+      const isTaken = onlyIf === 'absent' && failure?.status === 412
+      if (failure !== null && !isTaken) throw errorOf(failure, put.operation)
+      return { isDone: failure === null, isRetried }
     },
 
     mark(key, etag, text, body) {
       const headers = { 'cache-control': 'no-store', [MARKER_HEADER]: text }
-      return overwrite(etag, { key, headers, body, doing: 'PUT a marker' })
+      return overwrite(etag, { key, headers, body, operation: 'PUT a marker' })
     },
 
     async copy(from, to) {
-      const doing = 'COPY an image'
+      const operation = 'COPY an image'
       const source = `/${[bucket, ...from.split('/')].map(encodeName).join('/')}`
       const headers = { 'x-amz-copy-source': source }
-      const { value, failure } = await client.ask({ method: 'PUT', key: to, headers, doing })
+      const { value, failure } = await client.request({ method: 'PUT', key: to, headers, operation })
       if (failure !== null && isAbsent(failure)) return false
-      if (failure !== null) throw errorOf(failure, doing)
-      // Amazon begins its answer before it is done: an error may follow a 200.
+      if (failure !== null) throw errorOf(failure, operation)
+      // Amazon starts its response before the copy is complete, so a 200 may carry an error in its body.
       const code = textOf(value ?? '', 'Code')
-      if (code !== null) throw new StoreUnavailable({ cause: new Error(`S3 answered ${code} (${doing})`) })
+      if (code !== null)
+        throw new StoreUnavailable({ cause: new Error(`S3 answered ${code} (${operation})`) })
       return true
     },
 
@@ -99,7 +100,7 @@ export function imagesIn(
         if (!(await isCopyOf(record, draft))) throw new DamagedObject(record.id)
         const put = await putOf({ record, draft, segments: [{ offset: 0, length: draft.size }] })
         put.headers[RELEASE_HEADER] = release
-        return await overwrite(etag, { key, ...put, doing: 'PUT a held image back' })
+        return await overwrite(etag, { key, ...put, operation: 'PUT a held image back' })
       } finally {
         await draft.discard()
       }
@@ -118,7 +119,7 @@ export function imagesIn(
   }
 }
 
-/** The ETag saves a request for each retired id: there are many after years. */
+/** The ETag check saves one request per retired id, of which there are many after years. */
 async function isMarker(client: S3Client, { key, size, etag }: ListedObject): Promise<boolean> {
   if (size !== MARKER.length) return false
   if (etag.replaceAll('"', '') === RETIRED_MD5) return true
@@ -126,7 +127,7 @@ async function isMarker(client: S3Client, { key, size, etag }: ListedObject): Pr
   return found === null || found.marker !== null
 }
 
-/** Headers and body of an image's put, without its condition. A small body is bytes, a large one a source for every attempt. */
+/** Headers and body of an image's put, without its condition. Small bodies are bytes; a large one gets a source per attempt. */
 async function putOf({ record, draft, segments }: NewImage) {
   const sha256 = record.preview === undefined ? record.sha256 : await draft.digest(segments)
   const headers: Record<string, string> = {

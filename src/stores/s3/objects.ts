@@ -1,59 +1,59 @@
-/** Objects of a bucket: HEAD, LIST and DELETE. */
+/** HEAD, LIST and DELETE of objects. */
 import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
-import type { Found } from '../bucket/store.ts'
-import { elementsOf, errorOf, isAbsent, textOf } from './answer.ts'
+import type { ObjectHead } from '../bucket/store.ts'
 import { type RetryPolicy, readAll, type S3Client } from './client.ts'
+import { elementsOf, errorOf, isAbsent, textOf } from './response.ts'
 import type { Reply } from './transport.ts'
 
-/** The record of an image, in its object's user metadata. */
+/** An image's record. */
 export const RECORD_HEADER = `x-amz-meta-${RECORD_NAME}`
 
-/** An object with this header is a marker and no image. See `bucket/markers.ts`. */
+/** A marker's text. Images lack this header. See `bucket/markers.ts`. */
 export const MARKER_HEADER = `x-amz-meta-${MARKER_NAME}`
 
-/** Which release brought a held image back. See `bucket/markers.ts`. */
+/** Token of the release that restored an image. See `bucket/markers.ts`. */
 export const RELEASE_HEADER = `x-amz-meta-${RELEASE_NAME}`
 
-interface FoundObject extends Found {
+interface S3ObjectHead extends ObjectHead {
   /** The store's clock, epoch milliseconds. */
   now: number
 }
 
 /**
- * One round trip; `null` if nothing is there. A GET of one byte and not a HEAD: the answer to a HEAD has no body, so its
- * 404 could not tell a missing image from a missing bucket or a stray proxy.
+ * One round trip; `null` if the object does not exist. Uses a GET of one byte instead of a HEAD, whose response has no body:
+ * its 404 could not distinguish a missing image from a missing bucket or a stray proxy.
  */
 export async function headObject(
   client: S3Client,
   key: string,
   retryPolicy?: Partial<RetryPolicy>,
-  answerBy?: number,
-): Promise<FoundObject | null> {
-  const doing = 'GET the record of an image'
-  const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, answerBy, doing } as const
+  deadline?: number,
+): Promise<S3ObjectHead | null> {
+  const operation = 'GET the record of an image'
+  const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, deadline, operation } as const
   const { value: reply, failure } = await client.open(request, retryPolicy)
   if (reply !== null) {
-    // Read and not cancelled, so that the connection can be used again.
+    // Read rather than cancelled, so that the connection can be reused.
     if (reply.status === 206) await readAll(reply.body, 1).catch(() => {})
     else reply.body.cancel()
-    return foundIn(reply)
+    return headOf(reply)
   }
   if (isAbsent(failure!)) return null
   if (failure!.status === 416) return headEmptyObject(client, key)
-  throw errorOf(failure!, doing)
+  throw errorOf(failure!, operation)
 }
 
-/** No byte of an empty object can be asked for. */
-async function headEmptyObject(client: S3Client, key: string): Promise<FoundObject | null> {
-  const doing = 'HEAD an empty image'
-  const { value: reply, failure } = await client.open({ method: 'HEAD', key, doing })
-  if (reply !== null) return foundIn(reply)
+/** An empty object satisfies no byte range, so it needs a real HEAD. */
+async function headEmptyObject(client: S3Client, key: string): Promise<S3ObjectHead | null> {
+  const operation = 'HEAD an empty image'
+  const { value: reply, failure } = await client.open({ method: 'HEAD', key, operation })
+  if (reply !== null) return headOf(reply)
   if (failure!.status === 404) return null
-  throw errorOf(failure!, doing)
+  throw errorOf(failure!, operation)
 }
 
-function foundIn({ header }: Reply): FoundObject {
+function headOf({ header }: Reply): S3ObjectHead {
   const now = Date.parse(header('date') ?? '')
   return {
     etag: header('etag') ?? '',
@@ -73,7 +73,7 @@ export interface ListedObject {
   modifiedAt: number
 }
 
-/** What Amazon and most others give at most. */
+/** Maximum page size of Amazon and most others. */
 const PAGE_KEYS = 1000
 
 /** The keys directly below `prefix` that sort after `prefix + start`, in order (ListObjectsV2). */
@@ -82,8 +82,8 @@ export async function* listKeys(
   prefix: string,
   { pageKeys = PAGE_KEYS, start = '' } = {},
 ): AsyncGenerator<ListedObject> {
-  const doing = 'LIST images'
-  // With the delimiter, whatever else is in the bucket below a folder of its own is one entry, not a thousand.
+  const operation = 'LIST images'
+  // The delimiter collapses other folders in the bucket to one entry each.
   const query: Record<string, string> = {
     'list-type': '2',
     'max-keys': String(pageKeys),
@@ -92,8 +92,8 @@ export async function* listKeys(
   }
   if (start !== '') query['start-after'] = prefix + start
   for (;;) {
-    const { value, failure } = await client.ask({ method: 'GET', query, doing })
-    if (failure !== null) throw errorOf(failure, doing)
+    const { value, failure } = await client.request({ method: 'GET', query, operation })
+    if (failure !== null) throw errorOf(failure, operation)
     const page = value!
     for (const entry of elementsOf(page, 'Contents')) {
       yield {
@@ -106,20 +106,20 @@ export async function* listKeys(
     const token = textOf(page, 'NextContinuationToken')
     if (token === null) {
       if (textOf(page, 'IsTruncated') !== 'true') return
-      throw new Error('the object store cut a listing short and does not say how to go on')
+      throw new Error('the object store truncated a listing without a continuation token')
     }
     delete query['start-after']
     query['continuation-token'] = token
   }
 }
 
-/** Succeeds too if nothing is there. */
+/** Idempotent. */
 export async function removeObject(
   client: S3Client,
   key: string,
   retryPolicy?: Partial<RetryPolicy>,
 ): Promise<void> {
-  const doing = 'DELETE an object'
-  const { failure } = await client.ask({ method: 'DELETE', key, doing }, retryPolicy)
-  if (failure !== null && !isAbsent(failure)) throw errorOf(failure, doing)
+  const operation = 'DELETE an object'
+  const { failure } = await client.request({ method: 'DELETE', key, operation }, retryPolicy)
+  if (failure !== null && !isAbsent(failure)) throw errorOf(failure, operation)
 }

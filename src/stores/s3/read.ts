@@ -1,8 +1,8 @@
-/** Opens images and ranges of them. Bytes that are not those of the record are an error, not an image. */
+/** Opens images and ranges of them. Bytes that do not match the record cause an error. */
 import { createHash, hash } from 'node:crypto'
 import { PIECE_BYTES } from '../../formats/image.ts'
 import { decodeRecord } from '../bucket/record.ts'
-import { type Place, recordOf } from '../bucket/store.ts'
+import { type ObjectRef, recordOf } from '../bucket/store.ts'
 import {
   type ByteRange,
   type ContentRange,
@@ -15,64 +15,67 @@ import {
   StoreUnavailable,
   storedSize,
 } from '../object-store.ts'
-import { errorOf, isAbsent } from './answer.ts'
 import type { S3Client } from './client.ts'
 import { headObject, MARKER_HEADER, RECORD_HEADER } from './objects.ts'
+import { errorOf, isAbsent } from './response.ts'
 import { afterPollPhase, type Reply } from './transport.ts'
 
-interface At extends Place {
+interface S3ObjectRef extends ObjectRef {
   client: S3Client
 }
 
-const doing = 'GET an image'
+const operation = 'GET an image'
 
-async function recordAt({ client, id, key, answerBy }: At): Promise<ImageRecord | null> {
-  return recordOf(await headObject(client, key, undefined, answerBy), id)
+async function readRecord({ client, id, key, deadline }: S3ObjectRef): Promise<ImageRecord | null> {
+  return recordOf(await headObject(client, key, undefined, deadline), id)
 }
 
-/** As `ObjectStore.open`. */
-export async function openObject(place: At, selection: Selection = 'all'): Promise<StoredImage | null> {
+/** Implements `ObjectStore.open`. */
+export async function openObject(
+  ref: S3ObjectRef,
+  selection: Selection = 'all',
+): Promise<StoredImage | null> {
   if (typeof selection === 'object' || selection === 'all' || selection === 'stored')
-    return openPart(place, selection)
-  // The record decides, and is read without the image's bytes.
-  const record = await recordAt(place)
+    return openPart(ref, selection)
+  // What to open depends on the record, which is read without the image's bytes.
+  const record = await readRecord(ref)
   if (record === null) return null
   const wanted = typeof selection === 'function' ? selection(record) : selection
   const preview = wanted === 'preview' ? previewRange(record) : null
-  if (preview !== null) return openPart(place, 'preview', preview)
+  if (preview !== null) return openPart(ref, 'preview', preview)
   if (wanted === 'preview' || wanted === 'nothing') return { record, body: new Uint8Array() }
-  return openPart(place, wanted)
+  return openPart(ref, wanted)
 }
 
-/** `asked`: the bytes that the store is asked for, by default all. Those of a preview are of a record that was read before. */
+/** `requested`: the byte range to request from the store, by default everything. For a preview it comes from the record. */
 async function openPart(
-  place: At,
+  ref: S3ObjectRef,
   part: ByteRange | 'all' | 'preview' | 'stored',
-  asked: ByteRange | undefined = typeof part === 'object' ? part : undefined,
+  requested: ByteRange | undefined = typeof part === 'object' ? part : undefined,
 ): Promise<StoredImage | null> {
-  const opened = await openReply(place, asked)
+  const opened = await openReply(ref, requested)
   if (opened === null) return null
   const { reply, record } = opened
   const stored = storedSize(record)
-  return letGoOnError(reply, async () => {
+  return cancelOnError(reply, async () => {
     const size = part === 'all' || typeof part === 'object' ? record.size : stored
-    // Resolved here, since stores disagree on ranges such as the last 0 bytes.
-    const span = asked === undefined ? { first: 0, last: size - 1 } : resolveRange(asked, size)
-    if (asked !== undefined && 'suffix' in asked && record.preview !== undefined) {
-      // These are the last bytes of its preview.
+    // Resolved here because stores disagree on edge cases such as the last 0 bytes.
+    const span = requested === undefined ? { first: 0, last: size - 1 } : resolveRange(requested, size)
+    if (requested !== undefined && 'suffix' in requested && record.preview !== undefined) {
+      // The response has the last bytes of the preview, not of the image.
       reply.body.cancel()
-      return openPart(place, span)
+      return openPart(ref, span)
     }
-    const answeredLast = asked !== undefined && 'first' in asked ? asked.last : undefined
-    const answered = { first: span.first, last: Math.min(answeredLast ?? stored, stored - 1) }
-    assertSpan(reply, record, answered)
-    const reader = readerOf(place, reply, span, answered.last - span.last)
-    const body = await bodyOf(place, reader, span, digestOf(record, part, span))
+    const requestedLast = requested !== undefined && 'first' in requested ? requested.last : undefined
+    const received = { first: span.first, last: Math.min(requestedLast ?? stored, stored - 1) }
+    assertSpan(reply, record, received)
+    const reader = readerOf(ref, reply, span, received.last - span.last)
+    const body = await bodyOf(ref, reader, span, digestOf(record, part, span))
     return typeof part === 'object' ? { record, range: span, body } : { record, body }
   })
 }
 
-/** What the bytes of a part are checked by. `null`: nothing; whoever copies all that is stored compares its digests. */
+/** Expected SHA-256 of a part. `null` if the part is not verified here: callers that copy all stored bytes verify them. */
 function digestOf(
   { size, sha256, preview }: ImageRecord,
   part: ByteRange | 'all' | 'preview' | 'stored',
@@ -82,26 +85,26 @@ function digestOf(
   return part !== 'stored' && last - first + 1 === size ? sha256 : null
 }
 
-/** `null` for a marker too. */
+/** `null` if the object is missing or a marker. */
 async function openReply(
-  place: At,
+  ref: S3ObjectRef,
   range?: ByteRange,
 ): Promise<{ reply: Reply; record: ImageRecord } | null> {
-  const { client, id, key, answerBy } = place
+  const { client, id, key, deadline } = ref
   const headers = range === undefined ? undefined : { range: headerOf(range) }
   const { value: reply, failure } = await client.open({
     method: 'GET',
     key,
     headers,
-    answerBy,
-    doing,
+    deadline,
+    operation,
   })
   if (reply === null) {
     if (isAbsent(failure!)) return null
-    if (failure!.status === 416 && range !== undefined) return unsatisfiable(place, range)
-    throw errorOf(failure!, doing)
+    if (failure!.status === 416 && range !== undefined) return unsatisfiable(ref, range)
+    throw errorOf(failure!, operation)
   }
-  return letGoOnError(reply, async () => {
+  return cancelOnError(reply, async () => {
     if (reply.header(MARKER_HEADER) === null)
       return { reply, record: decodeRecord(id, reply.header(RECORD_HEADER)) }
     reply.body.cancel()
@@ -109,7 +112,7 @@ async function openReply(
   })
 }
 
-async function letGoOnError<T>(reply: Reply, use: () => Promise<T>): Promise<T> {
+async function cancelOnError<T>(reply: Reply, use: () => Promise<T>): Promise<T> {
   try {
     return await use()
   } catch (error) {
@@ -118,23 +121,23 @@ async function letGoOnError<T>(reply: Reply, use: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Throws, or answers `null` if the image is not there. */
-async function unsatisfiable(place: At, range: ByteRange): Promise<null> {
-  const record = await recordAt(place)
+/** Throws the matching error for a 416, or returns `null` if the image is gone. */
+async function unsatisfiable(ref: S3ObjectRef, range: ByteRange): Promise<null> {
+  const record = await readRecord(ref)
   if (record === null) return null
   resolveRange(range, record.size)
-  throw new DamagedObject(place.id, { cause: new Error('the store has fewer bytes than the record says') })
+  throw new DamagedObject(ref.id, { cause: new Error('the store has fewer bytes than the record says') })
 }
 
 async function bodyOf(
-  { id, answerBy }: At,
+  { id, deadline }: S3ObjectRef,
   reader: BodyReader,
   { first, last }: ContentRange,
   sha256: string | null,
 ): Promise<StoredImage['body']> {
   const size = last - first + 1
   if (sha256 !== null && size <= PIECE_BYTES) {
-    const bytes = await inTime(collect(reader, size), reader, answerBy)
+    const bytes = await withDeadline(collect(reader, size), reader, deadline)
     if (hash('sha256', bytes) !== sha256) throw new DamagedObject(id)
     return bytes
   }
@@ -145,21 +148,25 @@ async function bodyOf(
   })
 }
 
-/** `surplus`: how many bytes the answer has behind those wanted. Behind an image there is its preview. */
+/** `surplus`: number of extra bytes at the end of the response, such as the preview after an image. */
 function readerOf(
-  { client, id, key }: At,
+  { client, id, key }: S3ObjectRef,
   reply: Reply,
   { first, last }: ContentRange,
   surplus = 0,
 ): BodyReader {
   const etag = reply.header('etag') ?? ''
-  const resume = (offset: number) => rest(client, key, etag, { first: first + offset, last })
+  const resume = (offset: number) => openRest(client, key, etag, { first: first + offset, last })
   return resumingReader({ id, first: reply, size: last - first + 1, surplus, resume })
 }
 
-/** Throws `StoreUnavailable` if what `reader` reads is not there by then. */
-async function inTime<T>(reading: Promise<T>, reader: BodyReader, answerBy: number | undefined): Promise<T> {
-  if (answerBy === undefined) return reading
+/** Cancels `reader` and throws `StoreUnavailable` when the deadline passes. */
+async function withDeadline<T>(
+  reading: Promise<T>,
+  reader: BodyReader,
+  deadline: number | undefined,
+): Promise<T> {
+  if (deadline === undefined) return reading
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -168,31 +175,31 @@ async function inTime<T>(reading: Promise<T>, reader: BodyReader, answerBy: numb
           reject(new StoreUnavailable({ cause: new Error('the image did not come in time') }))
           reader.cancel()
         }),
-      Math.max(1, answerBy - performance.now()),
+      Math.max(1, deadline - performance.now()),
     )
   })
   return Promise.race([reading, late]).finally(() => clearTimeout(timer))
 }
 
-/** The rest of a body that broke off, of the very same object. */
-async function rest(client: S3Client, key: string, etag: string, span: ContentRange): Promise<Reply> {
+/** Requests the rest of an interrupted body, provided that the object has not changed. */
+async function openRest(client: S3Client, key: string, etag: string, span: ContentRange): Promise<Reply> {
   const headers = { range: headerOf(span), 'if-match': etag }
-  const { value: reply, failure } = await client.open({ method: 'GET', key, headers, doing })
+  const { value: reply, failure } = await client.open({ method: 'GET', key, headers, operation })
   if (failure !== null) throw errorOf(failure, 'GET the rest of an image')
   if (contentRangeOf(reply!)?.startsWith(`${span.first}-${span.last}/`)) return reply!
   reply!.body.cancel()
   throw new Error('the object store returned a different range from the one requested')
 }
 
-/** Throws unless the answer says that it carries these bytes of what is stored under this record. */
+/** Throws unless the response's headers announce exactly these bytes of the record's object. */
 function assertSpan(reply: Reply, record: ImageRecord, { first, last }: ContentRange): void {
   const stored = storedSize(record)
   const isWhole = last - first + 1 === stored
   if (reply.status === 206) {
     const expected = `${first}-${last}/${stored}`
-    const answered = contentRangeOf(reply)
-    if (answered !== expected) {
-      throw new DamagedObject(record.id, { cause: new Error(`range ${answered}, expected ${expected}`) })
+    const received = contentRangeOf(reply)
+    if (received !== expected) {
+      throw new DamagedObject(record.id, { cause: new Error(`range ${received}, expected ${expected}`) })
     }
   } else if (!isWhole) {
     throw new Error('the object store ignores ranges')
@@ -213,10 +220,10 @@ function headerOf(range: ByteRange): string {
   return 'suffix' in range ? `bytes=-${range.suffix}` : `bytes=${range.first}-${range.last ?? ''}`
 }
 
-/** Most times in a row that a body is taken up again without a byte in between. */
+/** Maximum number of consecutive resumptions without a byte in between. */
 const MAX_RESUMPTIONS = 3
 
-/** Bytes of known length. */
+/** A body of known length. */
 interface BodyReader {
   /** `null` after the last. */
   next(): Promise<Uint8Array | null>
@@ -224,8 +231,8 @@ interface BodyReader {
 }
 
 /**
- * Reads `size` bytes from `first`. When it breaks off, `resume(offset)` gives the rest. Throws `StoreUnavailable` if
- * that does not help, `DamagedObject` if there are more than `surplus` bytes behind them.
+ * Reads `size` bytes from `first`. After an interruption, `resume(offset)` opens the rest. Throws `StoreUnavailable` if that
+ * does not help, and `DamagedObject` if more than `surplus` bytes follow.
  */
 function resumingReader(object: {
   id: string
@@ -249,9 +256,9 @@ function resumingReader(object: {
     }
   }
 
-  /** Reading the end as well gives the connection back instead of closing it. A fault there costs no byte. */
-  async function readEnd(already: number): Promise<void> {
-    for (let extra = already; extra <= surplus; ) {
+  /** Reads to the end so that the connection can be reused. Errors there don't matter, since all bytes have arrived. */
+  async function readEnd(extraBytes: number): Promise<void> {
+    for (let extra = extraBytes; extra <= surplus; ) {
       const more = await body.next().catch(() => null)
       if (more === null) return
       extra += more.length
@@ -287,7 +294,7 @@ function resumingReader(object: {
   }
 }
 
-/** `check` sees every chunk before it is handed out; what it throws for the last ends the stream in an error. */
+/** `check` is called with every chunk before it is passed on. If it throws, the stream errors. */
 function streamOf(
   reader: BodyReader,
   size: number,

@@ -1,6 +1,6 @@
 /**
  * AWS Signature Version 4 (Amazon S3 API Reference, "Authenticating Requests: Using the Authorization Header"). Hashes are
- * computed at once: a trip to another thread for each costs more than all of them.
+ * computed synchronously: a single thread-pool round trip costs more than all of them.
  */
 import { createHmac, hash } from 'node:crypto'
 import { encodeName } from './url.ts'
@@ -11,34 +11,34 @@ export interface Credentials {
   sessionToken?: string | undefined
 }
 
-/** SHA-256 of no bytes. */
+/** SHA-256 of the empty string. */
 export const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-export interface Unsigned {
+export interface UnsignedRequest {
   method: string
-  /** As RFC 3986 spells it, without the query. */
+  /** Percent-encoded as in RFC 3986, without the query. */
   path: string
   query: Record<string, string>
-  /** Names in lower case. */
+  /** Lower-case names. */
   headers: Record<string, string>
 }
 
-/** The headers to be sent, `host` among them. `x-amz-content-sha256` must be there. */
-export type Sign = (request: Unsigned, now?: Date) => Record<string, string>
+/** Returns the headers to send, including `host`. The request must have `x-amz-content-sha256`. */
+export type Sign = (request: UnsignedRequest, now?: Date) => Record<string, string>
 
 export function createSigner(
   { accessKeyId, secretAccessKey, sessionToken }: Credentials,
   { host, region }: { host: string; region: string },
 ): Sign {
-  // The key changes with the day.
-  let known: { day: string; key: Buffer } = { day: '', key: Buffer.alloc(0) }
+  // The key changes daily.
+  let cached: { day: string; key: Buffer } = { day: '', key: Buffer.alloc(0) }
 
   function keyOf(day: string): Buffer {
-    if (known.day !== day) {
+    if (cached.day !== day) {
       const key = [region, 's3', 'aws4_request'].reduce(hmac, hmac(`AWS4${secretAccessKey}`, day))
-      known = { day, key }
+      cached = { day, key }
     }
-    return known.key
+    return cached.key
   }
 
   return ({ method, path, query, headers }, now = new Date()) => {
@@ -65,12 +65,12 @@ export function createSigner(
   }
 }
 
-/** Proxies rewrite the others. */
+/** Proxies may rewrite all other headers. */
 function isSigned(name: string): boolean {
   return name === 'host' || name === 'cache-control' || name.startsWith('x-amz-') || name.startsWith('if-')
 }
 
-/** In ascending order of names, encoded. */
+/** The encoded query string, sorted by name. */
 export function queryOf(query: Record<string, string>): string {
   return Object.keys(query)
     .sort()

@@ -1,5 +1,5 @@
 /**
- * Images in an S3-compatible store, and small files there. Where a draft keeps its bytes is up to the host.
+ * `ObjectStore` and `Files` in an S3-compatible store. The host decides where drafts keep their bytes.
  *
  * The store must be strongly consistent, honour conditions on puts, and keep no old versions: see `bucket.ts`.
  */
@@ -8,11 +8,11 @@ import { isFull } from '../disk/faults.ts'
 import type { DraftBytes } from '../drafts/draft.ts'
 import type { Files } from '../files.ts'
 import { type ObjectStore, StoreFull } from '../object-store.ts'
-import { errorOf, isAbsent } from './answer.ts'
-import { assertFit, sweepProbes } from './bucket.ts'
+import { assertSuitable, sweepProbes } from './bucket.ts'
 import { createS3Client, type RetryPolicy, readAll } from './client.ts'
-import { imagesIn } from './images.ts'
+import { createS3Bucket } from './images.ts'
 import { listKeys, removeObject } from './objects.ts'
+import { errorOf, isAbsent } from './response.ts'
 import type { Credentials } from './sign.ts'
 import type { Transport } from './transport.ts'
 import { parseS3Url } from './url.ts'
@@ -20,18 +20,18 @@ import { parseS3Url } from './url.ts'
 export interface S3StoreOptions extends Credentials {
   /** `s3://bucket/prefix?endpoint=…&region=…&style=path|virtual` */
   url: string
-  /** For a URL that names none. */
+  /** Default for a URL without a region. */
   region?: string
-  /** Receives drafts: `createSpool` on Node. */
+  /** Receives drafts. On Node: `createSpool`. */
   spool: { receive(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<DraftBytes> }
-  /** Instead of connections of its own. */
+  /** Default: a transport of its own. */
   transport?: Transport
-  /** Keys asked for in one page of a listing. */
+  /** Page size of listings. */
   pageKeys?: number
   retryPolicy?: Partial<RetryPolicy>
 }
 
-/** Throws an `Error` that says what to change if the URL is wrong or the bucket unfit, `StoreUnavailable`. */
+/** Throws an `Error` that says what to change if the URL is invalid or the bucket unsuitable, and `StoreUnavailable`. */
 export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const { spool } = options
   const location = parseS3Url(options.url, options.region)
@@ -39,24 +39,24 @@ export async function openS3Store(options: S3StoreOptions): Promise<ObjectStore>
   const client = createS3Client(location, options, options)
   const receive: typeof spool.receive = (body, limitBytes) =>
     spool.receive(body, limitBytes).catch(fullOrThrow)
-  const images = imagesIn(client, location, { receive, pageKeys: options.pageKeys })
-  await assertFit(client, images, location)
-  // The next start tries again.
+  const images = createS3Bucket(client, location, { receive, pageKeys: options.pageKeys })
+  await assertSuitable(client, images, location)
+  // On failure, the next start tries again.
   await sweepProbes(client, prefix).catch(() => {})
   return openBucketStore(images, { prefix, receive, viewMs: client.retryPolicy.viewMs })
 }
 
-/** A spool's own disk can be full too. */
+/** The spool's disk may be full. */
 function fullOrThrow(error: unknown): never {
   throw isFull(error) ? new StoreFull({ cause: error }) : error
 }
 
-/** Ledgers are held in memory on their way. */
-const LARGEST_BYTES = 2 ** 31
+/** Maximum size of a file, since ledger backups are read into memory. */
+const MAX_FILE_BYTES = 2 ** 31
 
 /**
- * Files below a prefix, beside images or alone. No listing of images shows them.
- * `folder`: below the prefix of the URL, with a slash at its end.
+ * Files below a prefix, possibly in the same bucket as images, whose listings skip them. `folder`: relative to the URL's
+ * prefix, with a trailing slash.
  */
 export function openS3Files(
   options: Credentials & {
@@ -78,17 +78,23 @@ export function openS3Files(
       return names.sort()
     },
     async read(name) {
-      const doing = 'GET a file'
-      const { value, failure } = await client.open({ method: 'GET', key: folder + name, doing })
-      if (failure === null) return readAll(value!.body, LARGEST_BYTES)
+      const operation = 'GET a file'
+      const { value, failure } = await client.open({ method: 'GET', key: folder + name, operation })
+      if (failure === null) return readAll(value!.body, MAX_FILE_BYTES)
       if (isAbsent(failure)) return null
-      throw errorOf(failure, doing)
+      throw errorOf(failure, operation)
     },
     async write(name, bytes) {
       const body = new Uint8Array(bytes)
-      const doing = 'PUT a file'
-      const { failure } = await client.ask({ method: 'PUT', key: folder + name, body, headers: {}, doing })
-      if (failure !== null) throw errorOf(failure, doing)
+      const operation = 'PUT a file'
+      const { failure } = await client.request({
+        method: 'PUT',
+        key: folder + name,
+        body,
+        headers: {},
+        operation,
+      })
+      if (failure !== null) throw errorOf(failure, operation)
     },
     remove: (name) => removeObject(client, folder + name),
     close: () => client.close(),

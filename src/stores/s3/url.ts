@@ -1,10 +1,10 @@
-/** Where images are: `s3://bucket/prefix?endpoint=…&region=…&style=path|virtual`. */
+/** Parses store URLs: `s3://bucket/prefix?endpoint=…&region=…&style=path|virtual`. */
 
 export interface S3Location {
   bucket: string
-  /** Empty, or ends with a slash. */
+  /** Empty, or with a trailing slash. */
   prefix: string
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   endpoint: string
   region: string
   style: 'path' | 'virtual'
@@ -15,10 +15,10 @@ const PARAMETERS = ['endpoint', 'region', 'style']
 /** Amazon S3 User Guide, "General purpose bucket naming rules". */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-/** Keys have at most 1024 bytes of UTF-8; the rest is for the id and the names of probes. */
+/** Keys are limited to 1024 bytes of UTF-8. The remainder leaves room for ids and the names of probes. */
 const PREFIX_MAX_BYTES = 900
 
-/** `region`: for a URL that names none. Throws an `Error` that lists every mistake. */
+/** `region`: default for a URL without one. Throws an `Error` that lists every mistake. */
 export function parseS3Url(text: string, region = 'us-east-1'): S3Location {
   const url = URL.parse(text)
   if (url === null || url.protocol !== 's3:') {
@@ -46,15 +46,15 @@ export function parseS3Url(text: string, region = 'us-east-1'): S3Location {
   }
   const prefix = parsePrefix(url.pathname.slice(1), mistakes)
 
-  const chosenRegion = url.searchParams.get('region') ?? region
-  if (!/^[a-z0-9-]+$/i.test(chosenRegion)) mistakes.push(`"${chosenRegion}" is not a region`)
-  const givenEndpoint = url.searchParams.get('endpoint')
+  const effectiveRegion = url.searchParams.get('region') ?? region
+  if (!/^[a-z0-9-]+$/i.test(effectiveRegion)) mistakes.push(`"${effectiveRegion}" is not a region`)
+  const endpointParameter = url.searchParams.get('endpoint')
   const endpoint =
-    givenEndpoint === null
-      ? `https://s3.${chosenRegion}.amazonaws.com`
-      : parseEndpoint(givenEndpoint, mistakes)
+    endpointParameter === null
+      ? `https://s3.${effectiveRegion}.amazonaws.com`
+      : parseEndpoint(endpointParameter, mistakes)
 
-  const style = url.searchParams.get('style') ?? (givenEndpoint === null ? 'virtual' : 'path')
+  const style = url.searchParams.get('style') ?? (endpointParameter === null ? 'virtual' : 'path')
   if (style !== 'path' && style !== 'virtual') {
     mistakes.push(`style must be path or virtual, not "${style}"`)
   } else if (style === 'virtual' && bucket.includes('.') && endpoint.startsWith('https:')) {
@@ -64,7 +64,7 @@ export function parseS3Url(text: string, region = 'us-east-1'): S3Location {
   }
 
   if (mistakes.length > 0) throw new Error(mistakes.join('; '))
-  return { bucket, prefix, endpoint, region: chosenRegion, style: style as S3Location['style'] }
+  return { bucket, prefix, endpoint, region: effectiveRegion, style: style as S3Location['style'] }
 }
 
 function parsePrefix(path: string, mistakes: string[]): string {
@@ -81,7 +81,7 @@ function parsePrefix(path: string, mistakes: string[]): string {
   if (names.some((name) => name === '' || name === '.' || name === '..')) {
     mistakes.push('the prefix has an empty name, "." or "../.." in it')
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matches the forbidden characters
   if (/[\u0000-\u001f\u007f]/.test(prefix)) mistakes.push('the prefix has a control character in it')
   if (new TextEncoder().encode(prefix).length > PREFIX_MAX_BYTES) {
     mistakes.push(`the prefix is longer than ${PREFIX_MAX_BYTES} bytes`)
@@ -101,14 +101,14 @@ function parseEndpoint(text: string, mistakes: string[]): string {
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-/** The address of a key; of the bucket itself without one. */
+/** URL of a key, or of the bucket itself if `key` is empty. */
 export function addressOf({ bucket, endpoint, style }: S3Location, key = ''): string {
   const path = key.split('/').map(encodeName).join('/')
   if (style === 'path') return `${endpoint}/${bucket}${path && `/${path}`}`
   return `${endpoint.replace('://', `://${bucket}.`)}/${path}`
 }
 
-/** As RFC 3986 wants it, which is also how signatures spell it. */
+/** Percent-encodes as in RFC 3986, which signatures require. */
 export function encodeName(name: string): string {
   return encodeURIComponent(name).replace(
     /[!'()*]/g,

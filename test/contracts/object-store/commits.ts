@@ -16,9 +16,9 @@ import {
 import type { Harness } from './harness.ts'
 
 export function commitCases({ on, onHooks }: Harness): void {
-  on('keeps every field at its least and at its most', async (store) => {
-    const least: Partial<ImageRecord> = { width: 1, height: 1, createdAt: '1970-01-01T00:00:00.000Z' }
-    const most: Partial<ImageRecord> = {
+  on('stores every field at its minimum and maximum', async (store) => {
+    const min: Partial<ImageRecord> = { width: 1, height: 1, createdAt: '1970-01-01T00:00:00.000Z' }
+    const max: Partial<ImageRecord> = {
       width: MAX_SIDE_PIXELS,
       height: MAX_SIDE_PIXELS,
       animated: true,
@@ -27,7 +27,7 @@ export function commitCases({ on, onHooks }: Harness): void {
       createdAt: '9999-12-31T23:59:59.999Z',
     }
     for (const [index, type] of IMAGE_TYPES.entries()) {
-      for (const [name, changes] of Object.entries({ l: least, m: most })) {
+      for (const [name, changes] of Object.entries({ l: min, m: max })) {
         const bytes = bytesFor(index, 1 + index)
         const record = await put(store, idFor(`${name}${index}`), bytes, { ...changes, type })
         await assertHolds(store, record, bytes)
@@ -37,17 +37,17 @@ export function commitCases({ on, onHooks }: Harness): void {
     for (const id of ids) await assertHolds(store, await put(store, id, bytesFor(9, 9)), bytesFor(9, 9))
   })
 
-  on('keeps an image of the largest size', async (store) => {
+  on('stores an image of the maximum size', async (store) => {
     const bytes = bytesFor(1, DEFAULT_MAX_UPLOAD_BYTES)
     await assertHolds(store, await put(store, idFor('big'), bytes), bytes)
   })
 
-  on('keeps an image of no bytes', async (store) => {
+  on('stores an empty image', async (store) => {
     await assertHolds(store, await put(store, idFor('none'), new Uint8Array()), new Uint8Array())
   })
 
   for (const size of [1000, 64 * 1024, 256 * 1024, 1_500_000]) {
-    on(`lets exactly one of many commits of one id win, ${size} bytes`, async (store) => {
+    on(`lets exactly one of many concurrent commits of an id succeed, ${size} bytes`, async (store) => {
       const id = idFor('race')
       const images = await Promise.all(
         Array.from({ length: 8 }, async (_, seed) => {
@@ -68,7 +68,7 @@ export function commitCases({ on, onHooks }: Harness): void {
       await assertHolds(store, winners[0]!.record, winners[0]!.bytes)
     })
 
-    on(`a draft of ${size} bytes serves one commit; discarding it afterwards is harmless`, async (store) => {
+    on(`commits a draft of ${size} bytes at most once, and tolerates a later discard`, async (store) => {
       const bytes = bytesFor(1, size)
       const draft = await store.draft(inChunks(bytes), size)
       const record = recordOf(idFor('a'), bytes)
@@ -81,7 +81,7 @@ export function commitCases({ on, onHooks }: Harness): void {
     })
   }
 
-  on('tells ids apart by case', async (store) => {
+  on('treats ids as case-sensitive', async (store) => {
     const lower = bytesFor(1, 500)
     const upper = bytesFor(2, 600)
     const first = await put(store, 'aBcdefghijk', lower)
@@ -95,7 +95,7 @@ export function commitCases({ on, onHooks }: Harness): void {
     await assertHolds(store, first, lower)
   })
 
-  on('commits many at once', async (store) => {
+  on('commits many images concurrently', async (store) => {
     const seeds = Array.from({ length: 30 }, (_, index) => index)
     const records = await Promise.all(
       seeds.map((seed) => put(store, idFor(seed), bytesFor(seed, seed * 5000))),
@@ -104,31 +104,27 @@ export function commitCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await listOf(store), seeds.map(idFor).sort())
   })
 
-  on('resolves check() when an image could be written', async (store) => {
+  on('resolves check() if an image could be written', async (store) => {
     await store.check()
-    assert.deepEqual(await listOf(store), [], 'a check stores no image')
+    assert.deepEqual(await listOf(store), [], 'check() stores no image')
+  })
+
+  onHooks(['reopen'], 'shows a commit to other processes immediately', async (store, opened) => {
+    const other = await opened.reopen()
+    const bytes = bytesFor(1, 500_000)
+    await assertAbsent(other, idFor('a'))
+    const record = await put(store, idFor('a'), bytes)
+    await assertHolds(other, record, bytes)
+    await assert.rejects(put(other, record.id, bytesFor(2, 100)), IdTaken)
   })
 
   onHooks(
     ['reopen'],
-    'shows a commit to another process at once, and after a restart',
-    async (store, opened) => {
-      const other = await opened.reopen()
-      const bytes = bytesFor(1, 500_000)
-      await assertAbsent(other, idFor('a'))
-      const record = await put(store, idFor('a'), bytes)
-      await assertHolds(other, record, bytes)
-      await assert.rejects(put(other, record.id, bytesFor(2, 100)), IdTaken)
-    },
-  )
-
-  onHooks(
-    ['reopen'],
-    'lets one of many commits of a contended id win, over processes, and has it on the disk for the losers',
+    'lets one of several contended commits across processes succeed, and stores its image before the others fail',
     async (store, opened) => {
       const others = [await opened.reopen(), await opened.reopen()]
-      for (let round = 0; round < 8; round++) {
-        const id = idFor(`derived${round}`)
+      for (let run = 0; run < 8; run++) {
+        const id = idFor(`derived${run}`)
         const images = await Promise.all(
           [store, ...others, store].map(async (each, seed) => {
             const bytes = bytesFor(seed, 5000 + seed)
@@ -153,11 +149,11 @@ export function commitCases({ on, onHooks }: Harness): void {
 
   onHooks(
     ['reopen'],
-    'never shows an image that was removed in place of another one of its id',
+    'never serves a removed image in place of a new one with the same id',
     async (store, opened) => {
       const other = await opened.reopen()
       const [first, second] = [bytesFor(1, 3000), bytesFor(2, 3000)]
-      for (let round = 0; round < 3; round++) {
+      for (let run = 0; run < 3; run++) {
         const record = await put(store, idFor('again'), first)
         for (const each of [store, other]) await assertHolds(each, record, first)
         assert.equal(await other.remove(record.id), true)

@@ -5,7 +5,7 @@ import type { Harness } from './harness.ts'
 
 async function read(store: ObjectStore, id: string, range?: { first: number; last: number }) {
   const image = await store.open(id, range)
-  assert.ok(image, 'a damaged image is not an absent one')
+  assert.ok(image, 'a damaged image must not look absent')
   return bodyOf(image)
 }
 
@@ -14,17 +14,17 @@ export function damageCases({ onHooks }: Harness): void {
     for (const damage of ['flip', 'cut'] as const) {
       onHooks(
         ['corrupt', 'reopen'],
-        `a ${damage} in ${size} stored bytes never ends as a clean read`,
+        `fails to read an image of ${size} bytes after a ${damage}`,
         async (store, opened) => {
           const bytes = bytesFor(1, size)
           const record = await put(store, idFor('a'), bytes)
           const sound = await put(store, idFor('b'), bytes)
           await opened.corrupt(record.id, damage)
-          // What was read before may be in memory: a cold reader is the one that must notice.
+          // The first store may still have the image cached, so a cold one must detect the damage.
           const cold = await opened.reopen()
-          await assert.rejects(read(cold, record.id), 'a damaged image must end in an error')
-          await assert.rejects(read(cold, record.id), 'a second time too')
-          await assert.rejects(cold.verify(record.id), 'nor is it verified')
+          await assert.rejects(read(cold, record.id), 'reading a damaged image must fail')
+          await assert.rejects(read(cold, record.id), 'a second time')
+          await assert.rejects(cold.verify(record.id), 'verify')
           await assertHolds(cold, sound, bytes)
           assert.deepEqual(await cold.verify(sound.id), sound)
           assert.equal(await cold.verify(idFor('nobody')), null)
@@ -34,7 +34,7 @@ export function damageCases({ onHooks }: Harness): void {
 
     onHooks(
       ['corrupt', 'reopen'],
-      `a range of ${size} bytes that were cut is right, or an error`,
+      `returns correct bytes or an error for a range of a truncated image of ${size} bytes`,
       async (store, opened) => {
         const bytes = bytesFor(1, size)
         const record = await put(store, idFor('a'), bytes)

@@ -15,7 +15,7 @@ import {
 import type { Harness } from './harness.ts'
 
 const SMALL = 1000
-/** Far past what a draft may keep in memory. */
+/** Far more than a draft may keep in memory. */
 const LARGE = 1_500_000
 
 const isTooLarge = (error: unknown) => error instanceof Refusal && error.code === 'file-too-large'
@@ -23,14 +23,14 @@ const isTooLarge = (error: unknown) => error instanceof Refusal && error.code ==
 export function draftCases({ on }: Harness): void {
   const arrivals: [string, number, number][] = [
     ['1 byte', 1, 1],
-    ['100 KB at once', 100_000, 100_000],
+    ['100 KB in one chunk', 100_000, 100_000],
     ['70 KB byte by byte', 70_000, 1],
     ['300 KB in pieces of 7 bytes', 300_000, 7],
     ['1 MB in odd chunks', 1_000_000, 65_537],
     ['5 MB in chunks of 1 MB', 5_000_000, 1_048_576],
   ]
   for (const [name, size, chunkBytes] of arrivals) {
-    on(`keeps ${name}`, async (store) => {
+    on(`receives ${name}`, async (store) => {
       const bytes = bytesFor(size, size)
       const draft = await store.draft(inChunks(bytes, chunkBytes), size)
       assert.equal(draft.size, size)
@@ -41,7 +41,7 @@ export function draftCases({ on }: Harness): void {
     })
   }
 
-  on('keeps an empty body', async (store) => {
+  on('receives an empty body', async (store) => {
     const draft = await store.draft(inChunks(new Uint8Array()), SMALL)
     assert.equal(draft.size, 0)
     assert.equal((await draft.read(0, 10)).length, 0)
@@ -49,7 +49,7 @@ export function draftCases({ on }: Harness): void {
     await draft.discard()
   })
 
-  on('does not stumble over empty chunks', async (store) => {
+  on('ignores empty chunks', async (store) => {
     const bytes = bytesFor(7, LARGE)
     async function* body() {
       yield new Uint8Array()
@@ -64,7 +64,7 @@ export function draftCases({ on }: Harness): void {
   })
 
   for (const size of [SMALL, LARGE]) {
-    on(`reads anywhere, also past the end, of ${size} bytes`, async (store) => {
+    on(`reads at any offset of ${size} bytes, even past the end`, async (store) => {
       const bytes = bytesFor(size, size)
       const draft = await store.draft(inChunks(bytes), size)
       const reads: [number, number][] = [
@@ -89,7 +89,7 @@ export function draftCases({ on }: Harness): void {
       await draft.discard()
     })
 
-    on(`refuses one byte more than ${size}, and lets the body go`, async (store) => {
+    on(`rejects one byte more than ${size}, and closes the body`, async (store) => {
       let finished = false
       async function* endless() {
         try {
@@ -100,11 +100,11 @@ export function draftCases({ on }: Harness): void {
         }
       }
       await assert.rejects(store.draft(endless(), size), isTooLarge)
-      assert.ok(finished, 'the rest of the body is let go')
+      assert.ok(finished, 'the body was closed')
       assert.deepEqual(await listOf(store), [])
     })
 
-    on(`passes on what a body throws after ${size} bytes`, async (store) => {
+    on(`rethrows an error of the body after ${size} bytes`, async (store) => {
       const cause = new Error('the sender hung up')
       async function* body() {
         yield* inChunks(bytesFor(1, size), 10_000)
@@ -114,7 +114,7 @@ export function draftCases({ on }: Harness): void {
       assert.deepEqual(await listOf(store), [])
     })
 
-    on(`passes on what cancels a stream after ${size} bytes`, async (store) => {
+    on(`rethrows the error of an aborted stream after ${size} bytes`, async (store) => {
       const reason = new DOMException('aborted', 'AbortError')
       const chunks = inChunks(bytesFor(1, size), 10_000)
       const body = new ReadableStream<Uint8Array>({
@@ -128,17 +128,20 @@ export function draftCases({ on }: Harness): void {
       assert.deepEqual(await listOf(store), [])
     })
 
-    on(`discards ${size} bytes, twice over`, async (store) => {
+    on(`discards ${size} bytes idempotently`, async (store) => {
       const bytes = bytesFor(1, size)
       const draft = await store.draft(inChunks(bytes), size)
       await draft.discard()
       await draft.discard()
       const record = recordOf(idFor('a'), bytes)
-      await assert.rejects(draft.commit(record, [{ offset: 0, length: size }]), 'a discarded draft is gone')
+      await assert.rejects(
+        draft.commit(record, [{ offset: 0, length: size }]),
+        'a discarded draft can’t be committed',
+      )
       await assertAbsent(store, record.id)
     })
 
-    on(`digests what a commit of ${size} bytes would store`, async (store) => {
+    on(`computes the digest of what a commit of ${size} bytes would store`, async (store) => {
       const bytes = bytesFor(2, size)
       const draft = await store.draft(inChunks(bytes), size)
       assert.equal(await draft.digest(wholeOf(draft)), sha256Of(bytes))
@@ -149,7 +152,7 @@ export function draftCases({ on }: Harness): void {
     })
   }
 
-  on('keeps many drafts apart', async (store) => {
+  on('keeps many concurrent drafts separate', async (store) => {
     const seeds = Array.from({ length: 20 }, (_, index) => index)
     const drafts = await Promise.all(
       seeds.map((seed) => store.draft(inChunks(bytesFor(seed, 300_000 + seed), 4096), LARGE)),

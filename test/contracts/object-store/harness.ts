@@ -1,46 +1,46 @@
-/** What the contract needs from an adapter's test, and how each case is run. */
+/** What the contract needs from an adapter's test, and how its cases run. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObjectStore } from '../../../src/stores/object-store.ts'
-import { dyingAt } from '../../support/gate.ts'
+import { crashesAt } from '../../support/gate.ts'
 
-/** A store under test. The optional hooks look behind the port; a case that needs a missing one is skipped, visibly. */
+/** A store under test. The optional hooks look behind the port; a case whose hook is missing is reported as skipped. */
 export interface OpenedStore {
   store: ObjectStore
-  /** Closes the store and removes all it made. */
+  /** Closes the store and removes its data. */
   close(): Promise<void>
-  /** A second store over the same data, as another process would open it. Closed after the case. */
+  /** A second store over the same data, opened as by another process. Closed after the case. */
   reopen?(): Promise<ObjectStore>
-  /** The same, an hour later by its own clock: what processes left that died before may be cleared away. */
+  /** Like `reopen`, but with a clock that is an hour ahead, so that leftovers of crashed processes count as abandoned. */
   reopenLater?(): Promise<ObjectStore>
-  /** The same, its calls to the disk or the network pass the gate of `support/gate.ts`, and none is tried again. */
+  /** Like `reopen`, but disk and network calls pass the gate of `support/gate.ts` and are never retried. */
   gated?(): Promise<ObjectStore>
   /**
-   * Damages a visible image behind the store's back: flips one bit in the middle of its bytes, cuts their end off, or
-   * flips one in its record.
+   * Damages a visible image behind the store's back: flips one bit in the middle of its bytes, truncates them, or flips one
+   * bit in its record.
    */
   corrupt?(id: string, damage: 'flip' | 'cut' | 'record'): Promise<void>
-  /** Names of all that is kept besides whole images: temporary files, unfinished objects. */
+  /** Names of everything stored other than whole images: temporary files, unfinished objects. */
   leftovers?(): Promise<string[]>
-  /** How much is held open for readers now: file handles, connections. */
+  /** Number of file handles or connections that are currently open for readers. */
   handles?(): Promise<number> | number
 }
 
 export type OpenStore = () => Promise<OpenedStore>
 
 export interface ContractOptions {
-  /** Runs of the random model. */
+  /** Runs of the randomized model test. */
   modelRuns?: number
-  /** Drafts stay in memory, of which the host has a budget. */
+  /** Drafts stay in memory, for which the host has a budget. */
   draftsInMemory?: boolean
 }
 
 type Hook = 'reopen' | 'reopenLater' | 'gated' | 'corrupt' | 'leftovers' | 'handles'
 
 export interface Harness {
-  /** A case with a fresh store. Afterwards nothing may be left besides whole images. */
+  /** A case with a fresh store. Afterwards nothing but whole images may be left. */
   on(name: string, run: (store: ObjectStore, opened: OpenedStore) => Promise<void>): void
-  /** The same for a case that looks behind the port. */
+  /** The same, for a case that needs hooks. */
   onHooks<H extends Hook>(
     hooks: H[],
     name: string,
@@ -67,15 +67,15 @@ export function harnessOf(open: OpenStore): Harness {
   }
 }
 
-/** Runs `act` in a process that dies just before its `step`-th call, the first being 0. True if it died. */
-export async function dying(
+/** Runs `operation` and simulates a crash just before its call number `step`, counted from 0. True if it crashed. */
+export async function storeCrashesAt(
   { gated }: Required<Pick<OpenedStore, 'gated'>>,
   step: number,
-  act: (store: ObjectStore) => Promise<unknown>,
+  operation: (store: ObjectStore) => Promise<unknown>,
 ): Promise<boolean> {
   const store = await gated()
   try {
-    return await dyingAt(step, () => act(store))
+    return await crashesAt(step, () => operation(store))
   } finally {
     await store.close()
   }
@@ -98,7 +98,7 @@ async function withStore(
   try {
     await run(opened.store, { ...opened, ...(reopen && { reopen }), ...(reopenLater && { reopenLater }) })
     if (opened.leftovers !== undefined) {
-      assert.deepEqual(await opened.leftovers(), [], 'nothing is left besides whole images')
+      assert.deepEqual(await opened.leftovers(), [], 'leftovers besides whole images')
     }
   } finally {
     await Promise.all(others.map((other) => other.close()))

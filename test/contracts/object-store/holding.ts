@@ -13,29 +13,29 @@ import {
   listOf,
   put,
 } from '../../support/stored-images.ts'
-import { dying, type Harness } from './harness.ts'
+import { type Harness, storeCrashesAt } from './harness.ts'
 
 const ID = idFor('a')
 
 export function holdingCases({ on, onHooks }: Harness): void {
   for (const size of [2000, 1_500_000, 9_000_000]) {
-    on(`takes ${size} bytes out of sight, and brings them back as they were`, async (store) => {
+    on(`holds an image of ${size} bytes and releases it unchanged`, async (store) => {
       const bytes = bytesFor(1, size)
       const record = await put(store, ID, bytes, {
         width: 3,
         createdAt: '2026-01-02T03:04:05.678Z',
-        // Long ago: that is nothing to a store.
+        // In the past: stores ignore the expiry time.
         expiresAt: '2026-01-03T03:04:06Z',
       })
       const kept = await put(store, idFor('b'), bytes)
-      for (let round = 0; round < 2; round++) {
+      for (let run = 0; run < 2; run++) {
         await assertHolds(store, record, bytes)
         await assertNotHeld(store, ID)
         assert.equal(await store.hold(ID), true)
         await assertHeld(store, record, bytes)
         assert.deepEqual(await listOf(store), [kept.id])
         assert.equal(await store.hold(ID), false, 'a second time')
-        assert.equal(await store.remove(ID), false, 'nothing to be seen is there to be removed')
+        assert.equal(await store.remove(ID), false, 'there is no visible image to remove')
         assert.equal(await store.release(ID), true)
         assert.equal(await store.release(ID), false, 'a second time')
       }
@@ -44,10 +44,10 @@ export function holdingCases({ on, onHooks }: Harness): void {
       assert.deepEqual(await listOf(store), [record.id, kept.id])
     })
 
-    on(`removes ${size} held bytes for good`, async (store) => {
+    on(`permanently removes a held image of ${size} bytes`, async (store) => {
       const bytes = bytesFor(1, size)
       await put(store, ID, bytes)
-      assert.equal(await store.removeHeld(ID), false, 'it is not held')
+      assert.equal(await store.removeHeld(ID), false, 'not held yet')
       await store.hold(ID)
       assert.equal(await store.removeHeld(ID), true)
       assert.equal(await store.removeHeld(ID), false, 'a second time')
@@ -58,7 +58,7 @@ export function holdingCases({ on, onHooks }: Harness): void {
     })
   }
 
-  on('knows nothing of an id that nothing has', async (store) => {
+  on('returns false or null for an unknown id', async (store) => {
     for (const id of [
       idFor('nobody'),
       '',
@@ -76,13 +76,13 @@ export function holdingCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await heldOf(store), [])
   })
 
-  on('lists what is held in order, from any id on', async (store) => {
+  on('lists held images in order, starting after any id', async (store) => {
     const ids = ['0', '9', 'A', 'Z', 'a', 'm', 'z'].map((letter) => letter.repeat(11))
     for (const id of ids.toReversed()) {
       await put(store, id, bytesFor(1, 2000))
       await store.hold(id)
     }
-    // In sight.
+    // Visible, so not listed.
     await put(store, 'B'.repeat(11), bytesFor(1, 2000))
     for (const after of ['', ...ids, 'm', 'm_', 'mmmmmmmmmmmmm', '../m', '~']) {
       const listed: string[] = []
@@ -97,21 +97,24 @@ export function holdingCases({ on, onHooks }: Harness): void {
     await store.remove('B'.repeat(11))
   })
 
-  on('tells exactly one of 20 who hold, release or remove it', async (store) => {
-    for (const [act, prepare] of [
-      ['hold', async () => {}],
-      ['release', () => store.hold(ID)],
-      ['removeHeld', () => store.hold(ID)],
-    ] as const) {
-      await put(store, ID, bytesFor(1, 2000))
-      await prepare()
-      const answers = await Promise.all(Array.from({ length: 20 }, () => store[act](ID)))
-      assert.equal(answers.filter(Boolean).length, 1, act)
-      await gone(store)
-    }
-  })
+  on(
+    'returns true to exactly one of 20 concurrent calls that hold, release or remove an image',
+    async (store) => {
+      for (const [operation, prepare] of [
+        ['hold', async () => {}],
+        ['release', () => store.hold(ID)],
+        ['removeHeld', () => store.hold(ID)],
+      ] as const) {
+        await put(store, ID, bytesFor(1, 2000))
+        await prepare()
+        const results = await Promise.all(Array.from({ length: 20 }, () => store[operation](ID)))
+        assert.equal(results.filter(Boolean).length, 1, operation)
+        await cleanUp(store)
+      }
+    },
+  )
 
-  on('gives a reader whom a hold overtakes the right bytes, or an error', async (store) => {
+  on('gives a reader the correct bytes or an error if the image is held meanwhile', async (store) => {
     for (const size of [2000, 9_000_000]) {
       const bytes = bytesFor(1, size)
       await put(store, ID, bytes)
@@ -119,11 +122,11 @@ export function holdingCases({ on, onHooks }: Harness): void {
       assert.equal(await store.hold(ID), true)
       const read = await bodyOf(image!).catch(() => null)
       if (read !== null) assertSameBytes(read, bytes)
-      await gone(store)
+      await cleanUp(store)
     }
   })
 
-  onHooks(['corrupt'], 'moves and removes a damaged image too', async (store, { corrupt }) => {
+  onHooks(['corrupt'], 'holds and removes a damaged image', async (store, { corrupt }) => {
     await put(store, ID, bytesFor(1, 5000))
     await corrupt(ID, 'flip')
     assert.equal(await store.hold(ID), true)
@@ -132,12 +135,12 @@ export function holdingCases({ on, onHooks }: Harness): void {
     await assertNotHeld(store, ID)
   })
 
-  onHooks(['reopen'], 'shows a hold and a release to another process at once', async (store, opened) => {
+  onHooks(['reopen'], 'shows a hold and a release to other processes immediately', async (store, opened) => {
     const other = await opened.reopen()
     for (const size of [2000, 1_500_000]) {
       const bytes = bytesFor(1, size)
       const record = await put(store, ID, bytes)
-      // Both have read it, so both may keep it in memory.
+      // Both have read the image, so both may have cached it.
       for (const each of [store, other]) await assertHolds(each, record, bytes)
       assert.equal(await other.hold(ID), true)
       for (const each of [store, other]) await assertHeld(each, record, bytes)
@@ -148,37 +151,37 @@ export function holdingCases({ on, onHooks }: Harness): void {
     }
   })
 
-  for (const act of ['hold', 'release', 'removeHeld'] as const) {
+  for (const operation of ['hold', 'release', 'removeHeld'] as const) {
     onHooks(
       ['gated', 'reopenLater'],
-      `has an image in one place, wherever a process dies: ${act}`,
+      `keeps the image either visible or held if a process crashes at any step of ${operation}`,
       async (store, opened) => {
         const bytes = bytesFor(1, 3000)
-        let deaths = 0
-        for (let died = true; died; ) {
+        let crashes = 0
+        for (let crashed = true; crashed; ) {
           const record = await put(store, ID, bytes)
-          if (act !== 'hold') await store.hold(ID)
-          died = await dying(opened, deaths, (mortal) => mortal[act](ID))
-          if (died) deaths++
+          if (operation !== 'hold') await store.hold(ID)
+          crashed = await storeCrashesAt(opened, crashes, (crashing) => crashing[operation](ID))
+          if (crashed) crashes++
           const later = await opened.reopenLater()
-          const isThere = await assertOnePlace(later, record, bytes, act === 'removeHeld')
-          // Doing it again completes it.
-          await later[act](ID)
-          if (act === 'release') await assertHolds(later, record, bytes)
-          else if (act === 'hold') await assertHeld(later, record, bytes)
-          else assert.ok(!isThere || (await later.headHeld(ID)) === null)
-          await gone(later)
-          // A listing clears away what the dead one left: `leftovers` is asked at the end.
+          const exists = await assertOneState(later, record, bytes, operation === 'removeHeld')
+          // A second call completes the operation.
+          await later[operation](ID)
+          if (operation === 'release') await assertHolds(later, record, bytes)
+          else if (operation === 'hold') await assertHeld(later, record, bytes)
+          else assert.ok(!exists || (await later.headHeld(ID)) === null)
+          await cleanUp(later)
+          // The listing also removes leftovers of the crash, which the harness checks at the end (`leftovers`).
           assert.deepEqual(await heldOf(later), [])
         }
-        assert.ok(deaths >= 3, `${deaths} steps`)
+        assert.ok(crashes >= 3, `${crashes} steps`)
       },
     )
   }
 }
 
-/** True if it is in one place, false if it is gone and may be. */
-async function assertOnePlace(
+/** Asserts that the image is not both visible and held. False if the image is gone, which `mayBeGone` allows. */
+async function assertOneState(
   store: ObjectStore,
   record: ImageRecord,
   bytes: Uint8Array,
@@ -189,11 +192,11 @@ async function assertOnePlace(
     await assertHolds(store, record, bytes)
     await assertNotHeld(store, record.id)
   } else if (held !== null) await assertHeld(store, record, bytes)
-  else assert.ok(mayBeGone, 'it is in no place')
+  else assert.ok(mayBeGone, 'the image is neither visible nor held')
   return visible !== null || held !== null
 }
 
-async function gone(store: ObjectStore): Promise<void> {
+async function cleanUp(store: ObjectStore): Promise<void> {
   await store.remove(ID)
   await store.removeHeld(ID)
 }

@@ -1,4 +1,4 @@
-/** Acts of several processes on one image, in every order of their calls to the disk or the network. */
+/** Concurrent operations of several processes on one image, in every interleaving of their disk or network calls. */
 import assert from 'node:assert/strict'
 import { type ObjectStore, removeAnywhere } from '../../../src/stores/object-store.ts'
 import { gated } from '../../support/gate.ts'
@@ -17,74 +17,76 @@ import type { Harness } from './harness.ts'
 
 const BYTES = bytesFor(1, 3000)
 
-type Place = 'visible' | 'held' | 'gone'
+type State = 'visible' | 'held' | 'gone'
 
-interface Act {
+interface Operation {
   run(store: ObjectStore, id: string): Promise<unknown>
-  /** Where it does something: what it may answer, and where the image is then. Elsewhere it answers `false`. */
-  does: Partial<Record<Place, [answer: unknown, to: Place][]>>
+  /** By initial state: possible results and the resulting state. In states that are not listed it returns `false`. */
+  effects: Partial<Record<State, [result: unknown, to: State][]>>
 }
 
 const RETIRE = { retire: 'surely' } as const
 
-const ACTS = {
+const OPERATIONS = {
   hold: {
     run: (store, id) => store.hold(id),
-    // `false` too: another process was as fast, and moved it on.
-    does: { visible: [true, false].map((answer) => [answer, 'held']) },
+    // `false` if another process moved the image on in the meantime.
+    effects: { visible: [true, false].map((result) => [result, 'held']) },
   },
-  release: { run: (store, id) => store.release(id), does: { held: [[true, 'visible']] } },
-  remove: { run: (store, id) => store.remove(id, RETIRE), does: { visible: [[true, 'gone']] } },
-  removeHeld: { run: (store, id) => store.removeHeld(id, RETIRE), does: { held: [[true, 'gone']] } },
+  release: { run: (store, id) => store.release(id), effects: { held: [[true, 'visible']] } },
+  remove: { run: (store, id) => store.remove(id, RETIRE), effects: { visible: [[true, 'gone']] } },
+  removeHeld: { run: (store, id) => store.removeHeld(id, RETIRE), effects: { held: [[true, 'gone']] } },
   removeAnywhere: {
     run: async (store, id) => (await removeAnywhere(store, id, RETIRE)) !== null,
-    does: { visible: [[true, 'gone']], held: [[true, 'gone']] },
+    effects: { visible: [[true, 'gone']], held: [[true, 'gone']] },
   },
   replace: {
     async run(store, id) {
       const draft = await store.draft(inChunks(BYTES), BYTES.length)
       return draft.replace(recordOf(id, BYTES), [{ offset: 0, length: draft.size }])
     },
-    does: { visible: [['visible', 'visible']], held: [['held', 'held']], gone: [[null, 'gone']] },
+    effects: { visible: [['visible', 'visible']], held: [['held', 'held']], gone: [[null, 'gone']] },
   },
-} satisfies Record<string, Act>
+} satisfies Record<string, Operation>
 
-/** The acts of each process, one after another. */
-type Processes = (keyof typeof ACTS)[][]
+/** The operations of each process, run sequentially. */
+type Processes = (keyof typeof OPERATIONS)[][]
 
 /**
- * `switches`: most times that a process waits that could go on. `acts`: a folder has no `replace`: a rename can't ask what it
- * replaces, so who repairs one asks the ledger afterwards.
+ * `switches`: maximum number of preemptions per run. `operations`: a folder leaves out `replace`, since a rename can't be
+ * conditional on what it replaces; a repair of a folder checks the ledger afterwards.
  */
 export function interleavingCases(
   { onHooks }: Harness,
   switches: number,
-  acts: (keyof typeof ACTS)[] = ['hold', 'release', 'remove', 'removeHeld', 'replace'],
+  operations: (keyof typeof OPERATIONS)[] = ['hold', 'release', 'remove', 'removeHeld', 'replace'],
 ): void {
-  const together: Processes[] = [
-    ...acts.flatMap((act, nth) => acts.slice(nth).map((other): Processes => [[act], [other]])),
-    ...[...acts, 'removeAnywhere' as const].flatMap((act): Processes[] => [
-      [[act], ['hold', 'release']],
-      [[act], ['release', 'hold']],
+  const combinations: Processes[] = [
+    ...operations.flatMap((operation, index) =>
+      operations.slice(index).map((other): Processes => [[operation], [other]]),
+    ),
+    ...[...operations, 'removeAnywhere' as const].flatMap((operation): Processes[] => [
+      [[operation], ['hold', 'release']],
+      [[operation], ['release', 'hold']],
     ]),
   ]
   for (const from of ['visible', 'held'] as const) {
     onHooks(
       ['gated'],
-      `gives acts on one that is ${from} an order, however they meet`,
+      `makes concurrent operations on a ${from} image linearizable`,
       async (store, opened) => {
         let serial = 0
-        for (const processes of together) {
+        for (const processes of combinations) {
           const stores = await Promise.all(processes.map(() => opened.gated()))
           await everyOrder(switches, async (choose) => {
             const id = idFor(serial++)
             await put(store, id, BYTES)
             if (from === 'held') await store.hold(id)
-            const answers = await runIn(stores, processes, id, choose)
-            const to = await placeOf(store, id).catch((error: Error) => error)
+            const results = await runIn(stores, processes, id, choose)
+            const to = await stateOf(store, id).catch((error: Error) => error)
             assert.ok(
-              !(to instanceof Error) && isExplained(processes, answers, from, to),
-              `${JSON.stringify({ processes, answers, to: `${to}` })}, in the order ${choose.taken}`,
+              !(to instanceof Error) && isLinearizable(processes, results, from, to),
+              `${JSON.stringify({ processes, results, to: `${to}` })}, in the order ${choose.taken}`,
             )
             await removeAnywhere(store, id)
           })
@@ -96,28 +98,28 @@ export function interleavingCases(
 }
 
 interface Choice {
-  /** Which of the processes that could go on does. */
+  /** Selects which of the ready processes continues. */
   (ready: number[]): number
   readonly taken: readonly number[]
 }
 
-/** Every order in which at most `switches` times a process waits that could go on. */
+/** Runs every interleaving with at most `switches` preemptions. */
 async function everyOrder(switches: number, run: (choose: Choice) => Promise<void>): Promise<void> {
-  const beginnings: number[][] = [[]]
-  for (let begun = beginnings.pop(); begun !== undefined; begun = beginnings.pop()) {
-    const beginning = begun
+  const prefixes: number[][] = [[]]
+  for (let next = prefixes.pop(); next !== undefined; next = prefixes.pop()) {
+    const prefix = next
     const taken: number[] = []
     let left = switches
     const choose = (ready: number[]): number => {
       const last = taken.at(-1)
-      const goesOn = last !== undefined && ready.includes(last)
-      // Calls that one process makes at once may come in another order than the last time.
-      const planned = ready.find((nth) => nth === beginning[taken.length])
-      const chosen = planned ?? (goesOn ? last : ready[0]!)
-      if (taken.length >= beginning.length && (left > 0 || !goesOn)) {
-        for (const other of ready) if (other !== chosen) beginnings.push([...taken, other])
+      const canContinue = last !== undefined && ready.includes(last)
+      // Concurrent calls of one process may come in a different order than in the previous run.
+      const planned = ready.find((index) => index === prefix[taken.length])
+      const chosen = planned ?? (canContinue ? last : ready[0]!)
+      if (taken.length >= prefix.length && (left > 0 || !canContinue)) {
+        for (const other of ready) if (other !== chosen) prefixes.push([...taken, other])
       }
-      if (goesOn && chosen !== last) left--
+      if (canContinue && chosen !== last) left--
       taken.push(chosen)
       return chosen
     }
@@ -125,7 +127,7 @@ async function everyOrder(switches: number, run: (choose: Choice) => Promise<voi
   }
 }
 
-/** What each process was answered; `choose` says which goes on at each call. */
+/** Runs the processes and returns their results. `choose` selects the process that continues at each call. */
 async function runIn(
   stores: ObjectStore[],
   processes: Processes,
@@ -133,54 +135,59 @@ async function runIn(
   choose: Choice,
 ): Promise<unknown[][]> {
   const waiting = processes.map((): (() => void)[] => [])
-  const answers = processes.map((): unknown[] => [])
+  const results = processes.map((): unknown[] => [])
   let stopped = Promise.withResolvers<void>()
-  processes.forEach(async (acts, nth) => {
+  processes.forEach(async (operations, index) => {
     const gate = () =>
       new Promise<void>((resolve) => {
-        waiting[nth]!.push(resolve)
+        waiting[index]!.push(resolve)
         stopped.resolve()
       })
     await gated(gate, async () => {
       await gate()
-      for (const act of acts) {
-        const answer = await ACTS[act].run(stores[nth]!, id).catch((error: Error) => error)
-        answers[nth]!.push(answer)
+      for (const operation of operations) {
+        const result = await OPERATIONS[operation].run(stores[index]!, id).catch((error: Error) => error)
+        results[index]!.push(result)
       }
     })
     stopped.resolve()
   })
   for (;;) {
-    const ready = processes.flatMap((acts, nth) => (answers[nth]!.length < acts.length ? [nth] : []))
-    if (ready.length === 0) return answers
-    const nth = choose(ready)
+    const ready = processes.flatMap((operations, index) =>
+      results[index]!.length < operations.length ? [index] : [],
+    )
+    if (ready.length === 0) return results
+    const index = choose(ready)
     stopped = Promise.withResolvers()
-    for (const goOn of waiting[nth]!.splice(0)) goOn()
+    for (const proceed of waiting[index]!.splice(0)) proceed()
     await stopped.promise
   }
 }
 
-/** Whether some order of whole acts gives these answers, and leaves the image there. */
-function isExplained(processes: Processes, answers: unknown[][], from: Place, to: Place): boolean {
-  const rest = processes.map((acts, nth) =>
-    acts.map((act, at) => ({ act: ACTS[act] as Act, answer: answers[nth]![at] })),
+/** Whether some sequential order of the operations produces these results and this final state. */
+function isLinearizable(processes: Processes, results: unknown[][], from: State, to: State): boolean {
+  const all = processes.map((operations, index) =>
+    operations.map((name, at) => ({
+      operation: OPERATIONS[name] as Operation,
+      result: results[index]![at],
+    })),
   )
-  const explains = (left: typeof rest, place: Place): boolean => {
-    if (left.every((acts) => acts.length === 0)) return place === to
-    return left.some(([first, ...others], nth) => {
+  const explains = (left: typeof all, state: State): boolean => {
+    if (left.every((operations) => operations.length === 0)) return state === to
+    return left.some(([first, ...others], index) => {
       if (first === undefined) return false
-      const then = left.with(nth, others)
-      const outcomes = first.act.does[place] ?? [[false, place]]
-      // An act that failed was carried out or not.
-      if (first.answer instanceof Error)
-        return [place, ...outcomes.map(([, to]) => to)].some((to) => explains(then, to))
-      return outcomes.some(([answer, to]) => answer === first.answer && explains(then, to))
+      const rest = left.with(index, others)
+      const outcomes = first.operation.effects[state] ?? [[false, state]]
+      // A failed operation may or may not have taken effect.
+      if (first.result instanceof Error)
+        return [state, ...outcomes.map(([, to]) => to)].some((to) => explains(rest, to))
+      return outcomes.some(([result, to]) => result === first.result && explains(rest, to))
     })
   }
-  return explains(rest, from)
+  return explains(all, from)
 }
 
-async function placeOf(store: ObjectStore, id: string): Promise<Place> {
+async function stateOf(store: ObjectStore, id: string): Promise<State> {
   const record = recordOf(id, BYTES)
   if ((await store.head(id)) !== null) {
     await assertHolds(store, record, BYTES)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { bytesFor, idFor, inChunks, listOf, put } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
-/** In ascending order of code units: digits, capitals, small letters. An adapter's test opens it with pages of 10. */
+/** In ascending order of code units: digits, upper case, lower case. Adapters' tests use pages of 10. */
 const IDS = [
   ...Array.from({ length: 10 }, (_, digit) => `${digit}aaaaaaaaaa`),
   ...Array.from('AMZ', (letter) => `${letter}aaaaaaaaaa`),
@@ -14,8 +14,8 @@ const IDS = [
 ].sort()
 
 export function listingCases({ on, onHooks }: Harness): void {
-  on('gives every id once, in order, across pages, from anywhere', async (store) => {
-    // Stored out of order, so that the order is the store's work.
+  on('lists every id exactly once and in order, across pages, from any start', async (store) => {
+    // Stored out of order, so that the store has to sort.
     const shuffled = IDS.map((id, index) => ({ id, key: (index * 7919) % IDS.length }))
     shuffled.sort((a, b) => a.key - b.key)
     await Promise.all(shuffled.map(({ id }) => put(store, id, bytesFor(1, 10))))
@@ -27,7 +27,7 @@ export function listingCases({ on, onHooks }: Harness): void {
     assert.deepEqual(
       await listOf(store, '5'),
       IDS.filter((id) => id > '5'),
-      'after what is not an id',
+      'after something that is not an id',
     )
     assert.deepEqual(await listOf(store, '~'), [], 'after everything')
 
@@ -35,10 +35,10 @@ export function listingCases({ on, onHooks }: Harness): void {
       assert.equal(id, IDS[0])
       break
     }
-    assert.deepEqual(await listOf(store), IDS, 'after a listing that was let go')
+    assert.deepEqual(await listOf(store), IDS, 'after an abandoned listing')
   })
 
-  on('gives each image that stays once, while others come and go', async (store) => {
+  on('lists every id exactly once while images are being removed', async (store) => {
     await Promise.all(IDS.map((id) => put(store, id, bytesFor(1, 10))))
     const removed = new Set(IDS.filter((_, index) => index % 3 === 0))
     const seen: string[] = []
@@ -53,7 +53,7 @@ export function listingCases({ on, onHooks }: Harness): void {
     )
   })
 
-  on('names no draft', async (store) => {
+  on('does not list drafts', async (store) => {
     await put(store, idFor('a'), bytesFor(1, 10))
     const drafts = await Promise.all(
       [10, 1_000_000].map((size) => store.draft(inChunks(bytesFor(1, size)), size)),
@@ -62,7 +62,7 @@ export function listingCases({ on, onHooks }: Harness): void {
     await Promise.all(drafts.map((draft) => draft.discard()))
   })
 
-  onHooks(['reopen'], 'is the same for another process', async (store, opened) => {
+  onHooks(['reopen'], 'is the same in another process', async (store, opened) => {
     await Promise.all(IDS.slice(0, 12).map((id) => put(store, id, bytesFor(1, 10))))
     const other = await opened.reopen()
     assert.deepEqual(await listOf(other), IDS.slice(0, 12))

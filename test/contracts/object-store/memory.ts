@@ -8,8 +8,8 @@ import type { ContractOptions, Harness } from './harness.ts'
 
 const MB = 1024 * 1024
 const BODY_MB = 64
-/** Far above what a draft needs, far below what it receives. */
-const MAX_HELD_MB = 24
+/** Far more than a draft needs, far less than it receives. */
+const MAX_USED_MB = 24
 
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
@@ -18,40 +18,40 @@ function collector(): () => void {
 
 export function memoryCases({ on }: Harness, { draftsInMemory = false }: ContractOptions): void {
   if (draftsInMemory) {
-    test('holds little of a draft in memory', {
+    test('receives a large draft in constant memory', {
       skip: 'does not apply: drafts are in memory, within a budget of the host',
     })
     return
   }
-  on(`holds little of a ${BODY_MB} MB draft in memory, at any time`, async (store) => {
+  on(`receives a draft of ${BODY_MB} MB in constant memory`, async (store) => {
     const collect = collector()
-    const held = () => {
+    const measureMb = () => {
       collect()
-      // What the first found is counted as free when the second begins.
+      // Memory that the first collection frees is only accounted for when the second one starts.
       collect()
       return process.memoryUsage().arrayBuffers / MB
     }
-    // What earlier cases left goes in two rounds.
-    held()
+    // Garbage of earlier cases takes two passes to be collected.
+    measureMb()
     await new Promise((resolve) => setImmediate(resolve))
-    const before = held()
-    let most = 0
+    const before = measureMb()
+    let peak = 0
     async function* body() {
       for (let sent = 0; sent < BODY_MB * 16; sent++) {
         yield new Uint8Array(MB / 16)
-        if (sent % 128 === 0) most = Math.max(most, held() - before)
+        if (sent % 128 === 0) peak = Math.max(peak, measureMb() - before)
       }
     }
     const draft = await store.draft(body(), BODY_MB * MB)
-    most = Math.max(most, held() - before)
+    peak = Math.max(peak, measureMb() - before)
     const sha256 = await draft.digest(wholeOf(draft))
-    most = Math.max(most, held() - before)
+    peak = Math.max(peak, measureMb() - before)
     await draft.commit(
       { ...recordOf(idFor('a'), new Uint8Array()), sha256, size: draft.size },
       wholeOf(draft),
     )
-    most = Math.max(most, held() - before)
-    assert.ok(most < MAX_HELD_MB, `held ${most.toFixed(1)} MB`)
+    peak = Math.max(peak, measureMb() - before)
+    assert.ok(peak < MAX_USED_MB, `used ${peak.toFixed(1)} MB`)
     const record = await store.head(idFor('a'))
     assert.equal(record?.size, BODY_MB * MB)
   })

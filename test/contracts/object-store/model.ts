@@ -6,7 +6,7 @@ import { IdTaken, resolveRange, UnsatisfiableRange } from '../../../src/stores/o
 import { assertSameBytes, bodyOf, bytesFor, listOf, put } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
-/** Few, so that random steps meet; two differ in case alone. */
+/** Few, so that random steps collide. Two differ only in case. */
 const IDS = ['aBcdefghijk', 'AbCdefghijk', '00000000000', 'zzzzzzzzzzz']
 
 type Step =
@@ -40,13 +40,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 export function modelCases({ open }: Harness, runs: number): void {
-  test('behaves like a map, whatever the sequence', async () => {
+  test('behaves like a map for random sequences of operations', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
         const opened = await open()
         try {
           const model: Model = new Map()
-          for (const each of steps) await take(each, opened.store, model)
+          for (const each of steps) await runStep(each, opened.store, model)
           assert.deepEqual(await listOf(opened.store), [...model.keys()].sort())
           for (const [stored, { record, bytes }] of model) {
             const image = await opened.store.open(stored)
@@ -63,7 +63,7 @@ export function modelCases({ open }: Harness, runs: number): void {
   })
 }
 
-async function take(each: Step, store: ObjectStore, model: Model): Promise<void> {
+async function runStep(each: Step, store: ObjectStore, model: Model): Promise<void> {
   if (each.step === 'list') {
     const expected = [...model.keys()].sort().filter((key) => each.after === undefined || key > each.after)
     assert.deepEqual(await listOf(store, each.after), expected)
@@ -110,9 +110,9 @@ async function take(each: Step, store: ObjectStore, model: Model): Promise<void>
   }
 }
 
-function satisfiable(asked: ByteRange, total: number) {
+function satisfiable(range: ByteRange, total: number) {
   try {
-    return resolveRange(asked, total)
+    return resolveRange(range, total)
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-/** Previews: in the same object as their image, written and removed as one. */
+/** Previews: stored in the same object as their image, written and removed together. */
 import assert from 'node:assert/strict'
 import { frameAround } from '../../../src/formats/preview-frame.ts'
 import {
@@ -17,15 +17,15 @@ import {
   assertSameBytes,
   bodyOf,
   bytesFor,
+  dispose,
   idFor,
   inChunks,
-  letGo,
   listOf,
   recordOf,
 } from '../../support/stored-images.ts'
-import { dying, type Harness } from './harness.ts'
+import { type Harness, storeCrashesAt } from './harness.ts'
 
-/** Around what stores handle in one piece, with the image, the preview or a block ending there. */
+/** Around the sizes that stores handle in one piece, with the image, the preview or a block ending there. */
 const SIZES: [image: number, preview: number][] = [
   [1000, 300],
   [2000, 100_000],
@@ -36,15 +36,15 @@ const SIZES: [image: number, preview: number][] = [
   [1_500_000, 1],
 ]
 
-interface Made {
+interface Sample {
   record: ImageRecord
   image: Uint8Array
   preview: Uint8Array
-  /** As it is sent and stored. */
+  /** As sent and stored. */
   file: Uint8Array
 }
 
-function made(imageBytes: number, previewBytes: number, id = idFor('a')): Made {
+function sampleOf(imageBytes: number, previewBytes: number, id = idFor('a')): Sample {
   const image = bytesFor(imageBytes, imageBytes)
   const preview = bytesFor(7, previewBytes)
   const { head, foot } = frameAround(previewBytes)
@@ -61,12 +61,12 @@ async function drafted(store: ObjectStore, file: Uint8Array): Promise<Draft> {
   return store.draft(inChunks(file), file.length)
 }
 
-async function putWith(store: ObjectStore, { record, file }: Made): Promise<void> {
+async function putWith(store: ObjectStore, { record, file }: Sample): Promise<void> {
   const draft = await drafted(store, file)
   await draft.commit(record, [{ offset: 0, length: draft.size }])
 }
 
-async function assertPreview(store: ObjectStore, { record, preview, file }: Made): Promise<void> {
+async function assertPreview(store: ObjectStore, { record, preview, file }: Sample): Promise<void> {
   for (const selection of ['preview', () => 'preview' as const] as const) {
     const opened = await store.open(record.id, selection)
     assert.ok(opened)
@@ -82,25 +82,25 @@ async function assertPreview(store: ObjectStore, { record, preview, file }: Made
 export function previewCases({ on, onHooks }: Harness): void {
   for (const [imageBytes, previewBytes] of SIZES) {
     const sizes = `an image of ${imageBytes} bytes with a preview of ${previewBytes}`
-    on(`keeps ${sizes} apart`, async (store) => {
-      const one = made(imageBytes, previewBytes)
-      const { record, image } = one
-      assert.equal(storedSize(record), one.file.length)
-      await putWith(store, one)
+    on(`stores ${sizes}, each readable separately`, async (store) => {
+      const sample = sampleOf(imageBytes, previewBytes)
+      const { record, image } = sample
+      assert.equal(storedSize(record), sample.file.length)
+      await putWith(store, sample)
       for (let reads = 0; reads < 2; reads++) {
         await assertHolds(store, record, image)
-        await assertPreview(store, one)
+        await assertPreview(store, sample)
       }
       assert.deepEqual(await store.verify(record.id), record)
       assert.deepEqual(await listOf(store), [record.id])
     })
 
-    on(`answers ranges of ${sizes} by the image alone`, async (store) => {
-      const one = made(imageBytes, previewBytes)
-      const { record, image } = one
-      await putWith(store, one)
+    on(`resolves ranges against the image alone in ${sizes}`, async (store) => {
+      const sample = sampleOf(imageBytes, previewBytes)
+      const { record, image } = sample
+      await putWith(store, sample)
       const end = imageBytes - 1
-      for (const [asked, first, last] of [
+      for (const [range, first, last] of [
         [{ first: end }, end, end],
         [{ first: 10 }, 10, end],
         [{ first: 10, last: imageBytes + 20 }, 10, end],
@@ -108,65 +108,65 @@ export function previewCases({ on, onHooks }: Harness): void {
         [{ suffix: 5 }, imageBytes - 5, end],
         [{ suffix: imageBytes + 5 }, 0, end],
       ] as const) {
-        const opened = await store.open(record.id, asked)
+        const opened = await store.open(record.id, range)
         assert.ok(opened)
-        assert.deepEqual(opened.range, { first, last }, JSON.stringify(asked))
-        assertSameBytes(await bodyOf(opened), image.subarray(first, last + 1), JSON.stringify(asked))
+        assert.deepEqual(opened.range, { first, last }, JSON.stringify(range))
+        assertSameBytes(await bodyOf(opened), image.subarray(first, last + 1), JSON.stringify(range))
       }
-      for (const asked of [
+      for (const range of [
         { first: imageBytes },
         { first: imageBytes + 10 },
         { first: 1e9 },
         { suffix: 0 },
       ]) {
         await assert.rejects(
-          store.open(record.id, asked),
+          store.open(record.id, range),
           (error) => error instanceof UnsatisfiableRange && error.size === imageBytes,
-          JSON.stringify(asked),
+          JSON.stringify(range),
         )
       }
     })
 
-    on(`keeps ${sizes} that is put together from pieces`, async (store) => {
-      const one = made(imageBytes, previewBytes)
-      const sent = Buffer.concat([bytesFor(3, 500), one.file, bytesFor(4, 50)])
+    on(`stores ${sizes} assembled from segments`, async (store) => {
+      const sample = sampleOf(imageBytes, previewBytes)
+      const sent = Buffer.concat([bytesFor(3, 500), sample.file, bytesFor(4, 50)])
       const draft = await drafted(store, sent)
       const { head, foot } = frameAround(previewBytes)
-      const range = previewRange(one.record)!
-      await draft.commit(one.record, [
+      const range = previewRange(sample.record)!
+      await draft.commit(sample.record, [
         { offset: 500, length: imageBytes },
         head,
         { offset: 500 + range.first, length: previewBytes },
         foot,
       ])
-      await assertHolds(store, one.record, one.image)
-      await assertPreview(store, one)
-      assert.deepEqual(await store.verify(one.record.id), one.record)
+      await assertHolds(store, sample.record, sample.image)
+      await assertPreview(store, sample)
+      assert.deepEqual(await store.verify(sample.record.id), sample.record)
     })
 
-    onHooks(['corrupt', 'reopen'], `never gives out damage of ${sizes}`, async (store, opened) => {
-      const one = made(imageBytes, previewBytes)
+    onHooks(['corrupt', 'reopen'], `never returns damaged bytes of ${sizes}`, async (store, opened) => {
+      const sample = sampleOf(imageBytes, previewBytes)
       for (const damage of ['flip', 'cut'] as const) {
-        const record = { ...one.record, id: idFor(damage) }
-        await putWith(store, { ...one, record })
+        const record = { ...sample.record, id: idFor(damage) }
+        await putWith(store, { ...sample, record })
         await opened.corrupt(record.id, damage)
         const cold = await opened.reopen()
         await assert.rejects(cold.verify(record.id), `${damage} is not verified`)
-        // It is in the one or in the other.
+        // The damage is in either the image or the preview.
         const reads = [cold.open(record.id).then(read), cold.open(record.id, 'preview').then(read)]
         const [image, preview] = await Promise.allSettled(reads)
-        if (image?.status === 'fulfilled') assertSameBytes(image.value, one.image)
-        if (preview?.status === 'fulfilled') assertSameBytes(preview.value, one.preview)
+        if (image?.status === 'fulfilled') assertSameBytes(image.value, sample.image)
+        if (preview?.status === 'fulfilled') assertSameBytes(preview.value, sample.preview)
         assert.ok(image?.status === 'rejected' || preview?.status === 'rejected')
-        const draft = await drafted(cold, one.file)
+        const draft = await drafted(cold, sample.file)
         assert.equal(await draft.replace(record, [{ offset: 0, length: draft.size }]), 'visible')
-        await assertHolds(cold, record, one.image)
-        await assertPreview(cold, { ...one, record })
+        await assertHolds(cold, record, sample.image)
+        await assertPreview(cold, { ...sample, record })
       }
     })
 
-    on(`digests parts of a draft of ${sizes}`, async (store) => {
-      const { image, preview, file, record } = made(imageBytes, previewBytes)
+    on(`computes digests of parts of a draft of ${sizes}`, async (store) => {
+      const { image, preview, file, record } = sampleOf(imageBytes, previewBytes)
       const draft = await drafted(store, file)
       const { first } = previewRange(record)!
       assert.equal(await draft.digest([{ offset: 0, length: imageBytes }]), sha256Of(image))
@@ -177,7 +177,7 @@ export function previewCases({ on, onHooks }: Harness): void {
     })
   }
 
-  on('has no bytes of a preview where there is none', async (store) => {
+  on('returns no bytes for the preview of an image without one', async (store) => {
     const image = bytesFor(1, 5000)
     const record = recordOf(idFor('plain'), image)
     const draft = await drafted(store, image)
@@ -193,22 +193,22 @@ export function previewCases({ on, onHooks }: Harness): void {
     assert.equal(await store.open(idFor('nobody'), 'stored'), null)
   })
 
-  on('goes out of sight, comes back and is removed with its image', async (store) => {
+  on('holds, releases and removes a preview together with its image', async (store) => {
     for (const [imageBytes, previewBytes] of SIZES) {
-      const one = made(imageBytes, previewBytes, idFor(imageBytes))
-      const { id } = one.record
-      await putWith(store, one)
-      await letGo((await store.open(id))!)
+      const sample = sampleOf(imageBytes, previewBytes, idFor(imageBytes))
+      const { id } = sample.record
+      await putWith(store, sample)
+      await dispose((await store.open(id))!)
       assert.equal(await store.hold(id), true)
       assert.equal(await store.open(id, 'preview'), null)
-      await assertHeld(store, one.record, one.image)
+      await assertHeld(store, sample.record, sample.image)
       const held = await store.openHeld(id, 'preview')
       assert.ok(held)
-      assertSameBytes(await bodyOf(held), one.preview)
+      assertSameBytes(await bodyOf(held), sample.preview)
       assert.equal(await store.release(id), true)
-      await assertHolds(store, one.record, one.image)
-      await assertPreview(store, one)
-      assert.deepEqual(await store.verify(id), one.record)
+      await assertHolds(store, sample.record, sample.image)
+      await assertPreview(store, sample)
+      assert.deepEqual(await store.verify(id), sample.record)
       assert.equal(await store.remove(id), true)
       await assertAbsent(store, id)
       assert.equal(await store.open(id, 'preview'), null)
@@ -217,21 +217,21 @@ export function previewCases({ on, onHooks }: Harness): void {
 
   onHooks(
     ['gated', 'reopenLater'],
-    'is there whole, or not at all, whenever its process dies',
+    'stores image and preview completely or not at all if the process crashes',
     async (_, opened) => {
-      const one = made(200_000, 40_000)
-      const large = made(400_000, 90_000, idFor('large'))
-      for (const each of [one, large]) {
-        let died = true
-        for (let step = 0; died; step++) {
+      const sample = sampleOf(200_000, 40_000)
+      const large = sampleOf(400_000, 90_000, idFor('large'))
+      for (const each of [sample, large]) {
+        let crashed = true
+        for (let step = 0; crashed; step++) {
           const record = { ...each.record, id: idFor(`${each.image.length}${step}`) }
-          died = await dying(opened, step, (mortal) => putWith(mortal, { ...each, record }))
+          crashed = await storeCrashesAt(opened, step, (crashing) => putWith(crashing, { ...each, record }))
           const later = await opened.reopenLater()
           if ((await later.head(record.id)) !== null) {
             await assertHolds(later, record, each.image)
             await assertPreview(later, { ...each, record })
             assert.deepEqual(await later.verify(record.id), record)
-          } else assert.ok(died, 'what was acknowledged is there')
+          } else assert.ok(crashed, 'an acknowledged image must exist')
         }
       }
     },
@@ -239,6 +239,6 @@ export function previewCases({ on, onHooks }: Harness): void {
 }
 
 async function read(opened: Awaited<ReturnType<ObjectStore['open']>>): Promise<Uint8Array> {
-  assert.ok(opened, 'a damaged image is not an absent one')
+  assert.ok(opened, 'a damaged image must not look absent')
   return bodyOf(opened)
 }

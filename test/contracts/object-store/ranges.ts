@@ -7,7 +7,7 @@ import type { Harness } from './harness.ts'
 export function rangeCases({ on }: Harness): void {
   for (const size of [1000, 1_500_000]) {
     const end = size - 1
-    const answers: [string, ByteRange, ContentRange][] = [
+    const satisfiable: [string, ByteRange, ContentRange][] = [
       ['the first byte', { first: 0, last: 0 }, { first: 0, last: 0 }],
       ['the last byte', { first: end, last: end }, { first: end, last: end }],
       ['a piece', { first: 100, last: 299 }, { first: 100, last: 299 }],
@@ -23,15 +23,15 @@ export function rangeCases({ on }: Harness): void {
       ['the whole from 0', { first: 0 }, { first: 0, last: end }],
       ['the whole from 0 to the end', { first: 0, last: end }, { first: 0, last: end }],
     ]
-    on(`answers every satisfiable range of ${size} bytes`, async (store) => {
+    on(`returns every satisfiable range of ${size} bytes`, async (store) => {
       const bytes = bytesFor(size, size)
       const record = await put(store, idFor('a'), bytes)
-      for (const [name, asked, answered] of answers) {
-        const image = await store.open(record.id, asked)
+      for (const [name, range, expected] of satisfiable) {
+        const image = await store.open(record.id, range)
         assert.ok(image, name)
-        assert.deepEqual(image.range, answered, name)
+        assert.deepEqual(image.range, expected, name)
         assert.deepEqual(image.record, record, name)
-        assertSameBytes(await bodyOf(image), bytes.subarray(answered.first, answered.last + 1), name)
+        assertSameBytes(await bodyOf(image), bytes.subarray(expected.first, expected.last + 1), name)
       }
     })
 
@@ -45,30 +45,30 @@ export function rangeCases({ on }: Harness): void {
     ]
     on(`throws UnsatisfiableRange past the end of ${size} bytes, with the size`, async (store) => {
       const record = await put(store, idFor('a'), bytesFor(size, size))
-      for (const asked of unsatisfiable) {
+      for (const range of unsatisfiable) {
         await assert.rejects(
-          store.open(record.id, asked),
+          store.open(record.id, range),
           (error) => error instanceof UnsatisfiableRange && error.size === size,
-          JSON.stringify(asked),
+          JSON.stringify(range),
         )
       }
     })
   }
 
-  on('has no satisfiable range of no bytes', async (store) => {
+  on('throws UnsatisfiableRange for every range of an empty image', async (store) => {
     await put(store, idFor('none'), new Uint8Array())
-    for (const asked of [{ first: 0 }, { first: 0, last: 0 }, { suffix: 1 }, { suffix: 0 }]) {
+    for (const range of [{ first: 0 }, { first: 0, last: 0 }, { suffix: 1 }, { suffix: 0 }]) {
       await assert.rejects(
-        store.open(idFor('none'), asked),
+        store.open(idFor('none'), range),
         (error) => error instanceof UnsatisfiableRange && error.size === 0,
-        JSON.stringify(asked),
+        JSON.stringify(range),
       )
     }
   })
 
-  on('answers null, not a range error, for an image that is not there', async (store) => {
-    for (const asked of [{ first: 0 }, { first: 5, last: 6 }, { suffix: 3 }, { suffix: 0 }]) {
-      assert.equal(await store.open(idFor('a'), asked), null, JSON.stringify(asked))
+  on('returns null, not a range error, for a missing image', async (store) => {
+    for (const range of [{ first: 0 }, { first: 5, last: 6 }, { suffix: 3 }, { suffix: 0 }]) {
+      assert.equal(await store.open(idFor('a'), range), null, JSON.stringify(range))
     }
     await put(store, idFor('a'), bytesFor(1, 10))
     await store.remove(idFor('a'))
@@ -76,7 +76,7 @@ export function rangeCases({ on }: Harness): void {
     assert.equal(await store.open(idFor('a'), { suffix: 0 }), null)
   })
 
-  on('answers ranges of one image at once', async (store) => {
+  on('returns ranges of one image concurrently', async (store) => {
     const size = 2_000_000
     const bytes = bytesFor(1, size)
     const record = await put(store, idFor('a'), bytes)

@@ -5,14 +5,14 @@ import {
   assertSameBytes,
   bodyOf,
   bytesFor,
+  dispose,
   idFor,
-  letGo,
   put,
 } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 import type { Harness } from './harness.ts'
 
-/** Past what a store may answer from memory. */
+/** Larger than what a store may serve from memory. */
 const STREAMED = 9_000_000
 
 async function opened(store: ObjectStore, id: string): Promise<StoredImage> {
@@ -22,7 +22,7 @@ async function opened(store: ObjectStore, id: string): Promise<StoredImage> {
 }
 
 export function readingCases({ on, onHooks }: Harness): void {
-  on('serves many readers of one image', async (store) => {
+  on('serves many concurrent readers of one image', async (store) => {
     const bytes = bytesFor(1, 3_000_000)
     const record = await put(store, idFor('a'), bytes)
     await Promise.all(Array.from({ length: 20 }, () => assertHolds(store, record, bytes)))
@@ -36,7 +36,7 @@ export function readingCases({ on, onHooks }: Harness): void {
     assertSameBytes(await bodyOf(slow), bytes)
   })
 
-  on('serves each image as it was stored while others come, are read and go', async (store) => {
+  on('serves every image unchanged while others are stored, read and removed', async (store) => {
     const imageOf = (n: number) => bytesFor(n, [9_000, 50_000, 200_000][n % 3]! + n)
     const putAll = (from: number) =>
       Promise.all(Array.from({ length: 24 }, (_, n) => put(store, idFor(from + n), imageOf(from + n))))
@@ -46,43 +46,47 @@ export function readingCases({ on, onHooks }: Harness): void {
     const late = await putAll(early.length)
     for (const [n, image] of reading.entries()) {
       if (image.body instanceof Uint8Array) assertSameBytes(image.body, imageOf(n))
-      // Harmless a second time.
-      for (let time = 0; time < 2; time++) await letGo(image)
+      // Twice, since it is idempotent.
+      for (let run = 0; run < 2; run++) await dispose(image)
     }
     const last = await putAll(early.length + late.length)
-    const left = [...early.slice(0, 6), ...early.slice(18), ...late, ...last]
-    for (const record of left) await assertHolds(store, record, imageOf(Number(record.id)))
+    const remaining = [...early.slice(0, 6), ...early.slice(18), ...late, ...last]
+    for (const record of remaining) await assertHolds(store, record, imageOf(Number(record.id)))
   })
 
   for (const size of [2000, 700_000, STREAMED]) {
     onHooks(
       ['handles'],
-      `a reader of ${size} bytes that stops lets go of all it held`,
+      `releases all handles when a reader of ${size} bytes stops early`,
       async (store, { handles }) => {
         const record = await put(store, idFor('a'), bytesFor(1, size))
         await bodyOf(await opened(store, record.id))
-        await until('handles are let go after a read', async () => (await handles()) === 0)
-        for (let round = 0; round < 20; round++) {
-          await letGo(await opened(store, record.id))
+        await until('handles are released after a read', async () => (await handles()) === 0)
+        for (let run = 0; run < 20; run++) {
+          await dispose(await opened(store, record.id))
           const image = await store.open(record.id, { first: 1, last: size - 2 })
           assert.ok(image)
-          await letGo(image)
-          const begun = await opened(store, record.id)
-          if (begun.body instanceof Uint8Array) continue
-          const reader = begun.body.getReader()
+          await dispose(image)
+          const partial = await opened(store, record.id)
+          if (partial.body instanceof Uint8Array) continue
+          const reader = partial.body.getReader()
           await reader.read()
           await reader.cancel()
         }
-        await until('handles are let go after a cancel', async () => (await handles()) === 0)
+        await until('handles are released after a cancellation', async () => (await handles()) === 0)
       },
     )
 
-    onHooks(['handles'], `a missing range of ${size} bytes holds nothing`, async (store, { handles }) => {
-      const record = await put(store, idFor('a'), bytesFor(1, size))
-      await assert.rejects(store.open(record.id, { first: size }))
-      await store.head(record.id)
-      await store.open(idFor('b'))
-      await until('handles are let go', async () => (await handles()) === 0)
-    })
+    onHooks(
+      ['handles'],
+      `keeps no handle open after a missing image or range, ${size} bytes`,
+      async (store, { handles }) => {
+        const record = await put(store, idFor('a'), bytesFor(1, size))
+        await assert.rejects(store.open(record.id, { first: size }))
+        await store.head(record.id)
+        await store.open(idFor('b'))
+        await until('handles are released', async () => (await handles()) === 0)
+      },
+    )
   }
 }

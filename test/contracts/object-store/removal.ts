@@ -14,7 +14,7 @@ import type { Harness } from './harness.ts'
 
 export function removalCases({ on, onHooks }: Harness): void {
   for (const size of [2000, 1_500_000]) {
-    on(`removes ${size} bytes for good`, async (store) => {
+    on(`permanently removes an image of ${size} bytes`, async (store) => {
       const bytes = bytesFor(1, size)
       const record = await put(store, idFor('a'), bytes)
       const kept = await put(store, idFor('b'), bytes)
@@ -27,7 +27,7 @@ export function removalCases({ on, onHooks }: Harness): void {
     })
   }
 
-  on('tells a record that no crash takes away, and none of what is not there', async (store) => {
+  on('returns the durable record of an image, and null for a missing one', async (store) => {
     assert.equal(await store.headDurable(idFor('a')), null)
     const record = await put(store, idFor('a'), bytesFor(1, 1000))
     assert.deepEqual(await store.headDurable(idFor('a')), record)
@@ -36,29 +36,32 @@ export function removalCases({ on, onHooks }: Harness): void {
     assert.equal(await store.headDurable('../layout'), null)
   })
 
-  on('tells exactly one of 20 removers that it was there', async (store) => {
-    for (let round = 0; round < 5; round++) {
-      const record = await put(store, idFor('a'), bytesFor(round, 2000))
-      const answers = await Promise.all(Array.from({ length: 20 }, () => store.remove(record.id)))
-      assert.equal(answers.filter(Boolean).length, 1)
+  on('returns true to exactly one of 20 concurrent removers', async (store) => {
+    for (let run = 0; run < 5; run++) {
+      const record = await put(store, idFor('a'), bytesFor(run, 2000))
+      const results = await Promise.all(Array.from({ length: 20 }, () => store.remove(record.id)))
+      assert.equal(results.filter(Boolean).length, 1)
       await assertAbsent(store, record.id)
     }
   })
 
   for (const size of [2000, 9_000_000]) {
-    on(`never gives wrong bytes to a reader of ${size} bytes that a removal overtakes`, async (store) => {
-      const bytes = bytesFor(1, size)
-      for (const moment of ['before the first byte', 'after the first piece']) {
-        const record = await put(store, idFor('a'), bytes)
-        const image = await store.open(record.id)
-        assert.ok(image)
-        assert.ok(await allOrError(store, image.body, record.id, moment, bytes))
-        await assertAbsent(store, record.id)
-      }
-    })
+    on(
+      `never gives a reader of ${size} bytes wrong bytes when the image is removed meanwhile`,
+      async (store) => {
+        const bytes = bytesFor(1, size)
+        for (const moment of ['before the first byte', 'after the first piece']) {
+          const record = await put(store, idFor('a'), bytes)
+          const image = await store.open(record.id)
+          assert.ok(image)
+          assert.ok(await allOrError(store, image.body, record.id, moment, bytes))
+          await assertAbsent(store, record.id)
+        }
+      },
+    )
   }
 
-  on('never gives one image for another while ids are reused', async (store) => {
+  on('never serves one image for another while an id is reused', async (store) => {
     const images = [bytesFor(1, 400_000), bytesFor(2, 400_000)]
     let stop = false
     const readers = Array.from({ length: 4 }, async () => {
@@ -71,14 +74,14 @@ export function removalCases({ on, onHooks }: Harness): void {
           if (read !== null) assertSameBytes(read, expected)
         }
         reads++
-        // The writer must get its turn also where everything resolves at once.
+        // Lets the writer run even if every call of the store resolves immediately.
         await new Promise((resolve) => setImmediate(resolve))
       }
       return reads
     })
     try {
-      for (let round = 0; round < 20; round++) {
-        const width = 1 + (round % 2)
+      for (let run = 0; run < 20; run++) {
+        const width = 1 + (run % 2)
         await put(store, idFor('a'), images[width - 1]!, { width })
         await new Promise((resolve) => setImmediate(resolve))
         assert.equal(await store.remove(idFor('a')), true)
@@ -89,12 +92,12 @@ export function removalCases({ on, onHooks }: Harness): void {
     for (const reads of await Promise.all(readers)) assert.ok(reads > 0)
   })
 
-  onHooks(['reopen'], 'shows a removal to another process at once', async (store, opened) => {
+  onHooks(['reopen'], 'shows a removal to other processes immediately', async (store, opened) => {
     const other = await opened.reopen()
     for (const size of [2000, 1_500_000]) {
       const bytes = bytesFor(1, size)
       const record = await put(store, idFor('a'), bytes)
-      // Both have read it, so both may keep it in memory.
+      // Both have read the image, so both may have cached it.
       await assertHolds(store, record, bytes)
       await assertHolds(other, record, bytes)
       assert.equal(await other.remove(record.id), true)
@@ -109,7 +112,7 @@ export function removalCases({ on, onHooks }: Harness): void {
   })
 }
 
-/** Removes `id` at `moment` of reading `body`. True if the reader got all its bytes, or an error. */
+/** Removes `id` at `moment` of reading `body`. True if the reader gets all bytes, or an error. */
 async function allOrError(
   store: ObjectStore,
   body: Uint8Array | ReadableStream<Uint8Array>,

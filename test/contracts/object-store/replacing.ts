@@ -1,4 +1,4 @@
-/** A sound image in place of a damaged one. */
+/** Replacing a damaged image with a sound one. */
 import assert from 'node:assert/strict'
 import type { Draft, ImageRecord, ObjectStore } from '../../../src/stores/object-store.ts'
 import {
@@ -12,7 +12,7 @@ import {
   listOf,
   put,
 } from '../../support/stored-images.ts'
-import { dying, type Harness } from './harness.ts'
+import { type Harness, storeCrashesAt } from './harness.ts'
 
 const whole = (draft: Draft) => [{ offset: 0, length: draft.size }]
 
@@ -33,7 +33,7 @@ export function replacingCases({ on, onHooks }: Harness): void {
     for (const damage of ['flip', 'cut', 'record'] as const) {
       onHooks(
         ['corrupt', 'reopen'],
-        `${size} bytes with a ${damage} are whole again, for readers that are open too`,
+        `repairs ${size} bytes after a ${damage}, for stores that are already open too`,
         async (store, { corrupt, reopen }) => {
           const bytes = bytesFor(1, size)
           const record = await put(store, idFor('a'), bytes)
@@ -51,7 +51,7 @@ export function replacingCases({ on, onHooks }: Harness): void {
     }
   }
 
-  onHooks(['corrupt'], 'one that is held stays held', async (store, { corrupt }) => {
+  onHooks(['corrupt'], 'keeps a held image held', async (store, { corrupt }) => {
     const bytes = bytesFor(1, 2000)
     const record = await put(store, idFor('a'), bytes)
     await corrupt(record.id, 'flip')
@@ -63,7 +63,7 @@ export function replacingCases({ on, onHooks }: Harness): void {
     await assertNotHeld(store, record.id)
   })
 
-  on('one that was removed stays so', async (store) => {
+  on('does not bring back a removed image', async (store) => {
     const bytes = bytesFor(1, 2000)
     const record = await put(store, idFor('a'), bytes)
     await store.remove(record.id)
@@ -77,18 +77,18 @@ export function replacingCases({ on, onHooks }: Harness): void {
     await assertNotHeld(store, record.id)
   })
 
-  for (const place of ['visible', 'held'] as const) {
+  for (const state of ['visible', 'held'] as const) {
     onHooks(
       ['corrupt', 'gated', 'reopenLater'],
-      `whoever dies at any step leaves one image that is ${place}, and the next one ends it`,
+      `leaves one ${state} image if a process crashes at any step, and completes on the next call`,
       async (store, { corrupt, gated, reopenLater }) => {
         const bytes = bytesFor(1, 2000)
-        for (let step = 0, died = true; died; step++) {
+        for (let step = 0, crashed = true; crashed; step++) {
           const record = await put(store, idFor(`step${step}`), bytes)
           await corrupt(record.id, 'flip')
-          if (place === 'held') await store.hold(record.id)
-          died = await dying({ gated }, step, (mortal) => replace(mortal, record, bytes))
-          if (place === 'visible') {
+          if (state === 'held') await store.hold(record.id)
+          crashed = await storeCrashesAt({ gated }, step, (crashing) => replace(crashing, record, bytes))
+          if (state === 'visible') {
             assert.deepEqual(await listOf(store), [record.id])
             if (!(await isSound(store, record.id))) {
               assert.equal(await replace(store, record, bytes), 'visible')

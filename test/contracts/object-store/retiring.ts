@@ -12,14 +12,14 @@ import {
   put,
   recordOf,
 } from '../../support/stored-images.ts'
-import { dying, type Harness } from './harness.ts'
+import { type Harness, storeCrashesAt } from './harness.ts'
 
 const ID = idFor('a')
 const SURELY = { retire: 'surely' } as const
 
 export function retiringCases({ on, onHooks }: Harness): void {
   for (const size of [2000, 1_500_000]) {
-    on(`gives a retired id to no other image of ${size} bytes`, async (store) => {
+    on(`never gives a retired id to another image of ${size} bytes`, async (store) => {
       await put(store, ID, bytesFor(1, size))
       const kept = await put(store, idFor('b'), bytesFor(1, size))
       assert.equal(await store.remove(ID, SURELY), true)
@@ -33,7 +33,7 @@ export function retiringCases({ on, onHooks }: Harness): void {
       assert.deepEqual(await listOf(store), [kept.id])
     })
 
-    on(`retires the id of ${size} bytes that are held`, async (store) => {
+    on(`retires the id of a held image of ${size} bytes`, async (store) => {
       await put(store, ID, bytesFor(1, size))
       await store.hold(ID)
       assert.equal(await store.removeHeld(ID, SURELY), true)
@@ -44,7 +44,7 @@ export function retiringCases({ on, onHooks }: Harness): void {
     })
   }
 
-  on('takes a held id for taken', async (store) => {
+  on('throws IdTaken for the id of a held image', async (store) => {
     const bytes = bytesFor(1, 3000)
     const record = await put(store, ID, bytes)
     await store.hold(ID)
@@ -53,7 +53,7 @@ export function retiringCases({ on, onHooks }: Harness): void {
     await assertHolds(store, record, bytes)
   })
 
-  on('retires nothing where nothing was', async (store) => {
+  on('does not retire an id without an image', async (store) => {
     assert.equal(await store.remove(ID, SURELY), false)
     assert.equal(await store.removeHeld(ID, SURELY), false)
     assert.equal(await store.headDurable(ID), null)
@@ -63,14 +63,14 @@ export function retiringCases({ on, onHooks }: Harness): void {
 
   onHooks(
     ['reopen'],
-    'retires an id for every process, also for commits under way',
+    'retires an id for every process, including commits in flight',
     async (store, opened) => {
       const other = await opened.reopen()
-      for (let round = 0; round < 8; round++) {
-        const id = idFor(`r${round}`)
+      for (let run = 0; run < 8; run++) {
+        const id = idFor(`r${run}`)
         await put(store, id, bytesFor(1, 3000))
-        const commits = Array.from({ length: 12 }, (_, nth) =>
-          commitContended(nth % 2 === 0 ? store : other, bytesFor(2 + nth, 2000 + nth * 30_000), id),
+        const commits = Array.from({ length: 12 }, (_, index) =>
+          commitContended(index % 2 === 0 ? store : other, bytesFor(2 + index, 2000 + index * 30_000), id),
         )
         const removals = [store.remove(id, SURELY), other.remove(id, SURELY)]
         const outcomes = await Promise.allSettled(commits)
@@ -86,27 +86,27 @@ export function retiringCases({ on, onHooks }: Harness): void {
     },
   )
 
-  for (const act of ['remove', 'removeHeld'] as const) {
+  for (const operation of ['remove', 'removeHeld'] as const) {
     onHooks(
       ['gated', 'reopenLater'],
-      `never loses an image and its retirement, wherever a process dies: ${act}`,
+      `keeps either the image or its retirement if a process crashes at any step of ${operation}`,
       async (store, opened) => {
-        let deaths = 0
-        for (let died = true; died; ) {
-          const id = idFor(`d${deaths}`)
+        let crashes = 0
+        for (let crashed = true; crashed; ) {
+          const id = idFor(`d${crashes}`)
           const record = await put(store, id, bytesFor(1, 3000))
-          if (act === 'removeHeld') await store.hold(id)
-          died = await dying(opened, deaths, (mortal) => mortal[act](id, SURELY))
-          if (died) deaths++
+          if (operation === 'removeHeld') await store.hold(id)
+          crashed = await storeCrashesAt(opened, crashes, (crashing) => crashing[operation](id, SURELY))
+          if (crashed) crashes++
           const later = await opened.reopenLater()
-          const left = act === 'remove' ? await later.head(id) : await later.headHeld(id)
-          if (left === null) await assertRetired(later, bytesFor(2, 3000), id)
-          else assert.deepEqual(left, record)
-          await later[act](id, SURELY)
+          const remaining = operation === 'remove' ? await later.head(id) : await later.headHeld(id)
+          if (remaining === null) await assertRetired(later, bytesFor(2, 3000), id)
+          else assert.deepEqual(remaining, record)
+          await later[operation](id, SURELY)
           await assertRetired(later, bytesFor(2, 3000), id)
           assert.deepEqual(await heldOf(later), [])
         }
-        assert.ok(deaths >= 2, `${deaths} steps`)
+        assert.ok(crashes >= 2, `${crashes} steps`)
       },
     )
   }

@@ -6,7 +6,7 @@ import { sha256Of } from '../../support/sha256.ts'
 import { assertHolds, bytesFor, idFor, inChunks, recordOf } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
-/** What is stored where not all that was sent is kept. */
+/** Commits that store only parts of the upload. */
 export function segmentCases({ on }: Harness): void {
   for (const size of [1000, 64 * 1024, 256 * 1024, 1_500_000]) {
     on(`stores the segments of ${size} bytes, in order`, async (store) => {
@@ -38,12 +38,12 @@ export function segmentCases({ on }: Harness): void {
     })
   }
 
-  on('stores what any segments say, in order or not, cut out or put in', async (store) => {
+  on('stores arbitrary segments, in any order, from the draft or literal', async (store) => {
     const sent = bytesFor(11, 5000)
-    const place = fc.nat({ max: sent.length })
+    const offset = fc.nat({ max: sent.length })
     const part = fc.record({
       kind: fc.constantFrom('run' as const, 'literal' as const, 'read' as const),
-      at: place,
+      at: offset,
       length: fc.nat({ max: 1500 }),
     })
     let serial = 0

@@ -28,7 +28,7 @@ const STRANGE: Record<string, string> = {
 }
 
 export function strangeIdCases({ on }: Harness): void {
-  on('answers that nothing is there', async (store) => {
+  on('treats them as missing', async (store) => {
     const bytes = bytesFor(1, 100)
     const record = await put(store, idFor('a'), bytes)
     for (const [name, id] of Object.entries(STRANGE)) {
@@ -42,7 +42,7 @@ export function strangeIdCases({ on }: Harness): void {
     await assertHolds(store, record, bytes)
   })
 
-  on('refuses to commit them, and leaves nothing', async (store) => {
+  on('rejects commits to them, and leaves nothing behind', async (store) => {
     for (const size of [100, 700_000]) {
       const bytes = bytesFor(1, size)
       for (const [name, id] of Object.entries(STRANGE)) {
@@ -53,7 +53,7 @@ export function strangeIdCases({ on }: Harness): void {
     assert.deepEqual(await listOf(store), [])
   })
 
-  on('lists after them as after any text', async (store) => {
+  on('accepts them as the start of a listing', async (store) => {
     const ids = ['0aaaaaaaaaa', 'Aaaaaaaaaaa', 'aaaaaaaaaaa', 'zzzzzzzzzzz']
     for (const id of ids) await put(store, id, bytesFor(1, 10))
     for (const [name, after] of Object.entries(STRANGE)) {

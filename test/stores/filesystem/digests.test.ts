@@ -1,4 +1,4 @@
-/** A read answers for the blocks that it sends: each flipped bit is noticed by those that meet it, and by no others. */
+/** Block digests: a flipped bit is detected by exactly those reads that include its block. */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ async function read(store: ObjectStore, range?: { first: number; last: number })
   return bodyOf(image)
 }
 
-/** Ranges that end, begin, lie and reach across the edges of a block. */
+/** Ranges that start, end, lie within or extend across the edges of a block. */
 function rangesAround(block: number, size: number): { first: number; last: number }[] {
   const start = block * BLOCK_BYTES
   const end = Math.min(size, start + BLOCK_BYTES) - 1
@@ -34,10 +34,10 @@ function rangesAround(block: number, size: number): { first: number; last: numbe
   ].filter(({ first, last }) => first >= 0 && last < size && first <= last)
 }
 
-// Below and above what is kept in memory until its commit, and what is streamed.
+// Below and above the size up to which drafts stay in memory and images are not streamed.
 for (const size of [3 * BLOCK_BYTES + 1, 10 * BLOCK_BYTES + 777]) {
   for (const hotSetBytes of [0, 64 * 1024 * 1024]) {
-    test(`each block of ${size} bytes, memory for ${hotSetBytes}`, async (t) => {
+    test(`detects a flipped bit in any block of ${size} bytes, with a hot set of ${hotSetBytes} bytes`, async (t) => {
       const { pathOf, openStore } = await storeFolder(t)
       const bytes = bytesFor(1, size)
       await put(await openStore(), ID, bytes)
@@ -46,10 +46,10 @@ for (const size of [3 * BLOCK_BYTES + 1, 10 * BLOCK_BYTES + 777]) {
         await flipBit(pathOf(ID), at, block % 8)
         const store = await openStore(hotSetBytes)
         for (const range of rangesAround(block, size)) {
-          const what = `block ${block}, ${range.first} to ${range.last}`
+          const message = `block ${block}, ${range.first} to ${range.last}`
           const isHit = range.first < (block + 1) * BLOCK_BYTES && range.last >= block * BLOCK_BYTES
-          if (isHit) await assert.rejects(read(store, range), DamagedObject, what)
-          else assertSameBytes(await read(store, range), bytes.subarray(range.first, range.last + 1), what)
+          if (isHit) await assert.rejects(read(store, range), DamagedObject, message)
+          else assertSameBytes(await read(store, range), bytes.subarray(range.first, range.last + 1), message)
         }
         await assert.rejects(read(store), DamagedObject)
         await assert.rejects(store.verify(ID), DamagedObject)
@@ -61,7 +61,7 @@ for (const size of [3 * BLOCK_BYTES + 1, 10 * BLOCK_BYTES + 777]) {
   }
 }
 
-test('any bit behind the bytes', async (t) => {
+test('detects a flipped bit anywhere in the trailer', async (t) => {
   const { pathOf, openStore } = await storeFolder(t)
   const size = 3 * BLOCK_BYTES
   const bytes = bytesFor(2, size)

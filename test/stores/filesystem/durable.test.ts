@@ -1,4 +1,4 @@
-/** What is said to be stored, or removed, is on the disk, whoever put it there. */
+/** Acknowledged commits and removals are durable, even if another process carried them out. */
 import assert from 'node:assert/strict'
 import { existsSync, fstatSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -16,16 +16,16 @@ import { until } from '../../support/until.ts'
 
 const ID = idFor('a')
 
-/** Flushes of folders: `act` decides what becomes of each. */
+/** Replaces the flush of folders with `flush`. */
 async function onFlush(
   t: TestContext,
   folder: string,
-  act: (this: FileHandle) => Promise<void>,
+  flush: (this: FileHandle) => Promise<void>,
 ): Promise<void> {
   const handle = await open(folder)
   const prototype = Object.getPrototypeOf(handle)
   await handle.close()
-  t.mock.method(prototype, 'sync', act)
+  t.mock.method(prototype, 'sync', flush)
 }
 
 async function commitContended(store: FilesystemStore): Promise<void> {
@@ -34,7 +34,7 @@ async function commitContended(store: FilesystemStore): Promise<void> {
   await draft.commit(recordOf(ID, bytes), wholeOf(draft), { isContended: true })
 }
 
-test('an image is not said to be stored while its commit may fail, nor when it did', async (t) => {
+test('does not report an image as durable while its commit may fail, nor after it failed', async (t) => {
   const { folder, pathOf, openStore } = await storeFolder(t)
   const store = await openStore()
   let fail = (): void => {}
@@ -45,21 +45,21 @@ test('an image is not said to be stored while its commit may fail, nor when it d
   await onFlush(t, folder, () => (flushes++ === 0 ? failing : Promise.resolve()))
   const commit = commitContended(store)
   await until('the name', () => existsSync(pathOf(ID)))
-  assert.ok(await store.head(ID), 'it can be seen')
-  let answer: unknown
-  const asked = store.headDurable(ID).then((record) => {
-    answer = record
+  assert.ok(await store.head(ID), 'the image is visible')
+  let result: unknown
+  const pending = store.headDurable(ID).then((record) => {
+    result = record
   })
-  // What was asked later, and takes more looks at the disk, is answered.
+  // A later call, which needs more disk accesses, resolves first.
   assert.equal(await store.headDurable(idFor('b')), null)
-  assert.equal(answer, undefined)
+  assert.equal(result, undefined)
   fail()
   await assert.rejects(commit, StoreUnavailable)
-  await asked
-  assert.equal(answer, null)
+  await pending
+  assert.equal(result, null)
 })
 
-test('what another process is about to store is on the disk before it is said to be', async (t) => {
+test('flushes an image that another process is committing before reporting it as durable', async (t) => {
   const { folder, pathOf, openStore } = await storeFolder(t)
   const [store, other] = [await openStore(), await openStore()]
   const held: (() => void)[] = []
@@ -67,20 +67,20 @@ test('what another process is about to store is on the disk before it is said to
   const commit = commitContended(store)
   await until('the name', () => existsSync(pathOf(ID)))
   await until('its flush', () => held.length === 1)
-  let isAnswered = false
-  const asked = other.headDurable(ID).then((record) => {
-    isAnswered = true
+  let isResolved = false
+  const pending = other.headDurable(ID).then((record) => {
+    isResolved = true
     return record
   })
   await until('the other flush', () => held.length === 2)
-  assert.equal(isAnswered, false, 'it waits for a flush of its own')
+  assert.equal(isResolved, false, 'it waits for its own flush')
   held[1]!()
-  assert.deepEqual(await asked, await store.head(ID))
+  assert.deepEqual(await pending, await store.head(ID))
   held[0]!()
   await commit
 })
 
-test('a removal flushes, even if whoever finished an earlier one took its file away', async (t) => {
+test('flushes a removal even if the completion of an earlier one deleted its file', async (t) => {
   const { folder, openStore } = await storeFolder(t)
   await put(await openStore(), ID, bytesFor(1, 1000))
   const flushes = createFolderFlush()
@@ -99,7 +99,7 @@ test('a removal flushes, even if whoever finished an earlier one took its file a
   assert.deepEqual(flushed, [folders.objects])
 })
 
-test('every folder that a change is seen in is flushed before the change is said to be done', async (t) => {
+test('flushes every changed folder before acknowledging the change', async (t) => {
   const { folder, openStore } = await storeFolder(t)
   const store = await openStore()
   const names = new Map(
@@ -109,17 +109,17 @@ test('every folder that a change is seen in is flushed before the change is said
   await onFlush(t, folder, async function () {
     flushed.add(names.get(fstatSync(this.fd).ino))
   })
-  const change = async (act: () => Promise<unknown>) => {
+  const flushesOf = async (change: () => Promise<unknown>) => {
     flushed.clear()
-    await act()
+    await change()
     return [...flushed].sort()
   }
   const [one, two] = [ID, idFor('b')]
-  assert.deepEqual(await change(() => put(store, one, bytesFor(1, 1000))), ['objects'])
-  assert.deepEqual(await change(() => put(store, two, bytesFor(2, 1000))), ['objects'])
-  assert.deepEqual(await change(() => store.hold(one)), ['held', 'objects'])
-  assert.deepEqual(await change(() => store.release(one)), ['held', 'objects'])
-  assert.deepEqual(await change(() => store.remove(one, { retire: 'surely' })), ['objects', 'retired'])
+  assert.deepEqual(await flushesOf(() => put(store, one, bytesFor(1, 1000))), ['objects'])
+  assert.deepEqual(await flushesOf(() => put(store, two, bytesFor(2, 1000))), ['objects'])
+  assert.deepEqual(await flushesOf(() => store.hold(one)), ['held', 'objects'])
+  assert.deepEqual(await flushesOf(() => store.release(one)), ['held', 'objects'])
+  assert.deepEqual(await flushesOf(() => store.remove(one, { retire: 'surely' })), ['objects', 'retired'])
   await store.hold(two)
-  assert.deepEqual(await change(() => store.removeHeld(two, { retire: 'surely' })), ['held', 'retired'])
+  assert.deepEqual(await flushesOf(() => store.removeHeld(two, { retire: 'surely' })), ['held', 'retired'])
 })

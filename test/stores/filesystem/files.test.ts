@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesContract } from '../../contracts/files.ts'
 import { folderOf, newFolder } from '../../support/folder.ts'
-import { dyingAt } from '../../support/gate.ts'
+import { crashesAt } from '../../support/gate.ts'
 import '../../support/gated-disk.ts'
 
-// After the calls to the disk are patched.
+// Imported after the disk calls are patched.
 const { openFolderFiles } = await import('../../../src/stores/filesystem/files.ts')
 
 filesContract('folder', async () => {
@@ -16,12 +16,12 @@ filesContract('folder', async () => {
   return {
     files: openFolderFiles(folder),
     reopen: () => openFolderFiles(folder),
-    dying: dyingAt,
+    crashesAt,
     close: () => rm(parent, { recursive: true }),
   }
 })
 
-test('a folder that is missing is made when that is asked for, and never by a write', async (t) => {
+test('does not create a missing folder in write(), nor a missing parent in make()', async (t) => {
   const parent = await folderOf(t)
   const files = openFolderFiles(join(parent, 'mount', 'place'))
   await assert.rejects(files.write('a', new Uint8Array(1)), /ENOENT/)
@@ -29,10 +29,10 @@ test('a folder that is missing is made when that is asked for, and never by a wr
   assert.deepEqual(await readdir(parent), [])
 })
 
-test('what is written is on the disk before it has its name, and then its name is', async (t) => {
+test('flushes a file before it is renamed, and the folder afterwards', async (t) => {
   const folder = await folderOf(t)
   await using handle = await open(folder)
-  const flushed: [what: string, names: string[]][] = []
+  const flushed: [kind: string, names: string[]][] = []
   t.mock.method(Object.getPrototypeOf(handle), 'sync', async function (this: FileHandle) {
     flushed.push([(await this.stat()).isFile() ? 'file' : 'folder', await readdir(folder)])
   })

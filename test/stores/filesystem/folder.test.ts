@@ -1,4 +1,4 @@
-/** Permissions of the folder, drafts that are swept, and the memory that images take. */
+/** Folder permissions, abandoned drafts, and the hot set. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,9 +10,9 @@ import { draftPrefix } from '../../../src/stores/drafts/sweep.ts'
 import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { DamagedObject } from '../../../src/stores/object-store.ts'
 import { flipBit, storeFolder } from '../../support/store-folder.ts'
-import { bytesFor, idFor, inChunks, letGo, put, recordOf } from '../../support/stored-images.ts'
+import { bytesFor, dispose, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
 
-test('its folders are the owner’s alone, also those that were there', async (t) => {
+test('restricts its folders to their owner, including existing ones', async (t) => {
   const { folder, openStore } = await storeFolder(t)
   await mkdir(join(folder, 'objects'))
   for (const name of ['', 'objects']) await chmod(join(folder, name), 0o755)
@@ -22,7 +22,7 @@ test('its folders are the owner’s alone, also those that were there', async (t
   }
 })
 
-test('a start sweeps the drafts of the dead, and of nobody else', async (t) => {
+test('sweeps only drafts of dead processes at start', async (t) => {
   const { folder, openStore } = await storeFolder(t)
   await openStore()
   const incoming = join(folder, 'incoming')
@@ -46,10 +46,10 @@ test('a start sweeps the drafts of the dead, and of nobody else', async (t) => {
   await createSpool(incoming).sweep()
   assert.deepEqual((await readdir(incoming)).sort(), [names.ofLiving, names.ofOtherHost].sort())
   await createSpool(incoming).sweep(living.pid)
-  assert.deepEqual(await readdir(incoming), [names.ofOtherHost], 'those of a worker that died')
+  assert.deepEqual(await readdir(incoming), [names.ofOtherHost], 'after the sweep for a worker that died')
 })
 
-test('the first view of a small upload needs no file to be read', async (t) => {
+test('serves the first view of a small upload from memory', async (t) => {
   const { pathOf, openStore } = await storeFolder(t)
   const store = await openStore(64 * 1024 * 1024)
   for (const size of [0, 1000, 65_537, 250_000, 256 * 1024]) {
@@ -73,32 +73,32 @@ test('the first view of a small upload needs no file to be read', async (t) => {
   assert.ok(store.hot(idFor('scrubbed')) === null)
 })
 
-test('bytes in memory stay as they were while they are sent, whatever is uploaded and removed meanwhile', async (t) => {
+test('does not change bytes in memory while they are being sent, despite concurrent uploads and removals', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore(4 * 1024 * 1024)
   const seeds = Array.from({ length: 6 }, (_, seed) => seed)
   for (const seed of seeds) await put(store, idFor(seed), bytesFor(seed, 200_000))
   const views = seeds.map((seed) => store.hot(idFor(seed)))
-  const holds = (seed: number) =>
+  const assertUnchanged = (seed: number) =>
     assert.ok(Buffer.from(bytesFor(seed, 200_000)).equals(views[seed]!.body), `${seed}`)
   assert.equal(await store.remove(idFor(0)), true)
   for (let seed = 100; seed < 140; seed++) await put(store, idFor(seed), bytesFor(seed, 200_000))
-  for (const seed of seeds) holds(seed)
+  for (const seed of seeds) assertUnchanged(seed)
   for (const view of [...views, ...views]) view!.release?.()
   for (let seed = 140; seed < 180; seed++) await put(store, idFor(seed), bytesFor(seed, 200_000))
   assert.ok(store.hot(idFor(0)) === null)
-  assert.ok(store.hot(idFor(1)) === null, 'the others made it leave')
+  assert.ok(store.hot(idFor(1)) === null, 'evicted by the others')
   const last = store.hot(idFor(179))
   assert.ok(last && Buffer.from(bytesFor(179, 200_000)).equals(last.body))
 })
 
-/** Three views before it: with this one the image is often viewed, and taken into memory where there is room. */
+/** Opens the image for the fourth time, which admits it to the hot set if there is room. */
 async function openFourth(store: FilesystemStore, id: string, signal?: AbortSignal) {
-  for (let view = 0; view < 3; view++) await letGo((await store.open(id))!)
+  for (let view = 0; view < 3; view++) await dispose((await store.open(id))!)
   return store.open(id, 'all', signal)
 }
 
-test('an image that is viewed often enough is taken into memory, and those viewed less often do not push it out', async (t) => {
+test('caches an image after enough views, and does not evict it for less popular ones', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore(8 * 1024 * 1024)
   const size = 400_000
@@ -107,13 +107,13 @@ test('an image that is viewed often enough is taken into memory, and those viewe
     assert.equal(store.hot(idFor(0)), null, `before view ${view}`)
     const image = await store.open(idFor(0))
     assert.equal(image?.body instanceof Uint8Array, view === 4, `view ${view}`)
-    await letGo(image!)
+    await dispose(image!)
   }
-  for (let round = 0; round < 3; round++) {
+  for (let view = 0; view < 3; view++) {
     for (let seed = 1; seed < 40; seed++) {
       const image = await store.open(idFor(seed))
       assert.ok(image?.body instanceof ReadableStream)
-      await letGo(image)
+      await dispose(image)
     }
   }
   const kept = store.hot(idFor(0))
@@ -121,7 +121,7 @@ test('an image that is viewed often enough is taken into memory, and those viewe
   kept.release?.()
 })
 
-test('slow readers hold at most half of the memory for images', async (t) => {
+test('limits slow readers to half of the hot set', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore(32 * 1024 * 1024)
   const size = 4 * 1024 * 1024
@@ -136,18 +136,18 @@ test('slow readers hold at most half of the memory for images', async (t) => {
     if (image?.release) releases.push(image.release)
   }
   assert.ok(inMemory > 0 && inMemory <= 16 * 1024 * 1024, `${inMemory}`)
-  // What is left serves others.
+  // The rest still serves others.
   const small = bytesFor(99, 1000)
   await put(store, idFor('s'), small)
   await store.open(idFor('s'))
   assert.ok(store.hot(idFor('s')))
   for (const release of releases) release()
   const again = await openFourth(store, ids[7]!)
-  assert.ok(again?.body instanceof Uint8Array, 'what was given back can be held again')
+  assert.ok(again?.body instanceof Uint8Array, 'released memory can be used again')
   again.release?.()
 })
 
-test('a file under the name of another image is no image: some file systems ignore case', async (t) => {
+test('ignores a file whose record has another id, as on a case-insensitive file system', async (t) => {
   const { pathOf, openStore } = await storeFolder(t)
   const store = await openStore()
   for (const size of [5000, 700_000]) {
@@ -160,7 +160,7 @@ test('a file under the name of another image is no image: some file systems igno
   }
 })
 
-test('reads that find damage take no room in memory', async (t) => {
+test('releases the reserved memory when a read finds damage', async (t) => {
   const { pathOf, openStore } = await storeFolder(t)
   const store = await openStore(32 * 1024 * 1024)
   for (const name of ['damaged', 'sound']) await put(store, idFor(name), bytesFor(1, 4_000_000))
@@ -173,7 +173,7 @@ test('reads that find damage take no room in memory', async (t) => {
   image.release?.()
 })
 
-test('what a reader is gone for is not read on', async (t) => {
+test('aborts a read when its reader is gone', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore(64 * 1024 * 1024)
   await put(store, idFor('a'), bytesFor(1, 8_000_000))

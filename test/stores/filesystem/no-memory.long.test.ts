@@ -1,5 +1,5 @@
-/** The contract once more, by a store that keeps no image in memory: each read is of a file. */
+/** The contract again, without the hot set, so that every read comes from a file. */
 import { objectStoreContract } from '../../contracts/object-store.ts'
 import { openSubject } from './subject.ts'
 
-objectStoreContract('filesystem without memory', () => openSubject(0), { modelRuns: 5 })
+objectStoreContract('filesystem without hot set', () => openSubject(0), { modelRuns: 5 })

@@ -1,4 +1,4 @@
-/** Images that were stored before blocks had digests: read as ever, and given theirs when they are verified. */
+/** Images of the layout without block digests: they remain readable, and `verify` adds the digests. */
 import assert from 'node:assert/strict'
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ import {
 
 const ID = idFor('old')
 
-/** As layout 2 wrote it: `spaces` fill the last page of small ones. */
+/** A file as written by layout 2. `spaces`: padding of the last page, for small files. */
 function olderFile(bytes: Uint8Array, spaces: number): Buffer {
   const json = Buffer.from(JSON.stringify(recordOf(ID, bytes)) + ' '.repeat(spaces))
   const foot = Buffer.alloc(8)
@@ -38,7 +38,7 @@ for (const [size, spaces] of [
   [200_000, 0],
   [1_000_000, 0],
 ] as const) {
-  test(`${size} bytes`, async (t) => {
+  test(`reads ${size} bytes of the older layout, and adds digests`, async (t) => {
     const { pathOf, openStore } = await storeFolder(t)
     for (const hotSetBytes of [0, 64 * 1024 * 1024]) {
       const store = await openStore(hotSetBytes)
@@ -48,20 +48,24 @@ for (const [size, spaces] of [
       await assertHolds(store, record, bytes)
       if (size > 0) {
         assertSameBytes(await range(store, 1, size >> 1), bytes.subarray(1, (size >> 1) + 1))
-        // One digest for all: a range answers for the whole image.
+        // With a single digest, every range requires a check of the whole image.
         await flipBit(pathOf(ID), size >> 1)
         await assert.rejects(range(store, 0, 0), DamagedObject)
         await assert.rejects(store.verify(ID), DamagedObject)
-        assert.equal((await readFile(pathOf(ID))).length, olderFile(bytes, spaces).length, 'nothing is added')
+        assert.equal(
+          (await readFile(pathOf(ID))).length,
+          olderFile(bytes, spaces).length,
+          'nothing was added',
+        )
         await flipBit(pathOf(ID), size >> 1)
       }
 
       assert.deepEqual(await store.verify(ID), record)
       const { size: fileBytes } = await stat(pathOf(ID))
-      assert.ok(fileBytes > olderFile(bytes, spaces).length, 'it has its digests')
+      assert.ok(fileBytes > olderFile(bytes, spaces).length, 'the digests were added')
       await assertHolds(store, record, bytes)
       assert.deepEqual(await store.verify(ID), record)
-      assert.equal((await stat(pathOf(ID))).size, fileBytes, 'once')
+      assert.equal((await stat(pathOf(ID))).size, fileBytes, 'only once')
       if (size > 3 * BLOCK_BYTES) {
         await flipBit(pathOf(ID), 2 * BLOCK_BYTES)
         assertSameBytes(await range(store, 0, 99), bytes.subarray(0, 100), 'another block')
@@ -71,7 +75,7 @@ for (const [size, spaces] of [
   })
 }
 
-test('a process that dies while it adds digests leaves the image as it was', async (t) => {
+test('keeps the image readable if a process crashes while adding digests', async (t) => {
   const { pathOf, openStore } = await storeFolder(t)
   const store = await openStore()
   const bytes = bytesFor(4, 500_000)

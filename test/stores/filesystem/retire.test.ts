@@ -1,4 +1,4 @@
-/** A commit or a replacement that another process overtakes between its look and its step; and a disk that is too full to retire an id. */
+/** Commits and replacements that race with a retirement or a hold, and a disk too full to retire an id. */
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -12,27 +12,27 @@ import { until } from '../../support/until.ts'
 
 const ID = idFor('a')
 
-for (const what of ['commit', 'replacement'] as const)
-  for (const act of ['retired', 'held'] as const)
+for (const operation of ['commit', 'replacement'] as const)
+  for (const fate of ['retired', 'held'] as const)
     for (const size of [2000, 700_000]) {
-      test(`a ${what} of ${size} bytes that looked before the id was ${act} does not take it after`, async (t) => {
+      test(`a ${operation} of ${size} bytes does not use an id that is ${fate} after its check`, async (t) => {
         const { openStore, pathOf } = await storeFolder(t)
         const [store, other] = [await openStore(), await openStore()]
         const first = bytesFor(1, 3000)
-        if (what === 'replacement') await put(other, ID, first)
-        const step = what === 'commit' ? 'link' : 'rename'
+        if (operation === 'replacement') await put(other, ID, first)
+        const step = operation === 'commit' ? 'link' : 'rename'
         const original = fs.promises[step]
         t.after(() => {
           fs.promises[step] = original
           syncBuiltinESMExports()
         })
-        let goOn = () => {}
-        let isAsleep = false
+        let proceed = () => {}
+        let isPaused = false
         fs.promises[step] = async (...paths) => {
-          if (!isAsleep && paths[1] === pathOf(ID)) {
-            isAsleep = true
+          if (!isPaused && paths[1] === pathOf(ID)) {
+            isPaused = true
             await new Promise<void>((resolve) => {
-              goOn = resolve
+              proceed = resolve
             })
           }
           return original(...paths)
@@ -40,31 +40,31 @@ for (const what of ['commit', 'replacement'] as const)
         syncBuiltinESMExports()
         const bytes = bytesFor(2, size)
         const draft = await store.draft(inChunks(bytes), size)
-        const taking =
-          what === 'commit'
+        const writing =
+          operation === 'commit'
             ? draft.commit(recordOf(ID, bytes), wholeOf(draft), { isContended: true })
             : draft.replace(recordOf(ID, bytes), wholeOf(draft))
-        const outcome = taking.catch((error) => error)
-        await until('it has looked', () => isAsleep)
-        // Meanwhile the image goes.
-        if (what === 'commit') await put(other, ID, first)
-        if (act === 'held') assert.equal(await other.hold(ID), true)
+        const outcome = writing.catch((error) => error)
+        await until('the check is done', () => isPaused)
+        // Meanwhile the image is held or removed.
+        if (operation === 'commit') await put(other, ID, first)
+        if (fate === 'held') assert.equal(await other.hold(ID), true)
         else assert.equal(await other.remove(ID, { retire: 'surely' }), true)
-        goOn()
-        if (what === 'commit') assert.ok((await outcome) instanceof IdTaken)
-        else assert.equal(await outcome, act === 'held' ? 'held' : null)
+        proceed()
+        if (operation === 'commit') assert.ok((await outcome) instanceof IdTaken)
+        else assert.equal(await outcome, fate === 'held' ? 'held' : null)
         for (const each of [store, other]) {
           assert.equal(await each.head(ID), null)
-          if (act === 'retired') assert.equal(await each.headDurable(ID), 'retired')
+          if (fate === 'retired') assert.equal(await each.headDurable(ID), 'retired')
           assert.deepEqual(
             await each.headHeld(ID),
-            act === 'retired' ? null : recordOf(ID, what === 'commit' ? first : bytes),
+            fate === 'retired' ? null : recordOf(ID, operation === 'commit' ? first : bytes),
           )
         }
       })
     }
 
-test('an image whose id must be retired stays while the disk is too full for that', async (t) => {
+test('keeps an image whose id must be retired if the disk is too full to do so', async (t) => {
   const { folder, openStore } = await storeFolder(t)
   const store = await openStore()
   await put(store, ID, bytesFor(1, 2000))

@@ -19,7 +19,7 @@ interleavingCases(
   ['hold', 'release', 'remove', 'removeHeld'],
 )
 
-test('images of any length around what is read at once come back as they were', async (t) => {
+test('returns images of any length around the read size unchanged', async (t) => {
   const { openStore } = await storeFolder(t)
   const store = await openStore()
   let number = 0
@@ -36,30 +36,30 @@ test('images of any length around what is read at once come back as they were', 
   )
 })
 
-test('an image in memory goes with a removal by anybody, at once', async (t) => {
+test('drops an image from memory as soon as any process removes or replaces its file', async (t) => {
   const { pathOf, openStore } = await storeFolder(t)
-  const mine = await openStore(64 * 1024 * 1024)
+  const store = await openStore(64 * 1024 * 1024)
   const other = await openStore(64 * 1024 * 1024)
   for (const name of ['a', 'b', 'c', 'd']) {
-    await put(mine, idFor(name), bytesFor(1, 2000))
-    await mine.open(idFor(name))
-    assert.ok(mine.hot(idFor(name)), 'it is in memory')
+    await put(store, idFor(name), bytesFor(1, 2000))
+    await store.open(idFor(name))
+    assert.ok(store.hot(idFor(name)), 'in memory')
   }
   assert.equal(await other.remove(idFor('a')), true)
-  assert.equal(mine.hot(idFor('a')), null)
-  // By hand.
+  assert.equal(store.hot(idFor('a')), null)
+  // Removed by hand.
   await unlink(pathOf(idFor('b')))
-  assert.equal(mine.hot(idFor('b')), null)
+  assert.equal(store.hot(idFor('b')), null)
   assert.equal(await other.hold(idFor('c')), true)
-  assert.equal(mine.hot(idFor('c')), null)
-  assert.ok(mine.hot(idFor('d')))
-  // The name comes to another file.
+  assert.equal(store.hot(idFor('c')), null)
+  assert.ok(store.hot(idFor('d')))
+  // Another file takes over the name.
   await put(other, idFor('e'), bytesFor(2, 2000))
   await rename(pathOf(idFor('e')), pathOf(idFor('d')))
-  assert.equal(mine.hot(idFor('d')), null)
+  assert.equal(store.hot(idFor('d')), null)
 })
 
-/** From here on no file or folder can be flushed. What it returns mends that. */
+/** Makes every flush fail. The returned function undoes this. */
 async function failFlushes(): Promise<() => void> {
   await using handle = await open(process.execPath)
   const calls = Object.getPrototypeOf(handle) as FileHandle
@@ -72,35 +72,35 @@ async function failFlushes(): Promise<() => void> {
   }
 }
 
-test('a removal that is not on the disk yet is called gone by nobody who shares the folder', async (t) => {
+test('no process reports an image as gone before its removal is durable', async (t) => {
   const { openStore, folder } = await storeFolder(t)
-  const [mine, other] = [await openStore(0), await openStore(0)]
+  const [remover, other] = [await openStore(0), await openStore(0)]
   const [first, second] = [idFor('a'), idFor('b')]
-  for (const id of [first, second]) await put(mine, id, bytesFor(1, 2000))
-  const mend = await failFlushes()
-  t.after(mend)
-  await assert.rejects(mine.remove(first), StoreUnavailable)
-  await assert.rejects(mine.remove(second), StoreUnavailable)
-  for (const store of [mine, other]) {
-    assert.equal(await store.open(first), null, 'nobody sees it')
+  for (const id of [first, second]) await put(remover, id, bytesFor(1, 2000))
+  const restoreFlushes = await failFlushes()
+  t.after(restoreFlushes)
+  await assert.rejects(remover.remove(first), StoreUnavailable)
+  await assert.rejects(remover.remove(second), StoreUnavailable)
+  for (const store of [remover, other]) {
+    assert.equal(await store.open(first), null, 'the image is not visible')
     await assert.rejects(store.head(first), StoreUnavailable)
     await assert.rejects(store.remove(first), StoreUnavailable)
   }
-  assert.equal(await other.head(idFor('c')), null, 'what never was there owes nothing')
-  mend()
-  assert.equal(await other.remove(first), false, 'it was taken away before')
+  assert.equal(await other.head(idFor('c')), null, 'an image that never existed')
+  restoreFlushes()
+  assert.equal(await other.remove(first), false, 'removed before')
   assert.equal(await other.head(second), null)
   assert.deepEqual(await readdir(join(folder, 'removing')), [])
 })
 
-test('what a process left in the middle of a removal goes with the next start', async (t) => {
+test('completes interrupted removals at the next start', async (t) => {
   const { openStore, folder } = await storeFolder(t)
   const store = await openStore(0)
   await put(store, idFor('a'), bytesFor(1, 2000))
-  const mend = await failFlushes()
-  t.after(mend)
+  const restoreFlushes = await failFlushes()
+  t.after(restoreFlushes)
   await assert.rejects(store.remove(idFor('a')), StoreUnavailable)
-  mend()
+  restoreFlushes()
   const removing = join(folder, 'removing')
   assert.deepEqual(await readdir(removing), [idFor('a')])
   await openStore(0)

@@ -1,4 +1,4 @@
-/** Images that are sent piece by piece. */
+/** Streamed images. */
 import assert from 'node:assert/strict'
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { readdir, readlink, truncate } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 
-/** A store without memory, and one image in it. */
+/** A store without a hot set that holds one image. */
 async function storeOf(t: TestContext, bytes: Uint8Array) {
   const { pathOf, openStore } = await storeFolder(t)
   const store = await openStore(0)
@@ -38,12 +38,12 @@ async function isOpen(path: string): Promise<boolean> {
   return targets.includes(path)
 }
 
-test('a client that leaves before it took the last piece closes no file of others', async (t) => {
+test('does not close another file’s descriptor when a client cancels before the last piece', async (t) => {
   if (process.platform !== 'linux') return t.skip('does not apply: descriptors are listed by Linux')
   const { store, path } = await storeOf(t, bytesFor(1, 400_000))
   const { body } = await streamOf(store)
   const reader = body.getReader()
-  // The last piece is read ahead, and the file closed behind it. Its number goes to the next file.
+  // The last piece is read ahead and the file closed. The next open file reuses its descriptor number.
   await until('only the last piece is left', async () => {
     if (!(await isOpen(path))) return true
     await reader.read()
@@ -57,7 +57,7 @@ test('a client that leaves before it took the last piece closes no file of other
   }
 })
 
-test('the piece that was read ahead for a client who left is used again', async (t) => {
+test('reuses the read-ahead block of a client that cancelled', async (t) => {
   const { store } = await storeOf(t, bytesFor(6, 4_000_000))
   const { body } = await streamOf(store)
   const reader = body.getReader()
@@ -67,7 +67,7 @@ test('the piece that was read ahead for a client who left is used again', async 
   assert.equal(keptBlockBytes(), value!.buffer.byteLength)
 })
 
-test('readers that never say what they have read get every byte', async (t) => {
+test('sends every byte to readers that never call reuse()', async (t) => {
   const bytes = bytesFor(2, 5_000_000)
   const { store } = await storeOf(t, bytes)
   for (let n = 0; n < 12; n++) {
@@ -76,7 +76,7 @@ test('readers that never say what they have read get every byte', async (t) => {
   }
 })
 
-test('what a reader has read is garbage while it reads on, although it never says so', async (t) => {
+test('lets consumed pieces be garbage-collected if reuse() is never called', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const { store } = await storeOf(t, bytesFor(5, 8_000_000))
@@ -88,10 +88,10 @@ test('what a reader has read is garbage while it reads on, although it never say
   collect()
   assert.ok(first.deref() === undefined)
   await reader.cancel()
-  assert.ok(image.reuse, 'until here it could be given back')
+  assert.ok(image.reuse, 'keeps `reuse` alive until here')
 })
 
-test('readers at once, some of which leave, get what they asked for', async (t) => {
+test('gives concurrent readers the correct bytes while others cancel', async (t) => {
   const bytes = bytesFor(3, 4_000_000)
   const { store, path } = await storeOf(t, bytes)
   await Promise.all(
@@ -102,9 +102,9 @@ test('readers at once, some of which leave, get what they asked for', async (t) 
       let held: Uint8Array = new Uint8Array()
       for (let at = first; ; ) {
         const { done, value } = await reader.read()
-        // It is as it was until it is given back, which is harmless a second time. Then others have none to take.
+        // A piece must not change until `reuse` is called, which is idempotent. Past the middle nothing is returned to the pool.
         assert.ok(Buffer.from(held).equals(bytes.subarray(at - held.length, at)), `${n} at ${at}`)
-        if (at < 2_000_000) for (let time = 0; time < 2; time++) reuse?.(held)
+        if (at < 2_000_000) for (let call = 0; call < 2; call++) reuse?.(held)
         if (done) return assert.equal(at, 3_900_001)
         held = value
         at += value.length
@@ -115,14 +115,14 @@ test('readers at once, some of which leave, get what they asked for', async (t) 
   if (process.platform === 'linux') await until('the files are closed', async () => !(await isOpen(path)))
 })
 
-test('a file that is cut short while it is sent is damaged', async (t) => {
+test('throws DamagedObject if the file is truncated while it is being sent', async (t) => {
   const { store, path } = await storeOf(t, bytesFor(4, 3_000_000))
   const { body } = await streamOf(store)
   await truncate(path, 1_000_000)
   await assert.rejects(piecesOf(body), DamagedObject)
 })
 
-test('with many streams open each holds less, and all get every byte', async (t) => {
+test('uses smaller pieces when many streams are open, and sends every byte', async (t) => {
   const bytes = bytesFor(3, 3_000_000)
   const { store } = await storeOf(t, bytes)
   const streams = await Promise.all(Array.from({ length: 60 }, () => streamOf(store)))
@@ -130,12 +130,12 @@ test('with many streams open each holds less, and all get every byte', async (t)
     streams.map(async ({ body }) => {
       const pieces = await piecesOf(body)
       assert.ok(Buffer.concat(pieces).equals(bytes))
-      // The first piece is read when the stream is made: others open after it. Large blocks are few.
+      // Skips the first piece, which was read before the later streams were opened.
       return Math.max(...pieces.slice(1, 8).map(({ length }) => length))
     }),
   )
   const small = longest.filter((length) => length <= 64 * 1024)
   assert.ok(small.length > 0, 'some have small pieces')
   const alone = await piecesOf((await streamOf(store)).body)
-  assert.ok(Math.max(...alone.map(({ length }) => length)) > 64 * 1024, 'one alone has large ones')
+  assert.ok(Math.max(...alone.map(({ length }) => length)) > 64 * 1024, 'a single stream has large ones')
 })

@@ -1,4 +1,4 @@
-/** The filesystem store as the contract wants it. */
+/** The filesystem store with the hooks of the contract. */
 
 import { readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -8,7 +8,7 @@ import { newFolder } from '../../support/folder.ts'
 import '../../support/gated-disk.ts'
 import { flipBit } from '../../support/store-folder.ts'
 
-/** A store in a folder of its own. `hotSetBytes`: its memory for images, 0 for none. */
+/** A store in a new folder. `hotSetBytes`: memory budget of the hot set; 0 disables it. */
 export async function openSubject(hotSetBytes: number): Promise<OpenedStore> {
   const folder = await newFolder()
   const pathOf = (id: string) => join(folder, 'objects', id)
@@ -35,7 +35,7 @@ export async function openSubject(hotSetBytes: number): Promise<OpenedStore> {
   }
 }
 
-/** Images and drafts below `folder` that this process has open, where the system tells. */
+/** Number of images and drafts below `folder` that this process has open. 0 on systems without `/proc`. */
 async function handlesBelow(folder: string): Promise<number> {
   const links = await readdir('/proc/self/fd').catch(() => [])
   const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))

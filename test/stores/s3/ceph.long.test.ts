@@ -1,4 +1,4 @@
-/** The S3 adapter on a real Ceph Object Gateway: `npm run services -- start` starts one. */
+/** The S3 adapter on a real Ceph Object Gateway, which `npm run services -- start` starts. */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -24,7 +24,7 @@ const services = await readServices()
 
 if (services === null) {
   test('Ceph', (t) => {
-    // In CI a service that is not there is a failure.
+    // In CI a missing service is a failure.
     assert.equal(process.env.PINHOLE_CI, undefined, 'no S3 server runs: npm run services -- start')
     t.skip('no S3 server runs: npm run services -- start')
   })
@@ -40,9 +40,9 @@ if (services === null) {
 
   objectStoreContract('s3 on Ceph', () => openS3UnderTest(service), { modelRuns: 5 })
 
-  /** Ceph has its say on what the fake only imitates. */
+  /** Cases that the fake only imitates. */
   describe('Ceph', () => {
-    test('keeps type, lifetime and record on the object', async () => {
+    test('stores content type, Cache-Control and record with the object', async () => {
       const { store, prefix, close } = await openS3UnderTest(service)
       const record = await put(store, ID, bytesFor(1, 700_000), { type: 'image/avif' })
       const { headers } = await plain.get(prefix + ID)
@@ -53,7 +53,7 @@ if (services === null) {
     })
 
     for (const size of [1000, 700_000]) {
-      test(`refuses ${size} bytes that are not those of the signed digest`, async () => {
+      test(`rejects ${size} bytes that do not match the signed digest`, async () => {
         const { store, leftovers, close } = await openS3UnderTest(service, {
           retryPolicy: { firstPauseMs: 1 },
         })
@@ -68,7 +68,7 @@ if (services === null) {
         await close()
       })
 
-      test(`goes on with ${size} bytes where a connection broke`, async () => {
+      test(`resumes a read of ${size} bytes after the connection broke`, async () => {
         let breaks = 0
         const transport = createTransport(service.endpoint)
         const breaking: Transport = {
@@ -89,7 +89,7 @@ if (services === null) {
     }
 
     for (const status of ['Enabled', 'Suspended']) {
-      test(`is refused with versioning ${status}`, async () => {
+      test(`is rejected at start with versioning ${status}`, async () => {
         const bucket = `${service.bucket}-${status.toLowerCase()}`
         await plain.createBucket(bucket)
         const body = `<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Status>${status}</Status></VersioningConfiguration>`
@@ -98,12 +98,12 @@ if (services === null) {
       })
     }
 
-    test('is refused without its bucket, and with wrong keys', async () => {
+    test('is rejected at start if the bucket is missing or the keys are wrong', async () => {
       await assert.rejects(openS3UnderTest({ ...service, bucket: 'nobodys-bucket' }), /does not exist/)
       await assert.rejects(openS3UnderTest({ ...service, secretAccessKey: 'wrong' }), /check the keys/)
     })
 
-    test('that is full serves and deletes', async () => {
+    test('still serves and deletes when it is full', async () => {
       const full: S3Service = {
         ...service,
         bucket: `${service.bucket}-full`,

@@ -1,4 +1,4 @@
-/** What a read makes of everything that can go wrong on the way from the store. */
+/** Reads under every kind of fault between the store and the adapter. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -16,26 +16,26 @@ import { until } from '../../support/until.ts'
 const { withStore } = onFake()
 const ID = idFor('a')
 const GET = on('GET')
-const PATIENCE_MS = 60_000
+const IDLE_MS = 60_000
 
 async function read(store: ObjectStore, range?: { first: number; last: number }): Promise<Uint8Array> {
   const image = await store.open(ID, range)
-  assert.ok(image, 'an image that is there is not absent')
+  assert.ok(image, 'an existing image must not look absent')
   return bodyOf(image)
 }
 
-/** Answered from memory, and as a stream. */
+/** Served from memory, and as a stream. */
 for (const size of [2000, 700_000]) {
   describe(`a read of ${size} bytes`, () => {
     const bytes = bytesFor(1, size)
 
-    const passing: [string, Fault][] = [
+    const transient: [string, Fault][] = [
       ['500', answer(500, 'InternalError')],
       ['503 SlowDown', answer(503, 'SlowDown')],
       ['a reset', { kind: 'reset' }],
       ['a lost reply', { kind: 'lose-reply' }],
     ]
-    for (const [name, fault] of passing) {
+    for (const [name, fault] of transient) {
       withStore(`survives ${name}`, async ({ store }, fake) => {
         await put(store, ID, bytes)
         fake.faults.add(fault, { on: GET, times: 3 })
@@ -46,13 +46,13 @@ for (const size of [2000, 700_000]) {
     }
 
     const unavailable: [string, Fault][] = [
-      ...passing,
+      ...transient,
       ['a 404 for the bucket', answer(404, 'NoSuchBucket')],
       ['a proxy’s 404', { kind: 'answer', status: 404, body: '<html>404 Not Found</html>' }],
       ['an empty 404', { kind: 'answer', status: 404, body: '' }],
     ]
     for (const [name, fault] of unavailable) {
-      withStore(`does not take ${name} for an absent image`, async ({ store }, fake) => {
+      withStore(`does not mistake ${name} for an absent image`, async ({ store }, fake) => {
         fake.faults.add(fault, { on: GET, times: 100 })
         await assert.rejects(store.open(ID), StoreUnavailable)
         await assert.rejects(store.open(ID, { first: 0 }), StoreUnavailable)
@@ -62,7 +62,7 @@ for (const size of [2000, 700_000]) {
       })
     }
 
-    withStore('is broken, not absent, without permission', async ({ store }, fake) => {
+    withStore('fails, instead of reporting an absent image, without permission', async ({ store }, fake) => {
       fake.faults.add(answer(403, 'AccessDenied'), { on: GET, times: 3 })
       await assert.rejects(store.open(ID), /check the keys/)
       await assert.rejects(store.head(ID), /check the keys/)
@@ -78,7 +78,7 @@ for (const size of [2000, 700_000]) {
       { kind: 'stall-answer', afterBytes: 900 },
     ]
     for (const fault of breaks) {
-      withStore(`goes on after ${JSON.stringify(fault)}`, async ({ store }, fake) => {
+      withStore(`resumes after ${JSON.stringify(fault)}`, async ({ store }, fake) => {
         await put(store, ID, bytes)
         fake.faults.add(fault, { on: GET })
         assertSameBytes(await read(store), bytes)
@@ -88,7 +88,7 @@ for (const size of [2000, 700_000]) {
       })
     }
 
-    withStore('ends in an error if it is cut again and again', async ({ store }, fake) => {
+    withStore('fails after a bounded number of interruptions', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.requests.length = 0
       fake.faults.add({ kind: 'cut-answer', afterBytes: 0 }, { on: GET, times: 100 })
@@ -96,11 +96,11 @@ for (const size of [2000, 700_000]) {
       assert.ok(fake.logOf(ID).length <= 16, 'bounded')
     })
 
-    withStore('ends in an error if the image is replaced on the way', async ({ store }, fake) => {
+    withStore('fails if the image is replaced during the read', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'cut-answer', afterBytes: 1000 }, { on: GET })
       const reading = store.open(ID).then(async (image) => {
-        // A small one was read to its end already, a large one not yet.
+        // A small image was already read completely, a large one was not.
         await store.remove(ID)
         await put(store, ID, bytesFor(2, size))
         return bodyOf(image!)
@@ -118,21 +118,21 @@ for (const size of [2000, 700_000]) {
       await assert.rejects(bodyOf(image!))
     })
 
-    withStore('ends in an error if a bit is wrong', async ({ store }, fake) => {
+    withStore('fails if a bit is flipped', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'flip-answer' }, { on: GET })
       await assert.rejects(read(store), DamagedObject)
       assertSameBytes(await read(store), bytes)
     })
 
-    withStore('ends in an error if the answer is shorter, and says so', async ({ store }, fake) => {
+    withStore('fails if the response is shorter than the record says', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'shorten-answer', byBytes: 1 }, { on: GET, times: 2 })
       await assert.rejects(read(store), DamagedObject)
       await assert.rejects(read(store, { first: 10, last: 20 }), DamagedObject)
     })
 
-    withStore('gives no whole where a part was asked for', async ({ store }, fake) => {
+    withStore('rejects a whole object in response to a range request', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'ignore-range' }, { on: GET, times: 2 })
       await assert.rejects(read(store, { first: 10, last: 20 }), /ignores ranges/)
@@ -147,7 +147,7 @@ for (const size of [2000, 700_000]) {
     })
 
     withStore(
-      'of a store that hangs does not make people wait, and gets past one connection that does',
+      'times out early on a store that hangs, and retries on another connection',
       async ({ store }, fake) => {
         await put(store, ID, bytes)
         fake.requests.length = 0
@@ -155,16 +155,16 @@ for (const size of [2000, 700_000]) {
         const since = performance.now()
         for (const view of [() => store.open(ID), () => store.head(ID), () => store.open(ID, () => 'all')])
           await assert.rejects(view(), StoreUnavailable)
-        // Each by itself would wait for a minute.
-        assert.ok(performance.now() - since < PATIENCE_MS)
+        // With the idle timeout alone, each view would take a minute.
+        assert.ok(performance.now() - since < IDLE_MS)
         fake.faults.clear()
         fake.faults.add({ kind: 'hang' }, { on: GET })
         assertSameBytes(await read(store), bytes)
       },
-      { retryPolicy: { ...QUICK, idleMs: PATIENCE_MS, viewMs: 1500 } },
+      { retryPolicy: { ...QUICK, idleMs: IDLE_MS, viewMs: 1500 } },
     )
 
-    withStore('takes one request', async ({ store }, fake) => {
+    withStore('takes a single request', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.requests.length = 0
       await read(store)
@@ -179,23 +179,26 @@ for (const size of [2000, 700_000]) {
   })
 }
 
-withStore('a reader that stops while a broken body is taken up again holds nothing', async (opened, fake) => {
-  const { store, handles } = opened
-  await put(store, ID, bytesFor(1, 700_000))
-  fake.requests.length = 0
-  fake.faults.add({ kind: 'cut-answer', afterBytes: 1000 }, { on: GET })
-  fake.faults.add({ kind: 'delay', ms: 100 }, { on: GET })
-  const image = await store.open(ID)
-  assert.ok(image !== null && image.body instanceof ReadableStream)
-  const reader = image.body.getReader()
-  assert.equal((await reader.read()).value?.length, 1000)
-  const reading = reader.read()
-  await until('the rest is asked for', () => fake.logOf(ID).length === 2)
-  await reader.cancel()
-  await reading
-  await until('the rest is answered', () => fake.logOf(ID)[1] === 'GET 206')
-  await until('it is let go', async () => (await handles()) === 0)
-})
+withStore(
+  'releases the connection when a reader cancels while its body is being resumed',
+  async (opened, fake) => {
+    const { store, handles } = opened
+    await put(store, ID, bytesFor(1, 700_000))
+    fake.requests.length = 0
+    fake.faults.add({ kind: 'cut-answer', afterBytes: 1000 }, { on: GET })
+    fake.faults.add({ kind: 'delay', ms: 100 }, { on: GET })
+    const image = await store.open(ID)
+    assert.ok(image !== null && image.body instanceof ReadableStream)
+    const reader = image.body.getReader()
+    assert.equal((await reader.read()).value?.length, 1000)
+    const reading = reader.read()
+    await until('the rest is requested', () => fake.logOf(ID).length === 2)
+    await reader.cancel()
+    await reading
+    await until('the rest is answered', () => fake.logOf(ID)[1] === 'GET 206')
+    await until('the connection is released', async () => (await handles()) === 0)
+  },
+)
 
 describe('an object whose record', () => {
   const bytes = bytesFor(1, 500)
@@ -212,7 +215,7 @@ describe('an object whose record', () => {
     ['has no digest of its key', (record) => JSON.stringify({ ...record, keySha256: '' })],
   ]
   for (const [name, change] of changes) {
-    withStore(`${name} is damaged, and can be removed`, async ({ store, prefix }, fake) => {
+    withStore(`${name} counts as damaged, and can be removed`, async ({ store, prefix }, fake) => {
       const record = await put(store, ID, bytes)
       const { headers } = fake.objects.get(prefix + ID)!
       const changed = change({ ...record })
@@ -225,7 +228,7 @@ describe('an object whose record', () => {
   }
 })
 
-test('a store that is gone is unavailable, whatever is asked of it', async () => {
+test('throws StoreUnavailable for every operation if the store is down', async () => {
   const fake = await startFakeS3()
   const opened = await openS3UnderTest(
     { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys },
@@ -242,31 +245,31 @@ test('a store that is gone is unavailable, whatever is asked of it', async () =>
   await rm(opened.folder, { recursive: true })
 })
 
-test('an answer that came while this process stood still is not late', async () => {
-  const heard = new Int32Array(new SharedArrayBuffer(4))
-  // Elsewhere, for it must answer meanwhile.
-  const elsewhere = new Worker(new URL('../../support/s3/fake-s3-worker.ts', import.meta.url), {
-    workerData: heard,
+test('accepts a response that arrived while this process was blocked past the timeout', async () => {
+  const requests = new Int32Array(new SharedArrayBuffer(4))
+  // In a worker, since it must answer while this thread is blocked.
+  const worker = new Worker(new URL('../../support/s3/fake-s3-worker.ts', import.meta.url), {
+    workerData: requests,
   })
-  const [service] = (await once(elsewhere, 'message')) as [S3Service]
+  const [service] = (await once(worker, 'message')) as [S3Service]
   const { store, close } = await openS3UnderTest(service, {
     retryPolicy: { attempts: 1, idleMs: 800, viewMs: 2400 },
   })
   try {
     const bytes = bytesFor(1, 2000)
     await put(store, ID, bytes)
-    for (const look of [async () => assert.ok(await store.head(ID)), () => read(store)]) {
-      heard[0] = 0
-      const looking = look()
-      await until('the store has heard of it', () => Atomics.load(heard, 0) > 0)
-      // Timers come next in this turn of the loop, sockets after them.
+    for (const view of [async () => assert.ok(await store.head(ID)), () => read(store)]) {
+      requests[0] = 0
+      const viewing = view()
+      await until('the store has received the request', () => Atomics.load(requests, 0) > 0)
+      // After this, the event loop runs timers before it polls sockets.
       await new Promise(setImmediate)
-      // Longer than it may take, and than the answer takes.
+      // Longer than both the timeout and the response time.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000)
-      await looking
+      await viewing
     }
   } finally {
     await close()
-    await elsewhere.terminate()
+    await worker.terminate()
   }
 })

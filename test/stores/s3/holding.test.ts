@@ -1,29 +1,29 @@
-/** Holds beside a listing that clears away what dead processes left. */
+/** Holds that race with a listing, which removes abandoned copies. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MARKER_HEADER } from '../../../src/stores/s3/objects.ts'
 import { createTransport } from '../../../src/stores/s3/transport.ts'
 import { type FakeS3, startFakeS3 } from '../../support/s3/fake-s3.ts'
-import { atAnotherTime, type OpenedS3, openS3UnderTest } from '../../support/s3/under-test.ts'
+import { type OpenedS3, openS3UnderTest, withClockOffset } from '../../support/s3/under-test.ts'
 import { assertHeld, bytesFor, heldOf, idFor, put } from '../../support/stored-images.ts'
 
 const ID = idFor('a')
 const HOUR_MS = 3_600_000
 
-/** Runs `run` when a hold has copied the image, and its marker is on its way. `holds` is its answer. */
+/** Calls `run` after a hold has copied the image and before it puts the marker. `finish` lets the hold continue. */
 async function whileHolding(
   aheadMs: number,
-  run: (opened: OpenedS3, fake: FakeS3, end: () => Promise<boolean>) => Promise<void>,
+  run: (opened: OpenedS3, fake: FakeS3, finish: () => Promise<boolean>) => Promise<void>,
 ): Promise<void> {
   const fake = await startFakeS3()
   const inner = createTransport(fake.endpoint)
-  const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const transport = atAnotherTime(
+  const [reached, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const transport = withClockOffset(
     {
       async send(request) {
         if (request.headers[MARKER_HEADER]?.startsWith('held')) {
           reached.resolve()
-          await goOn.promise
+          await proceed.promise
         }
         return inner.send(request)
       },
@@ -34,11 +34,11 @@ async function whileHolding(
   const opened = await openS3UnderTest({ ...fake, ...fake.keys }, { transport })
   try {
     await put(opened.store, ID, bytesFor(1, 3000))
-    const holds = opened.store.hold(ID)
+    const holding = opened.store.hold(ID)
     await reached.promise
     await run(opened, fake, () => {
-      goOn.resolve()
-      return holds
+      proceed.resolve()
+      return holding
     })
   } finally {
     await opened.close()
@@ -53,23 +53,23 @@ function copyIn(fake: FakeS3, { prefix }: OpenedS3): string {
 }
 
 describe('a hold', () => {
-  test('loses nothing to a machine whose clock is an hour ahead of the store’s', async () => {
-    await whileHolding(-HOUR_MS, async (opened, fake, end) => {
+  test('keeps its copy although another machine’s clock is an hour ahead of the store’s', async () => {
+    await whileHolding(-HOUR_MS, async (opened, fake, finish) => {
       const key = copyIn(fake, opened)
       const copy = fake.objects.get(key)!
       fake.objects.set(key, { ...copy, modifiedAt: new Date(copy.modifiedAt.getTime() - HOUR_MS) })
       const { store } = opened
       const record = (await store.head(ID))!
       assert.deepEqual(await heldOf(store), [])
-      assert.equal(await end(), true)
+      assert.equal(await finish(), true)
       await assertHeld(store, record, bytesFor(1, 3000))
     })
   })
 
-  test('is not done if its copy is gone', async () => {
-    await whileHolding(0, async (opened, fake, end) => {
+  test('returns false if its copy is gone', async () => {
+    await whileHolding(0, async (opened, fake, finish) => {
       fake.objects.delete(copyIn(fake, opened))
-      assert.equal(await end(), false)
+      assert.equal(await finish(), false)
     })
   })
 })

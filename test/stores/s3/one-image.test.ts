@@ -1,4 +1,4 @@
-/** The short way through what the long tests of this folder look at closely: an image is whole or an error, and the only one of its id. */
+/** Short version of the long tests in this folder: an image is returned intact or as an error, and is the only one of its id. */
 import assert from 'node:assert/strict'
 import { DamagedObject, IdTaken } from '../../../src/stores/object-store.ts'
 import { onFake } from '../../support/s3/on-fake.ts'
@@ -7,10 +7,10 @@ import { assertAbsent, assertHolds, bodyOf, bytesFor, idFor, put } from '../../s
 const { withStore } = onFake()
 const ID = idFor('a')
 
-/** Answered from memory, and as a stream. */
+/** Served from memory, and as a stream. */
 for (const size of [2000, 700_000]) {
   withStore(
-    `${size} bytes are stored, never replaced, read whole or not at all, and removed`,
+    `stores, reads and removes ${size} bytes, never overwrites them, and detects damage`,
     async (opened) => {
       const { store, corrupt } = opened
       const bytes = bytesFor(1, size)

@@ -1,4 +1,4 @@
-/** What a commit makes of everything that can go wrong on the way to the store. */
+/** Commits under every kind of fault between the adapter and the store. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { lengthOf, wholeOf } from '../../../src/formats/image.ts'
@@ -24,23 +24,26 @@ for (const size of [2000, 700_000]) {
   describe(`a put of ${size} bytes`, () => {
     const bytes = bytesFor(1, size)
 
-    withStore('is one request, and the object carries all that is known', async ({ store, prefix }, fake) => {
-      const record = await put(store, ID, bytes, { type: 'image/webp' })
-      assert.deepEqual(fake.logOf(ID), ['PUT 200'])
-      const { headers } = fake.requests.find(({ method }) => method === 'PUT')!
-      assert.equal(headers['x-amz-content-sha256'], record.sha256)
-      assert.equal(headers['x-amz-checksum-sha256'], Buffer.from(record.sha256, 'hex').toString('base64'))
-      assert.equal(headers['if-none-match'], '*')
-      assert.equal(headers['content-length'], String(size))
-      assert.equal(headers['transfer-encoding'], undefined)
-      const stored = fake.objects.get(prefix + ID)!
-      assert.equal(stored.headers['content-type'], 'image/webp')
-      assert.equal(stored.headers['cache-control'], 'public, max-age=31536000, immutable')
-      assert.deepEqual(JSON.parse(stored.headers['x-amz-meta-record']!), record)
-      assert.match(stored.headers['x-amz-meta-record']!, /^[ -~]{1,1024}$/)
-    })
+    withStore(
+      'takes one request, and stores type, lifetime and record with the object',
+      async ({ store, prefix }, fake) => {
+        const record = await put(store, ID, bytes, { type: 'image/webp' })
+        assert.deepEqual(fake.logOf(ID), ['PUT 200'])
+        const { headers } = fake.requests.find(({ method }) => method === 'PUT')!
+        assert.equal(headers['x-amz-content-sha256'], record.sha256)
+        assert.equal(headers['x-amz-checksum-sha256'], Buffer.from(record.sha256, 'hex').toString('base64'))
+        assert.equal(headers['if-none-match'], '*')
+        assert.equal(headers['content-length'], String(size))
+        assert.equal(headers['transfer-encoding'], undefined)
+        const stored = fake.objects.get(prefix + ID)!
+        assert.equal(stored.headers['content-type'], 'image/webp')
+        assert.equal(stored.headers['cache-control'], 'public, max-age=31536000, immutable')
+        assert.deepEqual(JSON.parse(stored.headers['x-amz-meta-record']!), record)
+        assert.match(stored.headers['x-amz-meta-record']!, /^[ -~]{1,1024}$/)
+      },
+    )
 
-    const passing: [string, Fault][] = [
+    const transient: [string, Fault][] = [
       ['500', answer(500, 'InternalError')],
       ['502 from a proxy', { kind: 'answer', status: 502, body: '<html>Bad Gateway</html>' }],
       ['503 SlowDown', answer(503, 'SlowDown')],
@@ -49,10 +52,10 @@ for (const size of [2000, 700_000]) {
       ['400 RequestTimeout', answer(400, 'RequestTimeout')],
       ['409 ConditionalRequestConflict', answer(409, 'ConditionalRequestConflict')],
       ['a reset', { kind: 'reset' }],
-      ['a bit flipped on the way', { kind: 'flip-request' }],
+      ['a bit flipped in transit', { kind: 'flip-request' }],
       ['a delay', { kind: 'delay', ms: 50 }],
     ]
-    for (const [name, fault] of passing) {
+    for (const [name, fault] of transient) {
       withStore(`survives ${name}`, async ({ store }, fake) => {
         fake.faults.add(fault, { on: on('PUT'), times: 3 })
         const record = await put(store, ID, bytes)
@@ -61,7 +64,7 @@ for (const size of [2000, 700_000]) {
       })
 
       if (fault.kind === 'delay') continue
-      withStore(`gives up after 4 times ${name}, and leaves nothing`, async (opened, fake) => {
+      withStore(`gives up after 4 attempts with ${name}, and leaves nothing behind`, async (opened, fake) => {
         fake.faults.add(fault, { on: on('PUT'), times: 100 })
         await assert.rejects(put(opened.store, ID, bytes), StoreUnavailable)
         assert.equal(fake.logOf(ID).filter((line) => line.startsWith('PUT')).length, 4)
@@ -76,20 +79,20 @@ for (const size of [2000, 700_000]) {
       await assertHolds(store, record, bytes)
     })
 
-    withStore('knows its own image when the reply was lost', async ({ store }, fake) => {
+    withStore('recognizes its own image after a lost response', async ({ store }, fake) => {
       fake.faults.add({ kind: 'lose-reply' }, { on: on('PUT') })
       const record = await put(store, ID, bytes)
       assert.deepEqual(fake.logOf(ID), ['PUT 0', 'PUT 412', 'GET 206'])
       await assertHolds(store, record, bytes)
     })
 
-    withStore('knows its own image when every reply was lost', async ({ store }, fake) => {
+    withStore('recognizes its own image after every response was lost', async ({ store }, fake) => {
       fake.faults.add({ kind: 'lose-reply' }, { on: on('PUT'), times: 4 })
       const record = await put(store, ID, bytes)
       await assertHolds(store, record, bytes)
     })
 
-    withStore('takes no other image for its own', async ({ store }, fake) => {
+    withStore('does not mistake another image for its own', async ({ store }, fake) => {
       const other = bytesFor(2, size)
       const record = await put(store, ID, other)
       fake.faults.add({ kind: 'reset' }, { on: on('PUT') })
@@ -97,7 +100,7 @@ for (const size of [2000, 700_000]) {
       await assertHolds(store, record, other)
     })
 
-    withStore('takes the same bytes under another key for another image', async ({ store }, fake) => {
+    withStore('treats the same bytes with another deletion key as another image', async ({ store }, fake) => {
       const record = await put(store, ID, bytes, { keySha256: 'a'.repeat(64) })
       fake.faults.add({ kind: 'reset' }, { on: on('PUT') })
       await assert.rejects(put(store, ID, bytes, { keySha256: 'b'.repeat(64) }), IdTaken)
@@ -110,23 +113,23 @@ for (const size of [2000, 700_000]) {
       ['MinIO’s disk', answer(507, 'XMinioStorageFull')],
     ]
     for (const [name, fault] of full) {
-      withStore(`says that the store is full: ${name}`, async (opened, fake) => {
+      withStore(`throws StoreFull for ${name}`, async (opened, fake) => {
         fake.faults.add(fault, { on: on('PUT'), times: 100 })
         await assert.rejects(put(opened.store, ID, bytes), StoreFull)
-        assert.equal(fake.logOf(ID).length, 1, 'no retry makes room')
+        assert.equal(fake.logOf(ID).length, 1, 'a retry would not help')
         assert.deepEqual(await opened.leftovers(), [])
       })
     }
 
     const broken: [string, Fault, RegExp][] = [
-      ['keys that may not write', answer(403, 'AccessDenied'), /check the keys/],
+      ['keys without write permission', answer(403, 'AccessDenied'), /check the keys/],
       ['a wrong clock', answer(403, 'RequestTimeTooSkewed'), /clock/],
       ['a wrong region', answer(301, 'PermanentRedirect'), /region/],
-      ['an answer nobody expects', answer(418, 'Teapot'), /does not understand/],
+      ['an unexpected response', answer(418, 'Teapot'), /does not understand/],
       ['a missing feature', answer(501, 'NotImplemented'), /does not understand/],
     ]
     for (const [name, fault, message] of broken) {
-      withStore(`is broken, without a retry, by ${name}`, async (opened, fake) => {
+      withStore(`fails without a retry on ${name}`, async (opened, fake) => {
         fake.faults.add(fault, { on: on('PUT'), times: 100 })
         await assert.rejects(put(opened.store, ID, bytes), (error: Error) => {
           assert.equal(error.name, 'Error', 'neither full nor unavailable')
@@ -140,25 +143,25 @@ for (const size of [2000, 700_000]) {
       })
     }
 
-    withStore('finds no bucket: unavailable, not broken', async ({ store }, fake) => {
+    withStore('throws StoreUnavailable if the bucket is missing', async ({ store }, fake) => {
       fake.faults.add(answer(404, 'NoSuchBucket'), { on: on('PUT') })
       await assert.rejects(put(store, ID, bytes), StoreUnavailable)
     })
 
-    withStore('stores nothing under a wrong digest', async (opened) => {
+    withStore('stores nothing if the digest does not match', async (opened) => {
       const draft = await opened.store.draft(inChunks(bytes), size)
       const record = recordOf(ID, bytes, { sha256: 'a'.repeat(64) })
       await assert.rejects(draft.commit(record, wholeOf(draft)))
       await assertAbsent(opened.store, ID)
     })
 
-    withStore('sends nothing under a wrong size', async (opened, fake) => {
+    withStore('sends nothing if the size does not match', async (opened, fake) => {
       const draft = await opened.store.draft(inChunks(bytes), size)
       await assert.rejects(draft.commit(recordOf(ID, bytes, { size: size - 1 }), wholeOf(draft)), /size/)
       assert.deepEqual(fake.logOf(ID), [])
     })
 
-    withStore('sends the segments anew for every attempt', async ({ store }, fake) => {
+    withStore('sends the segments again with every attempt', async ({ store }, fake) => {
       fake.faults.add({ kind: 'reset' }, { on: on('PUT'), times: 2 })
       fake.faults.add(answer(503, 'SlowDown'), { on: on('PUT') })
       const segments = [bytesFor(3, 50), { offset: 100, length: size - 100 }, bytesFor(4, 50)]
@@ -172,7 +175,7 @@ for (const size of [2000, 700_000]) {
   })
 }
 
-test('what a draft’s own disk throws is passed on, without a retry', async () => {
+test('rethrows an error of the draft’s disk without a retry', async () => {
   const fault = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' })
   let reads = 0
   let discarded = 0
@@ -205,7 +208,7 @@ test('what a draft’s own disk throws is passed on, without a retry', async () 
   await assertAbsent(store, ID)
 })
 
-test('a spool without room is a full store', async () => {
+test('throws StoreFull if the spool’s disk is full', async () => {
   const { endpoint, bucket, ...keys } = service()
   const store = await openS3Store({
     url: `s3://${bucket}/enospc?endpoint=${endpoint}`,

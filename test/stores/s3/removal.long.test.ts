@@ -1,4 +1,4 @@
-/** Removals and listings that meet faults, other removers, and what else is in a bucket. */
+/** Removals and listings under faults, with concurrent removers, and with foreign objects in the bucket. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { IdTaken, StoreUnavailable } from '../../../src/stores/object-store.ts'
@@ -40,22 +40,25 @@ describe('a removal', () => {
       assert.ok(!fake.objects.has(prefix + ID))
     })
 
-    withStore(`asks no more than four times for its ${method}`, async ({ store }, fake) => {
+    withStore(`sends its ${method} at most four times`, async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.requests.length = 0
       fake.faults.add({ kind: 'lose-reply' }, { on: on(method), times: 100 })
       await store.remove(ID).catch((error) => assert.ok(error instanceof StoreUnavailable))
-      const asked = fake.requests.filter((request) => request.method === method)
-      assert.equal(asked.length, 4)
+      const attempts = fake.requests.filter((request) => request.method === method)
+      assert.equal(attempts.length, 4)
     })
   }
 
-  withStore('is unavailable, and the image stays, if the store takes no marker', async ({ store }, fake) => {
-    const record = await put(store, ID, bytes)
-    fake.faults.add(answer(503, 'SlowDown'), { on: on('PUT'), times: 100 })
-    await assert.rejects(store.remove(ID), StoreUnavailable)
-    await assertHolds(store, record, bytes)
-  })
+  withStore(
+    'throws StoreUnavailable and keeps the image if the marker can’t be stored',
+    async ({ store }, fake) => {
+      const record = await put(store, ID, bytes)
+      fake.faults.add(answer(503, 'SlowDown'), { on: on('PUT'), times: 100 })
+      await assert.rejects(store.remove(ID), StoreUnavailable)
+      await assertHolds(store, record, bytes)
+    },
+  )
 
   withStore('works in a full store', async ({ store, prefix }, fake) => {
     await put(store, ID, bytes)
@@ -65,7 +68,7 @@ describe('a removal', () => {
     assert.equal(await store.remove(ID), false)
   })
 
-  withStore('is not done in a full store that takes no DELETE', async ({ store }, fake) => {
+  withStore('fails in a full store that rejects the DELETE', async ({ store }, fake) => {
     const record = await put(store, ID, bytes)
     fake.faults.add(answer(403, 'QuotaExceeded'), { on: on('PUT'), times: 100 })
     fake.faults.add(answer(503, 'SlowDown'), { on: on('DELETE'), times: 100 })
@@ -73,7 +76,7 @@ describe('a removal', () => {
     await assertHolds(store, record, bytes)
   })
 
-  withStore('that died after its marker is done: no reader, no listing, no bytes', async (opened, fake) => {
+  withStore('is complete for readers and listings once its marker is stored', async (opened, fake) => {
     const { store, prefix } = opened
     await put(store, ID, bytes)
     fake.faults.add(answer(503, 'SlowDown'), { on: on('DELETE'), times: 100 })
@@ -87,15 +90,15 @@ describe('a removal', () => {
     assert.deepEqual(await listOf(store), [])
     await assert.rejects(put(store, ID, bytes), IdTaken)
     assert.equal(await store.remove(ID), false)
-    assert.ok(fake.objects.has(prefix + ID), 'its remover may still be at work')
+    assert.ok(fake.objects.has(prefix + ID), 'the remover may still be at work')
 
     marker.modifiedAt = new Date(Date.now() - 61_000)
     assert.equal(await store.remove(ID), false)
-    assert.ok(!fake.objects.has(prefix + ID), 'a forsaken marker is cleared away')
+    assert.ok(!fake.objects.has(prefix + ID), 'an abandoned marker is removed')
     await assertHolds(store, await put(store, ID, bytes), bytes)
   })
 
-  test('is one put, for the start found out how the store spells an ETag', async () => {
+  test('takes one put, since the start has detected the store’s ETag style', async () => {
     const fake = await startFakeS3({ hasBareEtags: true })
     const opened = await openS3UnderTest(
       { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys },
@@ -117,7 +120,7 @@ describe('a removal', () => {
 })
 
 describe('a listing', () => {
-  const stranger = (size = 1) => ({
+  const foreignObject = (size = 1) => ({
     bytes: Buffer.alloc(size),
     size,
     etag: '"x"',
@@ -125,12 +128,12 @@ describe('a listing', () => {
     headers: {},
   })
 
-  withStore('names only images of this prefix', async ({ store, prefix }, fake) => {
+  withStore('lists only images of this prefix', async ({ store, prefix }, fake) => {
     const names = ['.probe-1', '0', 'x/00000000000', 'toolongforanid', '00000000-00', '~', 'zz/', '<&>']
-    for (const name of names) fake.objects.set(prefix + name, stranger())
-    for (let index = 0; index < 50; index++) fake.objects.set(`${prefix}1/${index}`, stranger())
-    fake.objects.set(`${prefix.slice(0, -1)}0${ID}`, stranger())
-    fake.objects.set(ID, stranger())
+    for (const name of names) fake.objects.set(prefix + name, foreignObject())
+    for (let index = 0; index < 50; index++) fake.objects.set(`${prefix}1/${index}`, foreignObject())
+    fake.objects.set(`${prefix.slice(0, -1)}0${ID}`, foreignObject())
+    fake.objects.set(ID, foreignObject())
     await put(store, ID, bytesFor(1, 10))
     await put(store, 'zzzzzzzzzzz', bytesFor(1, 10))
     assert.deepEqual(await listOf(store), [ID, 'zzzzzzzzzzz'])
@@ -138,10 +141,10 @@ describe('a listing', () => {
   })
 
   withStore(
-    'goes through more keys than Amazon gives at once',
+    'lists more keys than fit on one of Amazon’s pages',
     async ({ store, prefix }, fake) => {
       const ids = Array.from({ length: 2500 }, (_, index) => idFor(index))
-      for (const id of ids) fake.objects.set(prefix + id, stranger())
+      for (const id of ids) fake.objects.set(prefix + id, foreignObject())
       fake.requests.length = 0
       assert.deepEqual(await listOf(store), ids)
       assert.equal(fake.requests.length, 3)
@@ -150,7 +153,7 @@ describe('a listing', () => {
     { pageKeys: undefined },
   )
 
-  withStore('names an image of a marker’s size', async ({ store }) => {
+  withStore('lists an image of the size of a marker', async ({ store }) => {
     await put(store, ID, new TextEncoder().encode('removed'))
     assert.deepEqual(await listOf(store), [ID])
   })
@@ -165,41 +168,47 @@ describe('a listing', () => {
     { kind: 'stall-answer', afterBytes: 50 },
   ]
   for (const fault of faults) {
-    withStore(`survives ${fault.kind} on a later page, a bounded number of times`, async (opened, fake) => {
-      const { store, prefix } = opened
-      const ids = Array.from({ length: 35 }, (_, index) => idFor(index))
-      for (const id of ids) fake.objects.set(prefix + id, stranger())
-      fake.faults.add(fault, { on: isLaterPage, times: 3 })
-      assert.deepEqual(await listOf(store), ids)
-      fake.requests.length = 0
-      fake.faults.add(fault, { on: isLaterPage, times: 100 })
-      await assert.rejects(listOf(store), StoreUnavailable)
-      assert.equal(fake.requests.filter(isLaterPage).length, 4)
-    })
+    withStore(
+      `survives ${fault.kind} on a later page, with a bounded number of retries`,
+      async (opened, fake) => {
+        const { store, prefix } = opened
+        const ids = Array.from({ length: 35 }, (_, index) => idFor(index))
+        for (const id of ids) fake.objects.set(prefix + id, foreignObject())
+        fake.faults.add(fault, { on: isLaterPage, times: 3 })
+        assert.deepEqual(await listOf(store), ids)
+        fake.requests.length = 0
+        fake.faults.add(fault, { on: isLaterPage, times: 100 })
+        await assert.rejects(listOf(store), StoreUnavailable)
+        assert.equal(fake.requests.filter(isLaterPage).length, 4)
+      },
+    )
   }
 
-  withStore('does not take a bucket that went away for its end', async ({ store, prefix }, fake) => {
-    for (let index = 0; index < 35; index++) fake.objects.set(prefix + idFor(index), stranger())
-    fake.faults.add(answer(404, 'NoSuchBucket'), { on: isLaterPage })
-    await assert.rejects(listOf(store), StoreUnavailable)
-  })
+  withStore(
+    'does not mistake a vanished bucket for the end of the listing',
+    async ({ store, prefix }, fake) => {
+      for (let index = 0; index < 35; index++) fake.objects.set(prefix + idFor(index), foreignObject())
+      fake.faults.add(answer(404, 'NoSuchBucket'), { on: isLaterPage })
+      await assert.rejects(listOf(store), StoreUnavailable)
+    },
+  )
 
   const page = (keys: string[], rest = '') =>
     `<ListBucketResult>${keys.map((key) => `<Contents><Key>${key}</Key><Size>9</Size></Contents>`).join('')}${rest}</ListBucketResult>`
 
-  withStore('trusts no store that lists out of order', async ({ store, prefix }, fake) => {
+  withStore('rejects a store that lists keys out of order', async ({ store, prefix }, fake) => {
     const body = page([`${prefix}${idFor('b')}`, `${prefix}${idFor('a')}`])
     fake.faults.add({ kind: 'answer', status: 200, body }, { on: ({ query }) => query.has('list-type') })
     await assert.rejects(listOf(store), /order/)
   })
 
-  withStore('does not take a page for the whole', async ({ store, prefix }, fake) => {
+  withStore('rejects a truncated page without a continuation token', async ({ store, prefix }, fake) => {
     const body = page([`${prefix}${ID}`], '<IsTruncated>true</IsTruncated>')
     fake.faults.add({ kind: 'answer', status: 200, body }, { on: ({ query }) => query.has('list-type') })
-    await assert.rejects(listOf(store), /cut a listing short/)
+    await assert.rejects(listOf(store), /truncated a listing/)
   })
 
-  withStore('takes no answer without end into memory', async ({ store }, fake) => {
+  withStore('rejects a response that is too large for memory', async ({ store }, fake) => {
     const body = 'x'.repeat(9_000_000)
     fake.faults.add(
       { kind: 'answer', status: 200, body },

@@ -1,4 +1,4 @@
-/** Removals that retire an id: what they cost, and what a full store makes of them. */
+/** Removals that retire an id: their cost, and their behaviour in a full store. */
 import assert from 'node:assert/strict'
 import { StoreFull } from '../../../src/stores/object-store.ts'
 import { answer, on, onFake } from '../../support/s3/on-fake.ts'
@@ -8,27 +8,24 @@ const { withStore } = onFake()
 const ID = idFor('a')
 const bytes = bytesFor(1, 5000)
 
-withStore(
-  'a removal that retires an id takes two requests, and listings look no closer',
-  async (opened, fake) => {
-    const { store } = opened
-    const ids = Array.from({ length: 5 }, (_, nth) => idFor(nth))
-    for (const id of ids) await put(store, id, bytes)
-    fake.requests.length = 0
-    for (const id of ids) assert.equal(await store.remove(id, { retire: 'surely' }), true)
-    assert.deepEqual(fake.logOf(ids[0]!), ['GET 206', 'PUT 200'])
-    fake.requests.length = 0
-    assert.deepEqual(await listOf(store), [])
-    assert.deepEqual(
-      fake.requests.filter(({ key }) => key !== ''),
-      [],
-    )
-  },
-)
+withStore('retires an id in two requests, and lists markers without extra requests', async (opened, fake) => {
+  const { store } = opened
+  const ids = Array.from({ length: 5 }, (_, index) => idFor(index))
+  for (const id of ids) await put(store, id, bytes)
+  fake.requests.length = 0
+  for (const id of ids) assert.equal(await store.remove(id, { retire: 'surely' }), true)
+  assert.deepEqual(fake.logOf(ids[0]!), ['GET 206', 'PUT 200'])
+  fake.requests.length = 0
+  assert.deepEqual(await listOf(store), [])
+  assert.deepEqual(
+    fake.requests.filter(({ key }) => key !== ''),
+    [],
+  )
+})
 
 for (const isHeld of [false, true]) {
   withStore(
-    `a removal of a ${isHeld ? 'held' : 'visible'} image in a full store retires its id, or not`,
+    `removes a ${isHeld ? 'held' : 'visible'} image from a full store only with retire: 'unless-full'`,
     async (opened, fake) => {
       const { store } = opened
       const record = await put(store, ID, bytes)

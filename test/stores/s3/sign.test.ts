@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSigner, EMPTY_SHA256 } from '../../../src/stores/s3/sign.ts'
 
-/** The examples of Amazon's S3 API Reference, "Authenticating Requests: Using the Authorization Header". */
+/** Examples from Amazon's S3 API Reference, "Authenticating Requests: Using the Authorization Header". */
 const sign = createSigner(
   { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
   { host: 'examplebucket.s3.amazonaws.com', region: 'us-east-1' },
@@ -17,7 +17,7 @@ for (const [name, query, signature] of [
     '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
   ],
 ] as const) {
-  test(`signs ${name} as Amazon does`, () => {
+  test(`matches Amazon's example signature of ${name}`, () => {
     const headers = { 'x-amz-content-sha256': EMPTY_SHA256 }
     const { authorization } = sign({ method: 'GET', path: '/', query, headers }, DAY)
     assert.equal(
@@ -28,7 +28,7 @@ for (const [name, query, signature] of [
   })
 }
 
-test('takes the key of the day', () => {
+test('derives a new key each day', () => {
   const headers = { 'x-amz-content-sha256': EMPTY_SHA256 }
   const signed = (now: Date) => sign({ method: 'GET', path: '/a', query: {}, headers }, now).authorization
   const next = new Date('2013-05-25T00:00:00Z')

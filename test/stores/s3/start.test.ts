@@ -1,4 +1,4 @@
-/** Which buckets the adapter takes, and what it says to the others. */
+/** Which buckets the adapter accepts at start, and how it rejects the others. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { StoreFull, StoreUnavailable } from '../../../src/stores/object-store.ts'
@@ -29,14 +29,14 @@ function open(changes: { url?: string; secretAccessKey?: string; sessionToken?: 
 }
 
 describe('at start', () => {
-  test('a fit bucket is taken, and nothing is left in it', async () => {
+  test('accepts a suitable bucket and leaves nothing in it', async () => {
     const store = await open()
     await store.check()
     assert.equal(fake.objects.size, 0)
   })
 
-  test('probes that killed servers left are removed, and none of a server that asks just now', async () => {
-    for (let left = 0; left < 2; left++) {
+  test('removes probes of killed servers, but not those of a server that is starting', async () => {
+    for (let probes = 0; probes < 2; probes++) {
       fake.faults.add(answer(403, 'AccessDenied'), { on: ({ method }) => method === 'DELETE', times: 2 })
       await assert.rejects(open())
       fake.faults.clear()
@@ -50,44 +50,44 @@ describe('at start', () => {
   })
 
   for (const status of ['Enabled', 'Suspended'] as const) {
-    test(`a bucket with versioning ${status} is refused`, async () => {
+    test(`rejects a bucket with versioning ${status}`, async () => {
       fake.setVersioning(status)
       try {
         await assert.rejects(open(), /"images" has versioning (on|suspended): a deleted image would live on/)
       } finally {
         fake.setVersioning(null)
       }
-      assert.equal(fake.objects.size, 0, 'not even a probe was put into it')
+      assert.equal(fake.objects.size, 0, 'not even a probe was stored')
     })
   }
 
-  test('a store that knows no versions is taken', async () => {
+  test('accepts a store without versioning support', async () => {
     fake.faults.add(answer(501, 'NotImplemented'), { on: isVersioning })
     await open()
   })
 
-  test('a bucket that does not tell is refused', async () => {
+  test('rejects a bucket whose versioning can’t be read', async () => {
     fake.faults.add(answer(403, 'AccessDenied'), { on: isVersioning })
     await assert.rejects(open(), /allow s3:GetBucketVersioning/)
   })
 
-  test('keys that may not list are refused: they would see 403 where nothing is', async () => {
+  test('rejects keys without list permission, which get 403 instead of 404', async () => {
     fake.faults.add(answer(403, 'AccessDenied'), { on: ({ query }) => query.has('list-type') })
     await assert.rejects(open(), /read, write, delete and list/)
   })
 
-  test('keys that may not delete are refused', async () => {
+  test('rejects keys without delete permission', async () => {
     fake.faults.add(answer(403, 'AccessDenied'), { on: ({ method }) => method === 'DELETE', times: 2 })
     await assert.rejects(open(), /read, write, delete and list/)
     fake.objects.clear()
   })
 
-  test('a bucket that does not exist is refused', async () => {
+  test('rejects a bucket that does not exist', async () => {
     const url = `s3://nobodys-bucket?endpoint=${fake.endpoint}&region=eu-central-9`
     await assert.rejects(open({ url }), /"nobodys-bucket" does not exist: create it/)
   })
 
-  test('wrong keys are refused, and not told', async () => {
+  test('rejects wrong keys without revealing them', async () => {
     await assert.rejects(open({ secretAccessKey: 'hunter2hunter2' }), (error: Error) => {
       assert.match(error.message, /check the keys/)
       assert.match(String(error.cause), /SignatureDoesNotMatch/)
@@ -96,13 +96,13 @@ describe('at start', () => {
     })
   })
 
-  test('a wrong region is refused', async () => {
+  test('rejects a wrong region', async () => {
     await assert.rejects(open({ url: `s3://images?endpoint=${fake.endpoint}` }), (error: Error) =>
       /AuthorizationHeaderMalformed/.test(String(error.cause)),
     )
   })
 
-  test('a session token is sent and signed', async () => {
+  test('sends and signs a session token', async () => {
     fake.requests.length = 0
     await open({ sessionToken: 'a/session+token=' })
     assert.ok(fake.requests.length > 0)
@@ -114,35 +114,35 @@ describe('at start', () => {
 
   for (const condition of ['if-none-match', 'if-match']) {
     const isConditional = (request: RequestFacts) => isProbe(request) && condition in request.headers
-    for (const [what, times] of [
-      ['ignores', Infinity],
-      ['lets two puts at once through', 2],
+    for (const [defect, times] of [
+      [`ignores ${condition}`, Infinity],
+      [`lets two concurrent puts with ${condition} succeed`, 2],
     ] as const)
-      test(`a store that ${what}: ${condition} is not honoured, and it is refused`, async () => {
+      test(`rejects a store that ${defect}`, async () => {
         fake.faults.add({ kind: 'ignore-condition' }, { on: isConditional, times })
         await assert.rejects(open(), new RegExp(`does not honour ${condition}`))
         assert.equal(fake.objects.size, 0)
       })
   }
 
-  test('a store that refuses every If-Match is refused', async () => {
+  test('rejects a store that fails every If-Match', async () => {
     const isIfMatch = (request: RequestFacts) => isProbe(request) && 'if-match' in request.headers
     fake.faults.add(answer(412, 'PreconditionFailed'), { on: isIfMatch, times: Infinity })
     await assert.rejects(open(), /does not honour if-match/)
     assert.equal(fake.objects.size, 0)
   })
 
-  test('a store without conditional puts is refused', async () => {
+  test('rejects a store without conditional puts', async () => {
     fake.faults.add(answer(501, 'NotImplemented'), { on: isProbe })
     await assert.rejects(open(), /answer that Pinhole does not understand/)
   })
 
-  test('a full store is taken: it can still serve and delete', async () => {
+  test('accepts a full store, which can still serve and delete', async () => {
     fake.faults.add(answer(507, 'InsufficientStorage'), { on: isProbe })
     await open()
   })
 
-  test('lost replies and passing faults do not stop it', async () => {
+  test('tolerates lost responses and transient faults', async () => {
     for (const kind of ['lose-reply', 'reset'] as const) {
       fake.faults.add({ kind }, { on: isProbe })
       fake.faults.add({ kind }, { on: isVersioning })
@@ -151,13 +151,13 @@ describe('at start', () => {
     assert.equal(fake.objects.size, 0)
   })
 
-  test('a store that is down is unavailable', async () => {
+  test('throws StoreUnavailable if the store is down', async () => {
     await assert.rejects(open({ url: 's3://images?endpoint=http://127.0.0.1:1' }), StoreUnavailable)
   })
 })
 
 describe('check()', () => {
-  test('says when the store is down, or full', async () => {
+  test('fails if the store is down or full', async () => {
     const store = await open()
     fake.faults.add(answer(503, 'SlowDown'), { times: 2 })
     await assert.rejects(store.check(), StoreUnavailable)
@@ -171,7 +171,7 @@ describe('check()', () => {
     assert.equal(fake.objects.size, 0)
   })
 
-  test('says when only writes, or only removals, fail', async () => {
+  test('fails if only writes or only deletions fail', async () => {
     const store = await open()
     for (const method of ['PUT', 'DELETE']) {
       const failing = (request: RequestFacts) => request.method === method
@@ -183,7 +183,7 @@ describe('check()', () => {
     await store.check()
   })
 
-  test('asks the store once, however many ask for it, and asks again when a success is old', async () => {
+  test('sends one probe for concurrent callers, and another one after the cached success expires', async () => {
     const store = await open()
     fake.requests.length = 0
     const manyChecks = () => Promise.all(Array.from({ length: 50 }, () => store.check()))
@@ -205,7 +205,7 @@ describe('check()', () => {
   })
 })
 
-test('virtual-host style works for every request there is', async () => {
+test('supports virtual-host style for every kind of request', async () => {
   const service = {
     ...fake.keys,
     bucket: fake.bucket,
@@ -214,7 +214,7 @@ test('virtual-host style works for every request there is', async () => {
   }
   const opened = await openS3UnderTest(service, {
     style: 'virtual',
-    // For a name that no resolver knows.
+    // Connects directly, since the host name can't be resolved.
     transport: createTransport(`http://127.0.0.1:${fake.port}`),
   })
   try {

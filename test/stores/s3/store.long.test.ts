@@ -1,4 +1,4 @@
-/** The contract, by the S3 adapter on a strict fake. */
+/** The contract, run against the S3 adapter on a strict fake. */
 import { after, before } from 'node:test'
 import { harnessOf } from '../../contracts/object-store/harness.ts'
 import { interleavingCases } from '../../contracts/object-store/interleaving.ts'

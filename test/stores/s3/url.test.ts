@@ -15,7 +15,7 @@ describe('an S3 URL', () => {
     assert.deepEqual(parseS3Url('s3://my-bucket/'), parseS3Url('s3://my-bucket'))
   })
 
-  test('can say everything', () => {
+  test('supports every parameter', () => {
     assert.deepEqual(
       parseS3Url(
         's3://b.u.cket/a/b?endpoint=http://127.0.0.1:8333/s3/&region=garage&style=path',
@@ -37,7 +37,7 @@ describe('an S3 URL', () => {
     )
   })
 
-  test('takes any prefix', () => {
+  test('accepts any prefix', () => {
     assert.equal(parseS3Url('s3://bucket/a').prefix, 'a/')
     assert.equal(parseS3Url('s3://bucket/a/').prefix, 'a/')
     assert.equal(parseS3Url('s3://bucket/%C3%A4%20+%25%3F').prefix, 'ä +%?/')
@@ -71,12 +71,12 @@ describe('an S3 URL', () => {
     ['s3://bucket/a#b', /# has no meaning/],
   ]
   for (const [text, message] of mistakes) {
-    test(`is told what is wrong with ${text.slice(0, 40)}`, () => {
+    test(`is rejected with a reason: ${text.slice(0, 40)}`, () => {
       assert.throws(() => parseS3Url(text), message)
     })
   }
 
-  test('is told every mistake at once', () => {
+  test('is rejected with all mistakes listed', () => {
     assert.throws(
       () => parseS3Url('s3://B?style=x&endpoint=ftp://h&nothing=1'),
       (error: Error) => {
@@ -86,7 +86,7 @@ describe('an S3 URL', () => {
     )
   })
 
-  test('repeats no key in what it says', () => {
+  test('is rejected without revealing a key', () => {
     assert.throws(
       () => parseS3Url('s3://AKID:hunter2@B'),
       (error: Error) => !error.message.includes('hunter2'),
@@ -94,7 +94,7 @@ describe('an S3 URL', () => {
   })
 })
 
-test('addresses of keys', () => {
+test('builds URLs of keys', () => {
   const path = parseS3Url('s3://bucket?endpoint=http://h:1/base')
   assert.equal(addressOf(path), 'http://h:1/base/bucket')
   assert.equal(addressOf(path, "ä b/+'/id"), 'http://h:1/base/bucket/%C3%A4%20b/%2B%27/id')

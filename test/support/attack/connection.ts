@@ -1,21 +1,21 @@
-/** Connections of an attacker: they care about no error, and never wait for ever. */
+/** An attacker's connections: they ignore errors and never wait forever. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A server that reads nothing for so long reads no more of this connection. */
+/** A connection counts as stuck if the server reads nothing from it for this long. */
 const STUCK_MS = 1000
 
 export interface Attack {
   port: number
-  /** The admin server. */
+  /** Socket of the admin server. */
   adminPath: string
-  /** The address that the connections come from. */
+  /** Local address of the connections. */
   from: string
   isOver(): boolean
   sent: { bytes: number; connections: number }
 }
 
-/** `null` if the server takes no more. `reads`: false leaves everything that comes in the kernel. */
+/** `null` if the server accepts no more connections. `reads`: if false, responses stay in the kernel's buffers. */
 export function open(
   attack: Attack,
   { isAtAdmin = false }: { isAtAdmin?: boolean },
@@ -36,7 +36,7 @@ export function open(
   })
 }
 
-/** `false` when the connection is over, or the server reads no more of it. */
+/** `false` if the connection is closed, or if the server has stopped reading from it. */
 export function send(attack: Attack, socket: Socket, bytes: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve(false)
@@ -54,13 +54,17 @@ export function send(attack: Attack, socket: Socket, bytes: string | Uint8Array)
   })
 }
 
-/** Does the same on so many connections, each again and again until the attack is over. */
-export async function onEach(attack: Attack, connections: number, act: () => Promise<void>): Promise<void> {
+/** Runs `attempt` repeatedly on this many concurrent connections until the attack is over. */
+export async function onEach(
+  attack: Attack,
+  connections: number,
+  attempt: () => Promise<void>,
+): Promise<void> {
   await Promise.all(
     Array.from({ length: connections }, async () => {
       while (!attack.isOver()) {
-        await act()
-        // Connecting again and again is an attack on the kernel, and the generator shares our processors.
+        await attempt()
+        // Reconnecting without pause would attack the kernel rather than the server, and we share the CPUs with it.
         await sleep(50)
       }
     }),

@@ -1,7 +1,7 @@
-/** What a process holds, has spent and has started, from outside. Linux only. */
+/** Measures memory, CPU time, I/O, descriptors and children of a process from outside. Linux only. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 
-/** The kernel counts processor time in these (sysconf(_SC_CLK_TCK) is 100 on every Linux in use). */
+/** The kernel's unit of CPU time: sysconf(_SC_CLK_TCK), which is 100 on every Linux in use. */
 const TICKS_A_SECOND = 100
 
 /** User and system time. Unit: seconds. */
@@ -15,7 +15,7 @@ export function descriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
-/** Processes that it started, but not what those did. `null` where there is no /proc. */
+/** Direct children of a process. `null` without /proc. */
 export function childrenOf(pid: number): number[] | null {
   if (!existsSync('/proc/self')) return null
   return readdirSync('/proc')
@@ -31,12 +31,12 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** What is resident now. Unit: MB. */
+/** Current resident memory. Unit: MB. */
 export function residentMegabytes(pid: number): number {
   return megabytes(pid, 'VmRSS')
 }
 
-/** The most that was resident since `forgetPeak`. Unit: MB. */
+/** Peak resident memory since `forgetPeak`. Unit: MB. */
 export function peakMegabytes(pid: number): number {
   return megabytes(pid, 'VmHWM')
 }
@@ -46,28 +46,28 @@ function megabytes(pid: number, field: string): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
 }
 
-/** proc(5), /proc/pid/clear_refs. */
+/** Resets the peak: proc(5), /proc/pid/clear_refs. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
-/** All that it read, of files and of sockets (proc(5), /proc/pid/io). Unit: MB. */
+/** Bytes read from files and sockets (proc(5), /proc/pid/io). Unit: MB. */
 export function readMegabytes(pid: number): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]) / 1e6
 }
 
-/** The same of what it wrote. */
+/** Bytes written to files and sockets. Unit: MB. */
 export function writtenMegabytes(pid: number): number {
   return Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]) / 1e6
 }
 
-/** How many files with such paths it has open. */
+/** Number of open files whose paths match. */
 export function openFiles(pid: number, paths: RegExp): number {
   return readdirSync(`/proc/${pid}/fd`).filter((descriptor) => {
     try {
       return paths.test(readlinkSync(`/proc/${pid}/fd/${descriptor}`))
     } catch {
-      // Closed meanwhile.
+      // Already closed.
       return false
     }
   }).length

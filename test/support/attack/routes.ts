@@ -1,4 +1,4 @@
-/** Every route of both listeners, as the code has them: none is left out of the attacks. */
+/** All routes of both listeners, taken from the code so that attacks miss none. */
 import { createApp } from '../../../src/http/app.ts'
 import type { AppParts } from '../../../src/http/context.ts'
 import type { OperatorParts } from '../../../src/http/operator/access.ts'
@@ -7,10 +7,10 @@ import { createOperatorApp } from '../../../src/http/operator/app.ts'
 import { DELETE_PATH, OEMBED_PATH, REPORT_PAGE_PATH, REPORT_PATH } from '../../../src/protocol.ts'
 import type { Stored, Target } from './targets.ts'
 
-/** Settings of a server that has every route. Challenges are there, and no rate turns them on. */
+/** Settings that enable every route. Challenges are available, but no rate triggers them. */
 export const EVERY_ROUTE = { CHALLENGE: 'auto', CHALLENGE_RATE: '0' }
 
-/** What makes a request go as far as it can, by path. */
+/** Query and body that let a request get as far as possible, by path. */
 type Details = Record<string, (stored: Stored) => Pick<Target, 'takes' | 'whole'> & { query?: string }>
 
 const PUBLIC: Details = {
@@ -31,23 +31,23 @@ const OPERATOR: Details = {
   '/login': () => ({ query: `?token=${NO_TOKEN}`, ...form(`token=${NO_TOKEN}`) }),
 }
 
-/** It looks like one of the admin server's, so that it is looked up. */
+/** Has the format of the admin server's tokens, so that it is looked up. */
 const NO_TOKEN = 'a'.repeat(64)
 
-/** What stands for the parameters of a path. */
+/** Sample values of path parameters. */
 const SAMPLES: Record<string, (stored: Stored) => string> = {
   id: ({ smallId }) => smallId,
   name: ({ largeId }) => `${largeId}.none`,
   secret: () => 'a'.repeat(64),
 }
 
-/** Those that the public listener hands to the framework. */
+/** Routes of the public listener that are handled by the framework. */
 export function publicRoutes(stored: Stored): Target[] {
   const parts = { baseUrl: stored.baseUrl, maxUploadBytes: 1, quota: { limit: 1 }, site: {} }
   return routesOf(createApp(parts as AppParts), PUBLIC, stored)
 }
 
-/** Routes of the admin server. The attacker has no session, but may show one. */
+/** Routes of the admin server, with an invalid session cookie. */
 export function operatorRoutes(stored: Stored): Target[] {
   const parts = { site: {}, url: 'http://operator' }
   return routesOf(createOperatorApp(parts as OperatorParts), OPERATOR, stored).map((target) => ({
@@ -61,7 +61,7 @@ interface App {
   routes: { method: string; path: string }[]
 }
 
-/** `ALL` is what stands around the others, and what refuses wrong methods: one of these is enough. */
+/** Leaves out `ALL` routes: middleware, and handlers for wrong methods, of which a single target is enough. */
 function routesOf(app: App, details: Details, stored: Stored): Target[] {
   const names = app.routes
     .filter(({ method }) => method !== 'ALL')
@@ -79,7 +79,7 @@ function routesOf(app: App, details: Details, stored: Stored): Target[] {
 function withSamples(path: string, stored: Stored): string {
   return path.replace(/:(\w+)(\{[^/]*\})?/g, (_, name: string) => {
     const sample = SAMPLES[name]
-    if (sample === undefined) throw new Error(`say in routes.ts what stands for :${name} of ${path}`)
+    if (sample === undefined) throw new Error(`routes.ts needs a sample for :${name} of ${path}`)
     return sample(stored)
   })
 }

@@ -1,4 +1,4 @@
-/** Every address and method that a stranger can reach, for attacks on all of them. */
+/** Every path and method that anyone can reach, as targets of attacks. */
 import { UPLOAD_METHODS } from '../../../src/http/routes/upload.ts'
 import { UPLOAD_PATH } from '../../../src/protocol.ts'
 import { gif } from '../images/tiny-images.ts'
@@ -8,25 +8,25 @@ export interface Target {
   method: string
   path: string
   headers?: string
-  /** What the body pretends to be. Every route gets bodies; these read some of it. */
+  /** Type of the body, for routes that read it. All routes get bodies. */
   takes?: 'upload' | 'form' | 'json' | undefined
-  /** A small body that is taken, or nearly. */
+  /** A small body that is valid or nearly so. */
   whole?: string | undefined
-  /** It is the operator's. */
+  /** On the admin server. */
   isAtAdmin?: boolean
 }
 
-/** What is stored on the server under attack. */
+/** What the server under attack stores. */
 export interface Stored {
   baseUrl: string
   smallId: string
-  /** An image of the largest size. */
+  /** An image of the maximum size. */
   largeId: string
-  /** Path of the largest file that pages load. */
+  /** Path of the largest asset. */
   assetPath: string
 }
 
-/** For the names of attacks, before there is a server. */
+/** Placeholders, to name attacks before a server exists. */
 export const NOTHING_STORED: Stored = {
   baseUrl: 'http://localhost',
   smallId: '<small>',
@@ -40,7 +40,7 @@ export function targetsFor(stored: Stored): Target[] {
     ...Object.entries(UPLOAD_METHODS).flatMap(([path, methods]) =>
       methods.split(', ').map((method) => upload(method, path)),
     ),
-    // For the wrong methods of all addresses.
+    // Represents wrong methods on all paths.
     { method: 'PUT', path: UPLOAD_PATH },
     { method: 'POST', path: '/terms' },
     { method: 'GET', path: `/raw/${largeId}` },
@@ -52,7 +52,7 @@ export function targetsFor(stored: Stored): Target[] {
     { method: 'GET', path: `/preview/${smallId}` },
     { method: 'GET', path: '/preview/AAAAAAAAAAA' },
     ...publicRoutes(stored),
-    // What is on the admin server alone.
+    // Only on the admin server.
     { method: 'GET', path: '/metrics' },
     ...operatorRoutes(stored),
   ]
@@ -65,7 +65,7 @@ function upload(method: string, path: string): Target {
 const MULTIPART =
   '--b\r\nContent-Disposition: form-data; name="file"; filename="a.gif"\r\nContent-Type: image/gif\r\n\r\n'
 
-/** A real one: each takes its way to the disk, until the day's quota is used up. */
+/** A valid upload: each reaches the disk until the daily quota is used up. */
 const WHOLE_UPLOAD = `${MULTIPART}${gif().toString('latin1')}\r\n--b--\r\n`
 
 const TYPES = {
@@ -74,10 +74,10 @@ const TYPES = {
   json: 'application/json',
 }
 
-/** How a body begins that is read for as long as possible. */
+/** Start of a body that the server keeps reading for as long as possible. */
 const STARTS = { upload: `${MULTIPART}GIF89a`, form: 'key=', json: '{"text":"' }
 
-/** The head of a request, without its empty line. */
+/** Request line and headers, without the final empty line. */
 export function headOf({ method, path, headers = '', takes = 'form' }: Target, more = ''): string {
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${TYPES[takes]}\r\n${headers}${more}`
 }
@@ -86,7 +86,7 @@ export function bodyStart({ takes = 'form' }: Target): string {
   return STARTS[takes]
 }
 
-/** A request with all of its body. */
+/** A complete request. */
 export function wholeRequest(target: Target, more = ''): Buffer {
   const { whole = '' } = target
   return Buffer.from(`${headOf(target, more)}Content-Length: ${whole.length}\r\n\r\n${whole}`, 'latin1')

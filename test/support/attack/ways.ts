@@ -1,4 +1,4 @@
-/** The ways in which a request can be made to cost. Each goes on until the attack is over. */
+/** Attack strategies that make requests expensive. Each runs until the attack is over. */
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../../src/node/http/limits.ts'
@@ -7,7 +7,7 @@ import { bodyStart, headOf, type Target, wholeRequest } from './targets.ts'
 
 export interface Way {
   name: string
-  /** It sends megabytes in bodies: what it costs is counted by the megabyte. */
+  /** Sends megabytes of bodies, so that its cost is measured per megabyte. */
   isBulk: boolean
   run(attack: Attack, target: Target): Promise<void>
 }
@@ -18,14 +18,14 @@ const CHUNK = Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PI
 const CRUMBS = Buffer.from('1\r\na\r\n'.repeat(10_000))
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
 
-/** Just below what a server reads of headers: as many as it takes, and far more. */
+/** Just below the server's header size limit: with as many headers as it accepts, and with far more. */
 const LARGE_HEADERS = `${`a:${'b'.repeat(80)}\r\n`.repeat(LIMITS.headers - 28)}X-Filler: ${'a'.repeat(5000)}\r\n`
 const MANY_HEADERS = `${'a:b\r\n'.repeat(1900)}X-Filler: ${'a'.repeat(4000)}\r\n`
 
-/** All that an address may have, but for the one that others need. */
+/** The connection limit of an address, minus a few that other checks need. */
 const CONNECTIONS = 120
 
-/** One is answered, and as many as may wait on a connection wait. */
+/** One request in progress, plus as many as may queue on a connection. */
 const PIPELINED = 1 + LIMITS.pipelined
 
 export const WAYS: Way[] = [
@@ -37,7 +37,7 @@ export const WAYS: Way[] = [
       while (!attack.isOver()) {
         const sockets = await openAll(attack, target, { reads: false })
         await Promise.all(sockets.map((socket) => send(attack, socket, batch)))
-        // What was asked for is held as long as the attack goes on.
+        // Keeps the unread responses pending for the rest of the attack.
         while (!attack.isOver() && sockets.some(({ destroyed }) => !destroyed)) await sleep(50)
         for (const socket of sockets) socket.destroy()
       }
@@ -89,11 +89,11 @@ export const WAYS: Way[] = [
       onEach(attack, CONNECTIONS, async () => {
         const socket = await open(attack, target, { reads: true })
         if (socket === null) return
-        // The head at once: it is the body that may be slow.
-        let goesOn = await send(attack, socket, `${headOf(target)}Content-Length: 100000\r\n\r\n`)
+        // The head in one piece: only the body is slow.
+        let isOpen = await send(attack, socket, `${headOf(target)}Content-Length: 100000\r\n\r\n`)
         for (const byte of `${bodyStart(target)}${'a'.repeat(1000)}`) {
-          goesOn = goesOn && !attack.isOver() && (await send(attack, socket, byte))
-          if (!goesOn) break
+          isOpen = isOpen && !attack.isOver() && (await send(attack, socket, byte))
+          if (!isOpen) break
           await sleep(50)
         }
         socket.destroy()
@@ -124,7 +124,7 @@ function withHeaders(headers: string): Way['run'] {
     })
 }
 
-/** So that what is sent on all of them is sent at the same moment: the server finds it when it looks once. */
+/** Opens all connections first, so that requests on them arrive together, within one event-loop iteration of the server. */
 async function openAll(attack: Attack, target: Target, { reads }: { reads: boolean }): Promise<Socket[]> {
   const each = Array.from({ length: CONNECTIONS }, () => open(attack, target, { reads }))
   return (await Promise.all(each)).filter((socket) => socket !== null)
@@ -135,7 +135,7 @@ async function pour(attack: Attack, target: Target, piece: Uint8Array): Promise<
   if (socket === null) return
   const start = bodyStart(target)
   const head = `${headOf(target)}${CHUNKED}${start.length.toString(16)}\r\n${start}\r\n`
-  let goesOn = await send(attack, socket, head)
-  while (goesOn && !attack.isOver()) goesOn = await send(attack, socket, piece)
+  let isOpen = await send(attack, socket, head)
+  while (isOpen && !attack.isOver()) isOpen = await send(attack, socket, piece)
   socket.destroy()
 }

@@ -1,8 +1,8 @@
-/** The ledger of a folder, broken under the server that has it open. */
+/** Breaks the SQLite ledger of a running server. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Every statement of every process meets a schema that points nowhere (SQLITE_CORRUPT). */
+/** Makes every statement of every process fail with SQLITE_CORRUPT, by a schema that points nowhere. */
 export async function breakLedger(dataDir: string): Promise<void> {
   const ledger = new DatabaseSync(join(dataDir, 'ledger.sqlite'), { defensive: false })
   const version = ledger.prepare('pragma schema_version').get()!.schema_version as number

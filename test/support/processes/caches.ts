@@ -1,4 +1,4 @@
-/** Real caches and proxies in front of real servers, with the configurations that `deploy/` ships. */
+/** Real caches and proxies in front of servers, with the configurations shipped in `deploy/`. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readFile, rm, writeFile } from 'node:fs/promises'
@@ -12,12 +12,12 @@ import { ROOT } from './process.ts'
 
 export interface Cache {
   url: string
-  /** Where its own files are, among them its logs. */
+  /** Folder of its files, including logs. */
   folder: string
   stop(): Promise<void>
 }
 
-/** A port that nobody listens on now. */
+/** A port that is currently free. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   const port = await listen(server)
@@ -27,7 +27,7 @@ export async function freePort(): Promise<number> {
 
 const PURGE_MODULE = '/usr/lib/nginx/modules/ngx_http_cache_purge_module.so'
 
-/** Each as it is shipped, before one server: the programs and files that it needs, and how it starts. */
+/** Each cache with its shipped configuration in front of one server: required programs and files, and a start function. */
 export const CACHES = {
   varnish: { needs: ['varnishd'], start: startVarnish },
   nginx: {
@@ -36,7 +36,7 @@ export const CACHES = {
   },
 }
 
-/** Why a suite that needs the program is skipped; `false` if it is not. In CI a missing one is a failure. */
+/** Skip reason of a suite that needs these programs, or `false`. Always `false` in CI, where a missing program is a failure. */
 export async function skipWithout(needed: string | string[], name = `${needed}`): Promise<string | false> {
   if (process.env.PINHOLE_CI || (await isInstalled(...[needed].flat()))) return false
   if (name !== `${needed}`) return `${name} is not on this machine`
@@ -45,10 +45,10 @@ export async function skipWithout(needed: string | string[], name = `${needed}`)
   return `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not on this machine`
 }
 
-/** Whether all of them, programs or files, are on this machine. Debian keeps servers where only root's shell looks. */
+/** Whether all these programs or files exist. */
 export function isInstalled(...needed: string[]): Promise<boolean> {
-  const looks = needed.map((each) => `{ command -v ${each} || test -e ${each}; }`)
-  return promisify(execFile)('sh', ['-c', looks.join(' && ')]).then(
+  const checks = needed.map((each) => `{ command -v ${each} || test -e ${each}; }`)
+  return promisify(execFile)('sh', ['-c', checks.join(' && ')]).then(
     () => true,
     () => false,
   )
@@ -65,7 +65,7 @@ async function startVarnish(port: number, originPort: number): Promise<Cache> {
       [3000, 3001, 3002].map((port) => [new RegExp(`\\.port = "${port}"`), `.port = "${originPort}"`]),
     ),
   )
-  const words = [
+  const args = [
     '-F',
     '-n',
     join(folder, 'work'),
@@ -78,7 +78,7 @@ async function startVarnish(port: number, originPort: number): Promise<Cache> {
     '-j',
     'none',
   ]
-  return running(spawn('varnishd', words, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
+  return running(spawn('varnishd', args, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
 }
 
 export function startNginx(port: number, originPorts: number[]): Promise<Cache> {
@@ -88,10 +88,10 @@ export function startNginx(port: number, originPorts: number[]): Promise<Cache> 
   }))
 }
 
-/** In CI it is there, or its absence fails the tests. */
+/** Always true in CI, so that a missing nginx fails the tests. */
 export const hasNginx = (await isInstalled('nginx')) || process.env.PINHOLE_CI !== undefined
 
-/** What stands before several servers: without its cache. `trusted`: networks of other proxies before it, as CIDRs. */
+/** nginx as a load balancer without cache, in front of several servers. `trusted`: CIDRs of proxies in front of nginx. */
 export function startNginxFront(port: number, originPorts: number[], trusted: string[]): Promise<Cache> {
   const networks = trusted.map((network) => `set_real_ip_from ${network};`).join(' ')
   return startShippedNginx(port, originPorts, (shipped) => ({
@@ -103,7 +103,7 @@ export function startNginxFront(port: number, originPorts: number[], trusted: st
   }))
 }
 
-/** As its first lines say: "Without the module, leave out the lines marked CACHE." */
+/** As the configuration's header says: "Without the module, leave out the lines marked CACHE." */
 function withoutCache(site: string): string {
   const lines = site.split('\n')
   const kept = lines.filter((line) => !/ # CACHE\b/.test(line))
@@ -133,7 +133,7 @@ async function startShippedNginx(
   })
 }
 
-/** nginx over a `site` in its http block. `folder` is removed when it stops. */
+/** Runs nginx with `site` in its http block. Removes `folder` when it stops. */
 export async function runNginx(options: {
   port: number
   folder: string
@@ -155,11 +155,11 @@ ${site}
 }
 `
   await writeFile(join(folder, 'nginx.conf'), conf)
-  const words = ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'nginx.conf')]
-  return running(spawn('nginx', words, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
+  const args = ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'nginx.conf')]
+  return running(spawn('nginx', args, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
 }
 
-/** Caddy before one server, which it looks at every 50 ms. `log`: hears all that it writes. */
+/** Caddy in front of one server, with health checks every 50 ms. `log`: called with its output. */
 export async function startCaddy(
   originPort: number,
   log: (text: string) => void = () => {},
@@ -175,8 +175,8 @@ export async function startCaddy(
   ])
   await writeFile(join(folder, 'Caddyfile'), site)
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-  const words = ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
-  const child = spawn('caddy', words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const args = ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
+  const child = spawn('caddy', args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => log(String(piece)))
   const ended = new Promise((resolve) => child.once('close', resolve))
   const stop = async () => {
@@ -197,7 +197,7 @@ export async function startCaddy(
   return { url, stop }
 }
 
-/** What is shipped, with this machine's ports and folders. Every line that is to change must be there. */
+/** Applies changes to a shipped configuration. Throws if a pattern does not match. */
 export function replaced(text: string, changes: [RegExp, string][]): string {
   return changes.reduce((changed, [pattern, replacement]) => {
     if (!pattern.test(changed)) throw new Error(`the configuration has no ${pattern}`)
@@ -213,7 +213,7 @@ async function running(child: ChildProcess, port: number, folder: string): Promi
   child.stdout?.on('data', read)
   child.stderr?.on('data', read)
   const ended = new Promise((resolve) => child.once('exit', resolve))
-  // Tests that end early leave none behind.
+  // Also stopped when tests end early.
   const kill = () => void child.kill('SIGTERM')
   process.once('exit', kill)
   void ended.then(() => process.off('exit', kill))
@@ -223,7 +223,7 @@ async function running(child: ChildProcess, port: number, folder: string): Promi
     await rm(folder, { recursive: true, force: true })
   }
   await until('the cache listens', () => {
-    if (child.exitCode !== null) throw new Error(`the cache ended:\n${output}`)
+    if (child.exitCode !== null) throw new Error(`the cache exited:\n${output}`)
     return listens(port)
   })
   return { url: `http://127.0.0.1:${port}`, folder, stop }

@@ -1,4 +1,4 @@
-/** Several servers over one S3 store and one Postgres, as they run on several machines. */
+/** Several servers that share one S3 store and one Postgres, as on several machines. */
 import { readServices } from '../../../scripts/services-state.ts'
 import { type FakeS3, startFakeS3 } from '../s3/fake-s3.ts'
 import { plainRequests, type S3Service } from '../s3/under-test.ts'
@@ -17,11 +17,11 @@ export interface S3Backend {
 
 export interface Backends extends S3Backend {
   postgres: PostgresServer
-  /** Settings for servers that share one prefix and one schema, and share them with no others. */
+  /** Settings with a new prefix and a new schema, to be shared by the servers of a cluster. */
   place(): Promise<Env>
 }
 
-/** `ceph`: takes it where it runs. In CI it must. */
+/** `ceph`: uses Ceph if it is running, which it must be in CI. */
 export async function startS3(options: { ceph: boolean }): Promise<S3Backend> {
   const ceph = options.ceph ? await readServices() : null
   if (options.ceph && process.env.PINHOLE_CI && ceph === null) {
@@ -32,7 +32,7 @@ export async function startS3(options: { ceph: boolean }): Promise<S3Backend> {
   return { storeName: 'the fake S3', service: serviceOf(fake), stop: () => fake.close() }
 }
 
-/** As `startS3`, with a Postgres beside it. */
+/** Like `startS3`, plus a Postgres. */
 export async function startBackends(options: { ceph: boolean }): Promise<Backends> {
   const [s3, postgres] = await Promise.all([startS3(options), startPostgres()])
   let places = 0
@@ -52,7 +52,7 @@ export function serviceOf(fake: FakeS3): S3Service {
   return { endpoint: fake.endpoint, bucket: fake.bucket, ...fake.keys }
 }
 
-/** Settings of a server whose images are in this store. */
+/** Settings of a server with its images in this store. */
 export function s3Env(service: S3Service, prefix: string): Env {
   const { endpoint, bucket, accessKeyId, secretAccessKey } = service
   return {
@@ -78,18 +78,18 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-/** A server for each of `options`, all with the same settings. Each has a data folder of its own. */
+/** Starts one server per element of `options`, with the same settings but separate data folders. */
 export async function startCluster(
   env: Env,
   options: StartOptions[] = Array.from({ length: PROCESSES }, () => ({})),
 ): Promise<Cluster> {
-  const starting = options.map((one) => startServer(env, one))
-  const started = await Promise.allSettled(starting)
-  const servers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const starting = options.map((each) => startServer(env, each))
+  const results = await Promise.allSettled(starting)
+  const servers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const stop = async () => {
     await Promise.all(servers.map((server) => server.stop()))
   }
-  const failed = started.find((one) => one.status === 'rejected')
+  const failed = results.find((result) => result.status === 'rejected')
   if (failed) {
     await stop()
     throw failed.reason

@@ -1,12 +1,12 @@
 /**
- * Loaded into a command with `--import`: kills its process with -9 just before the call to the disk that DIE_AT counts,
- * the first being 0. Renames, flushes, files opened to be written, files removed.
+ * Preload for a command (`--import`): kills its process with SIGKILL just before disk call number DIE_AT, counted from 0. Only
+ * renames, flushes, writes, opens for writing and removals count.
  */
-import { meetDiskCalls } from './disk-calls.ts'
+import { interceptDiskCalls } from './disk-calls.ts'
 
 let left = Number(process.env.DIE_AT)
 
-await meetDiskCalls(
+await interceptDiskCalls(
   {
     handles: ['sync', 'appendFile', 'writeFile'],
     promises: ['rename', 'open', 'unlink', 'rm', 'link'],

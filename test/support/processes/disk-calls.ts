@@ -1,8 +1,8 @@
-/** Wraps calls to the disk of this process, so that they can be counted or fail. Also for programs, with `--import`. */
+/** Intercepts this process's disk calls, to count them or make them fail. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
-type Call = (...words: unknown[]) => unknown
+type Call = (...args: unknown[]) => unknown
 type Calls = Record<string, Call>
 
 export interface DiskCalls {
@@ -10,43 +10,46 @@ export interface DiskCalls {
   handles: string[]
   /** Functions of `fs.promises`. */
   promises: string[]
-  /** Functions of `fs` with a callback: each with the name that `before` gets. */
+  /** Callback functions of `fs`, mapped to the name that is passed to `before`. */
   callbacks?: Record<string, string>
 }
 
-/** `before` is told of each call. What it throws is how the call fails. Resolves when methods of file handles are wrapped too. */
-export async function meetDiskCalls(
+/**
+ * Calls `before` ahead of each call; if it throws, the call fails with that error. Resolves when methods of file handles are
+ * wrapped too.
+ */
+export async function interceptDiskCalls(
   { handles, promises, callbacks = {} }: DiskCalls,
-  before: (call: string, words: unknown[]) => void | Promise<void>,
+  before: (call: string, args: unknown[]) => void | Promise<void>,
 ): Promise<void> {
-  const meet = (calls: Calls, names: string[]) => {
+  const wrap = (calls: Calls, names: string[]) => {
     for (const name of names) {
       const original = calls[name]!
-      calls[name] = async function (this: unknown, ...words: unknown[]) {
-        await before(name, words)
-        return original.apply(this, words)
+      calls[name] = async function (this: unknown, ...args: unknown[]) {
+        await before(name, args)
+        return original.apply(this, args)
       }
     }
   }
   const opening = fs.promises.open(process.execPath, 'r')
-  meet(fs.promises as unknown as Calls, promises)
+  wrap(fs.promises as unknown as Calls, promises)
   const plain = fs as unknown as Calls
-  for (const [name, told] of Object.entries(callbacks)) {
+  for (const [name, reportedName] of Object.entries(callbacks)) {
     const original = plain[name]!
-    const met = (...words: unknown[]) => {
+    const wrapped = (...args: unknown[]) => {
       try {
-        before(told, words)
+        before(reportedName, args)
       } catch (error) {
-        process.nextTick(words.at(-1) as Call, error)
+        process.nextTick(args.at(-1) as Call, error)
         return
       }
-      original(...words)
+      original(...args)
     }
-    // `promisify` asks for these.
-    plain[name] = Object.defineProperties(met, Object.getOwnPropertyDescriptors(original))
+    // `promisify` needs these.
+    plain[name] = Object.defineProperties(wrapped, Object.getOwnPropertyDescriptors(original))
   }
   syncBuiltinESMExports()
   const handle = await opening
-  meet(Object.getPrototypeOf(handle) as Calls, handles)
+  wrap(Object.getPrototypeOf(handle) as Calls, handles)
   await handle.close()
 }

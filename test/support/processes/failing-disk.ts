@@ -1,16 +1,15 @@
 /**
- * Loaded into a server with `--import`: makes one call to the disk fail. The file that FAILING_DISK names says which,
- * as `<call> <number> <code>`, e.g. `sync 2 EIO`: the second `sync` from now fails, once. `0`: each fails, until the
- * file is gone.
+ * Preload for a server (`--import`): makes a disk call fail. The file FAILING_DISK says which, as `<call> <number> <code>`. For
+ * example, `sync 2 EIO` makes the second `sync` from now fail once. With `0`, every such call fails until the file is removed.
  */
 import fs from 'node:fs'
-import { meetDiskCalls } from './disk-calls.ts'
+import { interceptDiskCalls } from './disk-calls.ts'
 
 const order = process.env.FAILING_DISK!
 let left = new Map<string, number>()
 
-/** Throws if it is this call's turn. */
-function meet(call: string): void {
+/** Throws if this call is to fail. */
+function failIfOrdered(call: string): void {
   let text: string
   try {
     text = fs.readFileSync(order, 'utf8')
@@ -18,20 +17,20 @@ function meet(call: string): void {
     left = new Map()
     return
   }
-  const [wanted, number, code] = text.trim().split(' ')
-  if (wanted !== call) return
-  const turn = left.get(text) ?? Number(number)
-  left.set(text, turn - 1)
-  if (Number(number) !== 0 && turn !== 1) return
+  const [failingCall, number, code] = text.trim().split(' ')
+  if (failingCall !== call) return
+  const remaining = left.get(text) ?? Number(number)
+  left.set(text, remaining - 1)
+  if (Number(number) !== 0 && remaining !== 1) return
   throw Object.assign(new Error(`${code}: injected, ${call}`), { code, syscall: call })
 }
 
-// Done before a server has opened anything. Not waited for: a module of a single executable can't.
-void meetDiskCalls(
+// Done before a server opens any file. Not awaited: modules of a single executable have no top-level await.
+void interceptDiskCalls(
   {
     handles: ['write', 'writev', 'appendFile', 'sync', 'datasync'],
     promises: ['rename', 'open', 'unlink'],
     callbacks: { open: 'open', write: 'write', writev: 'writev', fsync: 'sync', fdatasync: 'log' },
   },
-  meet,
+  failIfOrdered,
 )

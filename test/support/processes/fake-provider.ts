@@ -1,4 +1,4 @@
-/** A cache provider's API that answers as it is told, and keeps what it was asked. */
+/** A fake of a cache provider's API with scripted responses. Records all requests. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { end, listen } from '../listen.ts'
@@ -10,14 +10,14 @@ export interface Asked {
   body: string
 }
 
-/** An answer, or a fault: no answer at all, or a connection that ends in the middle of one. */
+/** A response, or a fault: no response at all, or a connection that is closed in the middle of one. */
 export type Script = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'cut'
 
 export interface FakeProvider {
   /** host:port */
   readonly host: string
   readonly asked: Asked[]
-  /** For all requests from now on. */
+  /** Sets the response to all further requests. */
   answer(script: Script | ((asked: Asked) => Script)): void
   stop(): Promise<void>
 }
@@ -33,16 +33,16 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       body: (await buffer(incoming)).toString(),
     }
     asked.push(request)
-    const told = script(request)
-    if (told === 'silence') return
-    if (told === 'cut') {
+    const response = script(request)
+    if (response === 'silence') return
+    if (response === 'cut') {
       outgoing.writeHead(200, { 'Content-Length': '1000' })
       outgoing.write('{"succ')
       setImmediate(() => outgoing.destroy())
       return
     }
-    outgoing.writeHead(told.status, told.headers)
-    outgoing.end(told.body)
+    outgoing.writeHead(response.status, response.headers)
+    outgoing.end(response.body)
   })
   return {
     host: `127.0.0.1:${await listen(server)}`,

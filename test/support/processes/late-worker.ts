@@ -1,4 +1,4 @@
-/** Loaded into a server with `--import`: its second worker makes the file LATE_WORKER, and listens when that is gone. */
+/** Preload for a server (`--import`): its second worker creates the file LATE_WORKER, and listens once the file is removed. */
 import cluster from 'node:cluster'
 import { existsSync, writeFileSync } from 'node:fs'
 import { Server } from 'node:net'
@@ -6,12 +6,12 @@ import { Server } from 'node:net'
 const { LATE_WORKER: file = '' } = process.env
 const { listen } = Server.prototype
 if (cluster.worker?.id === 2) {
-  Server.prototype.listen = function (this: Server, ...given: unknown[]) {
+  Server.prototype.listen = function (this: Server, ...args: unknown[]) {
     writeFileSync(file, '')
     const timer = setInterval(() => {
       if (existsSync(file)) return
       clearInterval(timer)
-      listen.apply(this, given as never)
+      listen.apply(this, args as never)
     }, 10)
     Server.prototype.listen = listen
     return this

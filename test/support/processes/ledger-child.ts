@@ -1,6 +1,6 @@
 /**
- * A process with a ledger of its own. Its parent sends calls, all of one message at once, and gets their outcomes:
- * what `ledger-process.ts` starts.
+ * The child process of `ledger-process.ts`: opens the ledger, runs the calls of each message concurrently, and sends back their
+ * outcomes.
  */
 import { openPostgresLedger } from '../../../src/stores/postgres/ledger.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'

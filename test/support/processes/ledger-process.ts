@@ -1,11 +1,11 @@
-/** Starts processes that share one ledger, and ends every one of them. */
+/** Child processes that share a ledger. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import { NODE } from './process.ts'
 
-/** Where a process finds the ledger. */
+/** Location of the ledger. */
 export type LedgerAddress = { file: string } | { url: string }
 
 export type Call = [method: Exclude<keyof Ledger, 'close'>, ...args: unknown[]]
@@ -13,11 +13,11 @@ export type Outcome = { value: unknown } | { error: string }
 
 export interface LedgerProcess {
   pid: number
-  /** Makes the calls, all at once. Their values; throws the first error. */
+  /** Makes the calls concurrently. Resolves to their values; throws the first error. */
   call(calls: Call[]): Promise<unknown[]>
-  /** `kill -9`. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** Lets it close the ledger and end. */
+  /** Closes the ledger and ends the process. */
   end(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export async function startLedgerProcess(address: LedgerAddress): Promise<Ledger
   }
 }
 
-/** Its next message, after `calls` if there are some. */
+/** Sends `calls`, if given, and resolves to the child's next message. */
 function answerOf(child: ChildProcess, calls?: Call[]): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`the process ended with ${code}`))
@@ -61,7 +61,7 @@ function answerOf(child: ChildProcess, calls?: Call[]): Promise<unknown> {
       child.off('exit', onExit)
       resolve(message)
     })
-    // Without a callback a process killed meanwhile makes the child emit `error`.
+    // Without a callback, sending to a process that was killed meanwhile would emit `error`.
     if (calls !== undefined) child.send(calls, (error) => error && reject(error))
   })
 }

@@ -1,4 +1,4 @@
-/** Loaded into a server with `--import`: challenges that take a moment. As many tries as for an upload, so no luck solves one. */
+/** Preload for a server (`--import`): makes challenges cheap, but as difficult as for uploads, so that luck solves none. */
 import { WORK } from '../../../src/service/challenge/challenges.ts'
 
 for (const work of Object.values(WORK)) Object.assign(work, { ...WORK.upload, iterations: 2 })

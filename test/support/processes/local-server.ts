@@ -1,4 +1,4 @@
-/** The server inside the test's own process, where limits and the clock can be set. */
+/** The server in the test's own process, with configurable limits and clock. */
 
 import { rm } from 'node:fs/promises'
 import { parseConfig } from '../../../src/config.ts'
@@ -15,7 +15,7 @@ export interface LocalServer {
   stop(): Promise<void>
 }
 
-/** `sharedDataDir`: of another server, which removes it. */
+/** `sharedDataDir`: the data folder of another server, which removes it. */
 export async function startLocalServer(
   env: Env,
   options: { limits?: Partial<Limits>; now?: () => number },

@@ -1,4 +1,4 @@
-/** Other versions of Node than the one that the tests run on. */
+/** Node versions other than the one that runs the tests. */
 import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,12 +7,12 @@ import { ROOT } from './process.ts'
 
 const run = promisify(execFile)
 
-/** For npm in another project: what npm sets for the scripts of this one must not reach it. */
+/** Environment for npm in another project, without the variables that npm sets for this project's scripts. */
 export const NPM_ENV = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')),
 )
 
-/** Node of a major version, by npm, kept between runs. */
+/** Path of Node in this major version, installed with npm and cached between runs. */
 export async function nodeOf(major: number): Promise<string> {
   const home = join(ROOT, `node_modules/.cache/node-${major}`)
   const node = join(home, 'node_modules/node/bin/node')
@@ -28,6 +28,6 @@ export async function nodeOf(major: number): Promise<string> {
     cwd: home,
     env: NPM_ENV,
   })
-  if (!(await works())) throw new Error(`npm brought no Node ${major}`)
+  if (!(await works())) throw new Error(`npm did not install Node ${major}`)
   return node
 }

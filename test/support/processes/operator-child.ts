@@ -1,11 +1,11 @@
-/** Runs the operator's commands that its parent sends, one after another, each as if its process were new. */
+/** Runs the operator commands sent by its parent sequentially, each as if in a new process. */
 import { runOperator } from '../../../src/node/operator/program.ts'
 import type { Env } from './process.ts'
 
 export interface Command {
   words: string[]
   env: Env
-  /** What marks the end of both outputs. */
+  /** Marks the end of both outputs. */
   end: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * The operator's command, for tests that give it often: loading it takes longer than what it does. In CI each command has a
- * process; in the daily run one process does one after another.
+ * Runs operator commands. Loading the program takes longer than most commands, so in daily runs a single process runs all of
+ * them sequentially. In CI each command gets its own process.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -14,7 +14,7 @@ let child: ChildProcess | undefined
 let last: Promise<unknown> = Promise.resolve()
 
 export function operate(words: string[], env: Env): Promise<Ran> {
-  // What Node loads before all else it loads when it starts.
+  // NODE_OPTIONS only takes effect in a new process.
   if (IS_WHOLE || env.NODE_OPTIONS !== undefined) return run(['src/node/operator.ts', ...words], env)
   const ran = last.then(() => next(words, env))
   last = ran.catch(() => {})
@@ -30,7 +30,7 @@ async function next(words: string[], env: Env): Promise<Ran> {
   return { code, signal: null, stdout, stderr }
 }
 
-/** Its channel closes with this process, and nothing else keeps it. */
+/** Starts the child. It ends with this process, and does not keep it alive. */
 function start(): ChildProcess {
   const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const
   const started = spawn(NODE, [join(import.meta.dirname, 'operator-child.ts')], {
@@ -43,7 +43,7 @@ function start(): ChildProcess {
   return started
 }
 
-/** What comes before the end, and the code that stands there. */
+/** Reads the output up to the end marker, and the exit code in front of it. */
 function upTo(stream: Socket, end: string): Promise<{ code: number; text: string }> {
   return new Promise((resolve, reject) => {
     let output = ''

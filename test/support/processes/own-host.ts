@@ -1,4 +1,4 @@
-/** A server of its own as the host of the HTTP contract, with nothing in front of it. */
+/** A single server as a host for the HTTP contract, with nothing in front of it. */
 import type { Host } from '../../contracts/http/host.ts'
 import type { RunningServer } from './server.ts'
 
@@ -11,6 +11,6 @@ export function ownHost(server: RunningServer): Omit<Host, 'breakDown' | 'stop'>
     dataDir: server.dataDir,
     isDiskSound: process.env.PINHOLE_RUNTIME !== undefined,
     logs: () => server.stdout() + server.stderr(),
-    operator: (words) => server.operator(words),
+    operator: (argv) => server.operator(argv),
   }
 }

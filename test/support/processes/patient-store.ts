@@ -1,4 +1,4 @@
-/** Loaded into a server with `--import`: views from S3 time out after a minute, which no loaded machine reaches. */
+/** Preload for a server (`--import`): raises the timeout of views from S3 to a minute, enough for a busy machine. */
 import { RETRY_POLICY } from '../../../src/stores/s3/client.ts'
 
 RETRY_POLICY.viewMs = 60_000

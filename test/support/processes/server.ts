@@ -1,4 +1,4 @@
-/** Starts the real server as its own process, on a free port and a folder of its own. */
+/** Starts the real server in a child process, on a free port and with a new data folder. */
 
 import { rm } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
@@ -8,17 +8,17 @@ import { newFolder } from '../folder.ts'
 import { operate } from './operator.ts'
 import { type Env, killGroup, launch, NODE, type Process, type Ran, run } from './process.ts'
 
-/** A machine that is busy with other tests takes long. */
+/** Generous, for machines that are busy with other tests. */
 const START_MS = 60_000
-/** More than the 30 s that a server may take to finish what is under way. */
+/** More than the 30 s that a server may take to drain requests in flight. */
 const END_MS = 40_000
 
 export interface StartOptions {
-  /** A folder that the caller made and removes. Without it, a temporary one, removed by `stop`. */
+  /** A folder that the caller creates and removes. Default: a temporary one, removed by `stop`. */
   dataDir?: string
   /** Arguments for Node, before the file. */
   nodeArguments?: string[]
-  /** Another program than Node with the sources, and its first words; `operator` after them is the operator's command. */
+  /** A program other than Node with the sources, and its first arguments. With `operator` after them, it is the CLI. */
   program?: { file: string; words: string[] }
 }
 
@@ -34,63 +34,63 @@ export interface RunningServer {
   stop(signal?: NodeJS.Signals): Promise<Ran>
   /** Signals the server and waits for its end. The folder stays, for `restart`. */
   end(signal?: NodeJS.Signals): Promise<Ran>
-  /** `kill -9` of the server and its workers. The folder stays, for `restart`. */
+  /** Sends SIGKILL to the server and its workers. The folder stays, for `restart`. */
   kill(): Promise<Ran>
-  /** Starts again on the same folder, after ending what still runs; the port may be another one. */
+  /** Starts again on the same folder, after ending the server if it still runs. The port may change. */
   restart(env?: Env): Promise<void>
   operator(words: string[]): Promise<Ran>
 }
 
 export async function startServer(env: Env = {}, options: StartOptions = {}): Promise<RunningServer> {
   const dataDir = options.dataDir ?? (await newFolder())
-  const forget = async () => {
+  const removeTemporary = async () => {
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
   }
   const { program, words } = options.program
     ? { program: options.program.file, words: options.program.words }
     : serverCommand(env, options.nodeArguments)
-  const live = (env: Env) => listening(launch(words, env, program))
+  const start = (env: Env) => listening(launch(words, env, program))
   let settings = serverEnv(env, dataDir)
-  let life = await live(settings).catch(async (error) => {
-    await forget()
+  let current = await start(settings).catch(async (error) => {
+    await removeTemporary()
     throw error
   })
   const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    const { child, pid, ended } = life
+    const { child, pid, ended } = current
     if (child.exitCode === null && child.signalCode === null) child.kill(signal)
     const timer = setTimeout(killGroup, END_MS, pid)
     return ended.finally(() => clearTimeout(timer))
   }
   return {
     get url() {
-      return `http://127.0.0.1:${life.port}`
+      return `http://127.0.0.1:${current.port}`
     },
     get baseUrl() {
-      return settings.BASE_URL ?? `http://localhost:${life.port}`
+      return settings.BASE_URL ?? `http://localhost:${current.port}`
     },
     get port() {
-      return life.port
+      return current.port
     },
     get pid() {
-      return life.pid
+      return current.pid
     },
     dataDir,
-    stdout: () => life.output.stdout,
-    stderr: () => life.output.stderr,
+    stdout: () => current.output.stdout,
+    stderr: () => current.output.stderr,
     end,
     async stop(signal) {
       const ran = await end(signal)
-      await forget()
+      await removeTemporary()
       return ran
     },
     kill() {
-      killGroup(life.pid)
-      return life.ended
+      killGroup(current.pid)
+      return current.ended
     },
     async restart(more = {}) {
       await end()
       settings = { ...settings, ...more }
-      life = await live(settings)
+      current = await start(settings)
     },
     operator: (arguments_) =>
       options.program
@@ -99,7 +99,7 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
   }
 }
 
-/** One that stops when the test ends. */
+/** Starts a server that stops when the test ends. */
 export async function serverFor(
   t: Pick<TestContext, 'after'>,
   env?: Env,
@@ -110,9 +110,9 @@ export async function serverFor(
   return server
 }
 
-/** What starts the server. `PINHOLE_RUNTIME`: on `bun` or `deno` instead of Node. */
+/** The command that starts the server. `PINHOLE_RUNTIME`: `bun` or `deno` instead of Node. */
 function serverCommand(env: Env, nodeArguments: string[] = []): { program: string; words: string[] } {
-  // Neither reads NODE_OPTIONS.
+  // Bun and Deno ignore NODE_OPTIONS.
   const [, preload] = /^--import (\S+)$/.exec(env.NODE_OPTIONS ?? '') ?? []
   const more = preload === undefined ? [] : ['--preload', fileURLToPath(preload)]
   switch (process.env.PINHOLE_RUNTIME) {
@@ -125,22 +125,22 @@ function serverCommand(env: Env, nodeArguments: string[] = []): { program: strin
   }
 }
 
-/** The environment that a server under test gets. */
+/** Environment of a server under test. */
 export function serverEnv(env: Env, dataDir: string): Env {
   return { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir, TRUSTED_PROXIES: '127.0.0.1/32', ...env }
 }
 
-/** The server, when it has said where it listens. */
+/** Waits until the server has printed its address. */
 async function listening(server: Process): Promise<Process & { port: number }> {
   let timer: NodeJS.Timeout | undefined
   try {
     const port = await new Promise<number>((resolve, reject) => {
       const { stdout } = server.child
-      const fail = (why: string) =>
-        reject(new Error(`${why}\n-- stdout\n${server.output.stdout}\n-- stderr\n${server.output.stderr}`))
+      const fail = (reason: string) =>
+        reject(new Error(`${reason}\n-- stdout\n${server.output.stdout}\n-- stderr\n${server.output.stderr}`))
       timer = setTimeout(fail, START_MS, 'the server printed no address in time')
       stdout?.on('data', () => {
-        // Where links begin elsewhere, both addresses are printed.
+        // If BASE_URL differs, both addresses are printed.
         const address = /http:\/\/\S+:(\d+)\n/.exec(server.output.stdout)
         if (address) resolve(Number(address[1]))
       })

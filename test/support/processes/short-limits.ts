@@ -1,6 +1,6 @@
 /**
- * Loaded into a server with `--import`: what takes half a minute by its limits takes seconds. A client that is merely on
- * a busy machine sends its headers in time.
+ * Preload for a server (`--import`): shortens timeouts from half a minute to seconds, but not so much that clients on a busy
+ * machine would hit them.
  */
 import { LIMITS } from '../../../src/node/http/limits.ts'
 

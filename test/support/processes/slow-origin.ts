@@ -1,13 +1,14 @@
-/** Stands between a cache and a server, and can hold back an answer that the server has already given. */
+/** A proxy between a cache and a server that can delay responses the server has already sent. */
 import { createServer, request } from 'node:http'
 import { end, listen } from '../listen.ts'
 
 export interface SlowOrigin {
   readonly port: number
-  /** Answers to this target are held from now on. */
+  /** Holds back responses for this target from now on. */
   hold(target: string): void
-  /** Answers held now. */
+  /** Number of responses that are held back. */
   held(): number
+  /** Sends the held responses and stops holding. */
   release(): void
   stop(): Promise<void>
 }

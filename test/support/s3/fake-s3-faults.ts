@@ -1,4 +1,4 @@
-/** What can go wrong between us and an object store, on demand. */
+/** Fault injection between Pinhole and an object store. */
 
 export interface RequestFacts {
   method: string
@@ -9,55 +9,56 @@ export interface RequestFacts {
 }
 
 export type Fault =
-  /** This answer instead of the request's own. Nothing is carried out. */
+  /** Sends this response instead of executing the request. */
   | { kind: 'answer'; status: number; code?: string; body?: string; headers?: Record<string, string> }
   /** Answers late. */
   | { kind: 'delay'; ms: number }
   /** Never answers. */
   | { kind: 'hang' }
-  /** Hangs up without having carried out the request. */
+  /** Closes the connection without executing the request. */
   | { kind: 'reset' }
-  /** Carries out the request, then hangs up instead of answering. */
+  /** Executes the request, then closes the connection instead of answering. */
   | { kind: 'lose-reply' }
-  /** Hangs up after so many bytes of the answer's body. */
+  /** Closes the connection after this many bytes of the response body. */
   | { kind: 'cut-answer'; afterBytes: number }
-  /** Sends nothing more after so many bytes of the answer's body, and keeps the connection. */
+  /** Stalls after this many bytes of the response body, with the connection open. */
   | { kind: 'stall-answer'; afterBytes: number }
-  /** Flips a bit in the middle of the answer's body. */
+  /** Flips a bit in the middle of the response body. */
   | { kind: 'flip-answer' }
-  /** The answer's body is shorter, and its headers say so too. */
+  /** Shortens the response body, with a matching Content-Length. */
   | { kind: 'shorten-answer'; byBytes: number }
-  /** Flips a bit of the request's body before its checksums are looked at. */
+  /** Flips a bit of the request body before its checksums are verified. */
   | { kind: 'flip-request' }
-  /** Answers the whole where a range was asked for. */
+  /** Answers a range request with the whole object. */
   | { kind: 'ignore-range' }
-  /** Carries out a put whose condition does not hold. */
+  /** Executes a put even if its condition is not met. */
   | { kind: 'ignore-condition' }
 
 export interface Faults {
-  /** `fault` befalls the next `times` requests that `on` picks. */
+  /** Injects `fault` into the next `times` requests that match `on`. */
   add(fault: Fault, options?: { times?: number; on?: (request: RequestFacts) => boolean }): void
   clear(): void
-  /** The fault that this request would meet. */
+  /** The fault that this request would get. */
   next(request: RequestFacts): Fault | null
+  /** The same, and counts it as used. */
   take(request: RequestFacts): Fault | null
 }
 
 export function createFaults(): Faults {
-  let waiting: { fault: Fault; times: number; on: (request: RequestFacts) => boolean }[] = []
+  let pending: { fault: Fault; times: number; on: (request: RequestFacts) => boolean }[] = []
   return {
     add(fault, { times = 1, on = () => true } = {}) {
-      waiting.push({ fault, times, on })
+      pending.push({ fault, times, on })
     },
     clear() {
-      waiting = []
+      pending = []
     },
-    next: (request) => waiting.find(({ on }) => on(request))?.fault ?? null,
+    next: (request) => pending.find(({ on }) => on(request))?.fault ?? null,
     take(request) {
-      const next = waiting.find(({ on }) => on(request))
+      const next = pending.find(({ on }) => on(request))
       if (next === undefined) return null
       next.times--
-      if (next.times === 0) waiting = waiting.filter((one) => one !== next)
+      if (next.times === 0) pending = pending.filter((each) => each !== next)
       return next.fault
     },
   }

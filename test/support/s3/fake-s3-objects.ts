@@ -1,8 +1,8 @@
-/** The objects of a fake bucket: conditional puts, ranges, listings, as Amazon's documentation has them. */
+/** Objects of a fake bucket: conditional puts, ranges and listings according to Amazon's documentation. */
 import { createHash } from 'node:crypto'
 
 export interface FakeObject {
-  /** `null` if the object was too large to keep. */
+  /** `null` if the object was too large to be kept. */
   bytes: Buffer | null
   size: number
   etag: string
@@ -99,8 +99,9 @@ export function getObject(
     'last-modified': object.modifiedAt.toUTCString(),
     'accept-ranges': 'bytes',
   }
-  const asked = /^bytes=(\d*)-(\d*)$/.exec(request.range ?? '')
-  const range = asked === null || ignoreRange ? 'whole' : spanOf(asked[1]!, asked[2]!, object.size)
+  const requested = /^bytes=(\d*)-(\d*)$/.exec(request.range ?? '')
+  const range =
+    requested === null || ignoreRange ? 'whole' : spanOf(requested[1]!, requested[2]!, object.size)
   if (range === 'none') {
     return errorAnswer(416, 'InvalidRange', { 'content-range': `bytes */${object.size}` })
   }
@@ -123,7 +124,7 @@ function withRange(answer: FakeAnswer, first: number, last: number, size: number
 function spanOf(from: string, to: string, size: number): 'whole' | 'none' | [number, number] {
   if (from === '') {
     if (to === '') return 'whole'
-    // RFC 9110 has none of it, Ceph RGW 16 answers the whole: an adapter must not rely on either.
+    // RFC 9110: not satisfiable. Ceph RGW 16 sends the whole object. An adapter must not rely on either.
     if (Number(to) === 0) return 'whole'
     return size === 0 ? 'none' : [Math.max(0, size - Number(to)), size - 1]
   }
@@ -171,7 +172,7 @@ export function listObjects(objects: Map<string, FakeObject>, query: URLSearchPa
   }
 }
 
-/** With characters that a careless client does not encode, or does not unescape. */
+/** Contains characters that a careless client fails to encode or to unescape. */
 function sealToken(entry: string): string {
   return `+/=&${Buffer.from(entry).toString('base64')}#${createHash('md5').update(entry).digest('hex')}`
 }

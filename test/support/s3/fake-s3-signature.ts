@@ -1,4 +1,4 @@
-/** Checks AWS Signature Version 4 of a request, by other people's code than the client's. */
+/** Verifies AWS Signature Version 4 with a third-party implementation. */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { AwsV4Signer } from 'aws4fetch'
@@ -11,7 +11,7 @@ export interface Keys {
 
 const MAX_SKEW_MS = 15 * 60 * 1000
 
-/** The S3 error code, or `null` if the signature is right. */
+/** The S3 error code, or `null` if the signature is valid. */
 export async function signatureFault(request: IncomingMessage, keys: Keys): Promise<string | null> {
   const parts =
     /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

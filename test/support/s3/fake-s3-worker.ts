@@ -1,4 +1,4 @@
-/** A fake S3 in a thread of its own, for tests that block theirs. Counts requests for images, and answers them after 200 ms. */
+/** A fake S3 in a worker thread, for tests that block the main one. Counts requests for images and answers them after 200 ms. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { startFakeS3 } from './fake-s3.ts'
 import { on } from './on-fake.ts'

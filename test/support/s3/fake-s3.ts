@@ -1,6 +1,6 @@
 /**
- * A strict S3 server in this process: real signatures, real payload hashes, conditional puts, ranges, listings; path
- * style and virtual-host style. It does what Amazon's documentation says, and goes wrong on demand.
+ * A strict in-process S3 server: real signatures, real payload hashes, conditional puts, ranges, listings; path style and
+ * virtual-host style. Follows Amazon's documentation and injects faults on demand.
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,8 +17,8 @@ import {
 } from './fake-s3-objects.ts'
 import { type Keys, signatureFault } from './fake-s3-signature.ts'
 
-/** A larger object is kept as a size alone, so that a test can measure the memory of others. */
-const LARGEST_KEPT_BYTES = 32 * 1024 * 1024
+/** Of a larger object only the size is kept, so that a test can measure the memory of the code under test. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024
 
 export interface LoggedRequest extends RequestFacts {
   /** 0 if the connection was broken instead. */
@@ -34,10 +34,10 @@ export interface FakeS3 {
   objects: Map<string, FakeObject>
   faults: Faults
   requests: LoggedRequest[]
-  /** Whether a fault would leave this request without an answer, or in the middle of one. */
+  /** Whether a fault would leave this request without a complete response. */
   isSilentTo(request: { method: string; path: string; headers: Record<string, string> }): boolean
   setVersioning(status: 'Enabled' | 'Suspended' | null): void
-  /** Requests for keys that end so, as `METHOD status`. */
+  /** Requests for keys with this suffix, as `METHOD status`. */
   logOf(keyEnd: string): string[]
   close(): Promise<void>
 }
@@ -47,8 +47,9 @@ export interface FakeS3Options {
   region?: string
   accessKeyId?: string
   secretAccessKey?: string
-  /** Where it listens: by default a free port of this machine alone. */
+  /** Default: loopback. */
   host?: string
+  /** Default: a free port. */
   port?: number
   /** Puts compare If-Match without quotes, as Ceph RGW 16 does. */
   hasBareEtags?: boolean
@@ -97,9 +98,9 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
     const authority = String(headers.host)
     const names = path!.slice(1).split('/').map(decodeURIComponent)
     const isVirtual = !/^(127\.0\.0\.1|[^.]+)(:|$)/.test(authority)
-    const asked = isVirtual ? authority.split('.')[0] : names.shift()
+    const requestedBucket = isVirtual ? authority.split('.')[0] : names.shift()
     const facts: RequestFacts = { method, key: names.join('/'), query: new URLSearchParams(query), headers }
-    return { facts, isKnownBucket: asked === bucket }
+    return { facts, isKnownBucket: requestedBucket === bucket }
   }
 
   async function answerTo(
@@ -159,10 +160,10 @@ export async function startFakeS3(options: FakeS3Options = {}): Promise<FakeS3> 
   }
 
   const server = createServer((request, response) => {
-    // A connection that breaks while a body arrives: nothing was carried out, nobody to tell.
+    // The connection broke while a body arrived: nothing was executed, and nobody is left to answer.
     handle(request, response).catch(() => request.socket.destroy())
   })
-  // No connection is closed while a client may be about to use it: faults come on demand alone.
+  // Long, so that no idle connection is closed just as a client reuses it: faults must only occur on demand.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, host, resolve))
   const { port } = server.address() as AddressInfo
@@ -202,7 +203,7 @@ async function receive(request: IncomingMessage, flip: boolean) {
     md5.update(chunk)
     size += chunk.length
     chunks?.push(chunk)
-    if (size > LARGEST_KEPT_BYTES) chunks = null
+    if (size > MAX_KEPT_BYTES) chunks = null
   }
   const bytes = chunks === null ? null : Buffer.concat(chunks)
   return { sha256: sha256.digest(), md5: md5.digest('hex'), size, bytes }
@@ -226,7 +227,7 @@ function send(
   if (fault?.kind === 'cut-answer') {
     response.flushHeaders()
     response.write(body.subarray(0, fault.afterBytes))
-    // The headers and these bytes must be on their way first.
+    // Gives the headers and these bytes time to be sent.
     setTimeout(() => response.destroy(), 20)
   } else if (fault?.kind === 'stall-answer') {
     response.flushHeaders()

@@ -1,4 +1,4 @@
-/** One fake S3 server a test file, and a store on it for each case. */
+/** One fake S3 server per test file, and one store on it per case. */
 import { after, before, test } from 'node:test'
 import type { RetryPolicy } from '../../../src/stores/s3/client.ts'
 import type { S3StoreOptions } from '../../../src/stores/s3/store.ts'
@@ -7,17 +7,17 @@ import { type FakeS3, startFakeS3 } from './fake-s3.ts'
 import type { Fault, RequestFacts } from './fake-s3-faults.ts'
 import { type OpenedS3, openS3UnderTest, type S3Service } from './under-test.ts'
 
-/** As patient as by default, but faster to try again. */
+/** Default number of attempts, but shorter delays between them. */
 export const QUICK: Partial<RetryPolicy> = { attempts: 4, firstPauseMs: 1, viewMs: 60_000 }
 
-/** How long a request waits for an answer that a fault holds back. Unit: milliseconds. */
+/** Idle timeout of requests that a fault leaves unanswered. Unit: milliseconds. */
 const SILENCE_MS = 400
 
 /**
- * Waits briefly for answers that will not come, and as long as by default for those that will: a busy machine must not
- * look like a store that hangs.
+ * Uses a short timeout only for responses that will never come: on a busy machine, a short timeout for all would make a
+ * working store look as if it hung.
  */
-function hastyTransport(fake: FakeS3): Transport {
+function impatientTransport(fake: FakeS3): Transport {
   const { send, close } = createTransport(fake.endpoint)
   return {
     send: (request) => send(fake.isSilentTo(request) ? { ...request, idleMs: SILENCE_MS } : request),
@@ -41,7 +41,7 @@ export function onFake() {
     test(name, async () => {
       const opened = await openS3UnderTest(service(), {
         retryPolicy: QUICK,
-        ...(options.retryPolicy === undefined && { transport: hastyTransport(fake) }),
+        ...(options.retryPolicy === undefined && { transport: impatientTransport(fake) }),
         ...options,
       })
       fake.requests.length = 0
@@ -56,7 +56,7 @@ export function onFake() {
   return { withStore, service, fake: () => fake }
 }
 
-/** Picks requests of a method, for images unless `key` says otherwise. */
+/** Matches requests by method and key. Default: keys of images. */
 export function on(method: string, key = /[0-9A-Za-z]{11}$/) {
   return (request: RequestFacts) => request.method === method && key.test(request.key)
 }

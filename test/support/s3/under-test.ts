@@ -1,4 +1,4 @@
-/** An S3 adapter over some S3 server, with hooks that look behind it by plain requests of their own. */
+/** The S3 adapter on any S3 server, with hooks that bypass the adapter. */
 
 import { createHash } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
@@ -19,12 +19,12 @@ export interface S3Service {
   accessKeyId: string
   secretAccessKey: string
   region?: string
-  /** For requests past the adapter, if they go elsewhere. */
+  /** Endpoint for requests that bypass the adapter. Default: `endpoint`. */
   plainEndpoint?: string
 }
 
 export interface OpenedS3 extends Required<OpenedStore> {
-  /** Ends with a slash, and is this store's alone. */
+  /** Unique to this store, with a trailing slash. */
   prefix: string
   /** The draft folder. */
   folder: string
@@ -32,7 +32,7 @@ export interface OpenedS3 extends Required<OpenedStore> {
 
 let serial = 0
 
-/** A store under a prefix of its own. Pages are small, so that few objects fill several. */
+/** A store with a unique prefix. Small pages, so that a few objects fill several. */
 export async function openS3UnderTest(
   service: S3Service,
   changes: Partial<S3StoreOptions> & { style?: 'path' | 'virtual' } = {},
@@ -64,7 +64,7 @@ export async function openS3UnderTest(
     prefix,
     folder,
     reopen: () => open(),
-    reopenLater: () => open({ transport: atAnotherTime(counted.transport, 3_600_000) }),
+    reopenLater: () => open({ transport: withClockOffset(counted.transport, 3_600_000) }),
     gated() {
       const { send, close } = counted.transport
       const transport: Transport = {
@@ -85,12 +85,12 @@ export async function openS3UnderTest(
       await plain.put(prefix + id, { ...headers, ...broken }, kept)
     },
     async leftovers() {
-      const left = await readdir(folder)
+      const found = await readdir(folder)
       for (const key of await plain.list(prefix)) {
-        const isIds = ID_PATTERN.test(key.slice(prefix.length))
-        if (!isIds || (await plain.marker(key))?.startsWith('retired ') === false) left.push(key)
+        const isId = ID_PATTERN.test(key.slice(prefix.length))
+        if (!isId || (await plain.marker(key))?.startsWith('retired ') === false) found.push(key)
       }
-      return left
+      return found
     },
     async close() {
       await store.close()
@@ -101,7 +101,7 @@ export async function openS3UnderTest(
   }
 }
 
-/** Requests without the adapter. */
+/** Requests that bypass the adapter. */
 export function plainRequests(service: S3Service) {
   const { bucket, accessKeyId, secretAccessKey, region = 'us-east-1' } = service
   const endpoint = service.plainEndpoint ?? service.endpoint
@@ -155,8 +155,8 @@ export function plainRequests(service: S3Service) {
 
 const EMPTY = { 'x-amz-content-sha256': createHash('sha256').digest('hex') }
 
-/** A store whose clock is ahead by so much, or behind; the times of its objects are as they are. */
-export function atAnotherTime(transport: Transport, aheadMs: number): Transport {
+/** Shifts the store's clock by `aheadMs`, which may be negative, but not the times of its objects. */
+export function withClockOffset(transport: Transport, aheadMs: number): Transport {
   return {
     async send(request) {
       const reply = await transport.send(request)
@@ -168,7 +168,7 @@ export function atAnotherTime(transport: Transport, aheadMs: number): Transport 
   }
 }
 
-/** Counts answers whose body was neither read to its end nor let go: each holds a connection. Closing it does nothing. */
+/** Counts responses whose body is neither fully read nor cancelled: each occupies a connection. `close` has no effect. */
 function countBodies(inner: Transport): { transport: Transport; open(): number } {
   const open = new Set<ReplyBody>()
   return {

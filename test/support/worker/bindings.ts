@@ -1,4 +1,4 @@
-/** Bindings of a Worker, by Miniflare on workerd, used from this process. */
+/** A Worker's bindings, provided by Miniflare on workerd and used from this process. */
 import { Miniflare } from 'miniflare'
 import { Pool } from 'undici'
 import type { D1Binding, D1Result, D1Statement } from '../../../src/stores/d1/binding.ts'
@@ -7,14 +7,14 @@ import type { R2Bucket } from '../../../src/stores/r2/binding.ts'
 export interface Bindings {
   bucket: R2Bucket
   database: D1Binding
-  /** For salts alone. */
+  /** Separate bucket for salts. */
   salts: R2Bucket
   close(): Promise<void>
 }
 
 /**
- * Passes statements on to the binding. Miniflare's own way to it needs three calls for a statement, two of which stop this
- * process, and loses answers of a thousand at once.
+ * Forwards statements to the binding. Miniflare's own proxy needs three calls per statement, two of which block this process,
+ * and loses responses when a thousand are concurrent.
  */
 const SCRIPT = `export default {
   async fetch(request, { LEDGER }) {
@@ -29,7 +29,7 @@ const SCRIPT = `export default {
   },
 }`
 
-/** Nothing is on the disk: a bucket and a database that end with it. */
+/** Starts an in-memory bucket and database. */
 export async function startBindings(): Promise<Bindings> {
   const miniflare = new Miniflare({
     script: SCRIPT,
@@ -41,7 +41,7 @@ export async function startBindings(): Promise<Bindings> {
   const pool = new Pool((await miniflare.ready).origin, { connections: 16 })
   return {
     bucket: (await miniflare.getR2Bucket('IMAGES')) as unknown as R2Bucket,
-    database: databaseBehind(pool),
+    database: databaseVia(pool),
     salts: (await miniflare.getR2Bucket('PRIVATE')) as unknown as R2Bucket,
     async close() {
       await pool.destroy()
@@ -55,25 +55,25 @@ interface Bound extends D1Statement {
   readonly values: (string | number)[]
 }
 
-function databaseBehind(pool: Pool): D1Binding {
-  async function ask(path: '/all' | '/batch', statements: Bound[]): Promise<D1Result[]> {
+function databaseVia(pool: Pool): D1Binding {
+  async function post(path: '/all' | '/batch', statements: Bound[]): Promise<D1Result[]> {
     const body = JSON.stringify(statements.map(({ sql, values }) => ({ sql, values })))
     const answer = await pool.request({ method: 'POST', path, body })
-    const said = await answer.body.json()
-    if (answer.statusCode === 200) return said as D1Result[]
-    throw new Error((said as { message: string }).message)
+    const payload = await answer.body.json()
+    if (answer.statusCode === 200) return payload as D1Result[]
+    throw new Error((payload as { message: string }).message)
   }
   const bound = (sql: string, values: (string | number)[]): Bound => ({
     sql,
     values,
-    bind: (...given) => bound(sql, given),
+    bind: (...values) => bound(sql, values),
     async all() {
-      const [result] = await ask('/all', [bound(sql, values)])
+      const [result] = await post('/all', [bound(sql, values)])
       return result!
     },
   })
   return {
     prepare: (sql) => bound(sql, []),
-    batch: (statements) => ask('/batch', statements as Bound[]),
+    batch: (statements) => post('/batch', statements as Bound[]),
   }
 }

@@ -1,4 +1,4 @@
-/** R2 and D1 in memory, with the platform's limit of calls in one request: what workerd does not have. */
+/** R2 and D1 in memory, with the platform's limit of subrequests, which workerd does not enforce. */
 import { hash } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { D1Binding, D1Result, D1Statement } from '../../../src/stores/d1/binding.ts'
@@ -15,33 +15,33 @@ const MAX_CALLS = 1000
 
 export interface CountedStores {
   objects: ObjectStore
-  /** What `objects` keeps its images in. */
+  /** The bucket behind `objects`. */
   bucket: R2Bucket
   ledger: Ledger
-  /** Like one request or trigger: what it comes to, and how many calls were made, of which none is above the limit. */
+  /** Runs `work` like one invocation of a Worker. Returns its result and the number of calls; a call above the limit throws. */
   within<T>(work: () => Promise<T>): Promise<{ result: T; calls: number }>
 }
 
 export async function countedStores(): Promise<CountedStores> {
   let calls = 0
-  let most = Number.POSITIVE_INFINITY
-  const spend = () => {
-    if (++calls > most) throw new Error('Too many subrequests by single Worker invocation.')
+  let maxCalls = Number.POSITIVE_INFINITY
+  const countCall = () => {
+    if (++calls > maxCalls) throw new Error('Too many subrequests by single Worker invocation.')
   }
-  const database = d1InMemory(spend)
+  const database = d1InMemory(countCall)
   await migrate(database)
-  const bucket = r2InMemory(spend)
+  const bucket = r2InMemory(countCall)
   return {
     objects: openR2Store({ bucket }),
     bucket,
-    ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(spend)) }),
+    ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(countCall)) }),
     async within(work) {
       calls = 0
-      most = MAX_CALLS
+      maxCalls = MAX_CALLS
       try {
         return { result: await work(), calls }
       } finally {
-        most = Number.POSITIVE_INFINITY
+        maxCalls = Number.POSITIVE_INFINITY
       }
     },
   }
@@ -54,7 +54,7 @@ interface Stored {
   customMetadata: Record<string, string>
 }
 
-export function r2InMemory(spend: () => void): R2Bucket {
+export function r2InMemory(countCall: () => void): R2Bucket {
   const stored = new Map<string, Stored>()
   const shown = (key: string, { bytes, ...facts }: Stored) => ({ key, size: bytes.length, ...facts })
   const opened = (key: string, of: Stored, bytes: Buffer<ArrayBuffer>): R2ObjectBody => ({
@@ -64,12 +64,12 @@ export function r2InMemory(spend: () => void): R2Bucket {
   })
   return {
     async head(key) {
-      spend()
+      countCall()
       const found = stored.get(key)
       return found === undefined ? null : shown(key, found)
     },
     async get(key, { onlyIf, range } = {}) {
-      spend()
+      countCall()
       const found = stored.get(key)
       if (found === undefined) return null
       if (onlyIf?.etagMatches !== undefined && onlyIf.etagMatches !== found.etag) return shown(key, found)
@@ -77,7 +77,7 @@ export function r2InMemory(spend: () => void): R2Bucket {
       return opened(key, found, found.bytes.subarray(offset, offset + length))
     },
     async put(key, value, { onlyIf, customMetadata = {} } = {}) {
-      spend()
+      countCall()
       const bytes = await bytesOf(value)
       const found = stored.get(key)
       if (onlyIf?.etagMatches !== undefined && onlyIf.etagMatches !== found?.etag) return null
@@ -87,11 +87,11 @@ export function r2InMemory(spend: () => void): R2Bucket {
       return shown(key, put)
     },
     async delete(key) {
-      spend()
+      countCall()
       stored.delete(key)
     },
     async list({ prefix, limit, cursor, startAfter }) {
-      spend()
+      countCall()
       const after = cursor ?? startAfter ?? ''
       const keys = [...stored.keys()]
         .filter((key) => key.startsWith(prefix) && !key.slice(prefix.length).includes('/') && key > after)
@@ -112,7 +112,7 @@ async function bytesOf(value: R2Value): Promise<Buffer<ArrayBuffer>> {
     : Buffer.from(await new Response(value as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer())
 }
 
-function d1InMemory(spend: () => void): D1Binding {
+function d1InMemory(countCall: () => void): D1Binding {
   const database = new DatabaseSync(':memory:')
   const changes = () => Number(database.prepare('select total_changes() as n').get()!.n)
   const runs = new WeakMap<D1Statement, () => D1Result>()
@@ -125,21 +125,21 @@ function d1InMemory(spend: () => void): D1Binding {
       if (prepared.columns().length === 0) prepared.run(...values)
       return { results: rows as D1Result['results'], meta: { changes: changes() - before } }
     }
-    const made: D1Statement = {
+    const prepared: D1Statement = {
       bind: (...bound) => statement(sql, bound),
       async all() {
-        spend()
+        countCall()
         return run()
       },
     }
-    runs.set(made, run)
-    return made
+    runs.set(prepared, run)
+    return prepared
   }
 
   return {
     prepare: (sql) => statement(sql, []),
     async batch(statements) {
-      spend()
+      countCall()
       database.exec('begin')
       try {
         const results = statements.map((each) => runs.get(each)!())

@@ -1,4 +1,4 @@
-/** A ledger in D1: one database, emptied between cases. */
+/** A ledger in D1. All cases share one database, which is emptied in between. */
 import type { D1Binding } from '../../../src/stores/d1/binding.ts'
 import { openD1Ledger } from '../../../src/stores/d1/ledger.ts'
 import { r2Salts } from '../../../src/stores/r2/salts.ts'
@@ -12,7 +12,7 @@ import type { Bindings } from './bindings.ts'
 
 let serial = 0
 
-/** Makes the tables of this version, where there are none. */
+/** Applies pending migrations. */
 export async function migrate(database: D1Binding): Promise<void> {
   await database.batch([database.prepare(CREATE_MIGRATIONS)])
   const { results } = await database.prepare(LIST_MIGRATIONS).all()
@@ -25,39 +25,39 @@ export async function migrate(database: D1Binding): Promise<void> {
 export async function openD1UnderTest({ database, salts }: Bindings): Promise<LedgerUnderTest> {
   await migrate(database)
   const prefix = `run-${++serial}/`
-  let isAway = false
-  const away = () => {
-    if (isAway) throw new Error('D1_ERROR: Network connection lost.')
+  let isInterrupted = false
+  const assertConnected = () => {
+    if (isInterrupted) throw new Error('D1_ERROR: Network connection lost.')
   }
   const interruptible: D1Binding = {
     prepare(sql) {
-      away()
+      assertConnected()
       return database.prepare(sql)
     },
     async batch(statements) {
-      away()
+      assertConnected()
       return database.batch(statements)
     },
   }
   const interruptibleSalts = new Proxy(salts, {
     get:
       (target, name) =>
-      async (...given: never[]) => {
-        away()
-        return (target[name as keyof typeof salts] as (...given: never[]) => unknown)(...given)
+      async (...args: never[]) => {
+        assertConnected()
+        return (target[name as keyof typeof salts] as (...args: never[]) => unknown)(...args)
       },
   })
   return {
     open: () => openD1Ledger({ database: interruptible, salts: r2Salts(interruptibleSalts, prefix) }),
     async interrupt() {
-      isAway = true
+      isInterrupted = true
       return async () => {
-        isAway = false
+        isInterrupted = false
       }
     },
     async destroy() {
-      isAway = false
-      // Emptied, not dropped: to make its tables again would take longer than most cases.
+      isInterrupted = false
+      // Emptied rather than dropped: recreating the tables would take longer than most cases.
       const { results } = await database.prepare("select name from sqlite_schema where type = 'table'").all()
       const tables = results.map(({ name }) => String(name))
       const ours = tables.filter((name) => !/^(_cf|sqlite|migrations)/.test(name))

@@ -1,4 +1,4 @@
-/** The Worker's host in this process, on a folder and SQLite: what it does itself, without workerd. */
+/** The Worker's host in this process, on a folder and SQLite, without workerd. */
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,13 +21,13 @@ export interface HostHere {
   host: Host
   ledger: Ledger
   objects: ObjectStore
-  /** Answered, and all that is done behind the answer, unless `waitsBehind` is false. */
+  /** Sends a request. Also waits for background work (`waitUntil`), unless `waitsBehind` is false. */
   ask(method: string, path: string, more?: RequestInit): Promise<Response>
   upload(bytes: Uint8Array, headers?: Record<string, string>): Promise<Response>
   trigger(): Promise<void>
 }
 
-/** `between`: stands between the host and a port. */
+/** `between`: wraps a port before the host gets it. */
 export async function startHostHere(
   t: TestContext,
   options: {
@@ -35,7 +35,7 @@ export async function startHostHere(
     cache?: Execution['cache']
     waitsBehind?: boolean
     limits?: Partial<Limits>
-    /** Instead of the folder and SQLite. */
+    /** Default: a folder and SQLite. */
     stores?: { objects: ObjectStore; ledger: Ledger }
     between?: <Port extends Ledger | ObjectStore>(port: Port) => Port
   } = {},
@@ -49,21 +49,21 @@ export async function startHostHere(
     ledger: between<Ledger>(ledger),
     notifiers: [],
     evidence: null,
-    // No file of a page is asked for.
+    // No page assets are requested.
     assets: { urls: { styles: {}, scripts: {} } as never, asset: () => null },
     log: createLog('silent'),
     ...(options.limits && { limits: options.limits }),
   })
 
   async function ask(method: string, path: string, more: RequestInit = {}): Promise<Response> {
-    const behind: Promise<unknown>[] = []
+    const background: Promise<unknown>[] = []
     const headers = { 'CF-Connecting-IP': '198.51.100.7', ...(more.headers as Record<string, string>) }
     const request = new Request(SITE + path, { method, ...more, headers })
     const response = await host.fetch(request, {
       ...(cache && { cache }),
-      waitUntil: (work) => void behind.push(work),
+      waitUntil: (work) => void background.push(work),
     })
-    if (waitsBehind) await Promise.all(behind)
+    if (waitsBehind) await Promise.all(background)
     return response
   }
 

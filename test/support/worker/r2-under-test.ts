@@ -1,4 +1,4 @@
-/** An R2 adapter under a prefix of its own, with hooks that look behind it. */
+/** The R2 adapter with a unique prefix, and hooks that bypass the adapter. */
 import { ID_PATTERN } from '../../../src/protocol.ts'
 import { MARKER_NAME } from '../../../src/stores/bucket/markers.ts'
 import type { R2Bucket, R2Object, R2ObjectBody } from '../../../src/stores/r2/binding.ts'
@@ -12,7 +12,7 @@ let serial = 0
 
 export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
   const prefix = `run ${++serial}/ä/`
-  // Pages are small, so that few objects fill several.
+  // Small pages, so that a few objects fill several.
   const open = (more: Partial<R2StoreOptions> = {}) =>
     openR2Store({ bucket, prefix, pageKeys: 10, pauseMs: 1, ...more })
 
@@ -51,9 +51,10 @@ export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
     },
     async leftovers() {
       const others = (await all()).filter(({ key, customMetadata }) => {
-        const says = customMetadata?.[MARKER_NAME]
+        const marker = customMetadata?.[MARKER_NAME]
         return (
-          !ID_PATTERN.test(key.slice(prefix.length)) || (says !== undefined && !says.startsWith('retired '))
+          !ID_PATTERN.test(key.slice(prefix.length)) ||
+          (marker !== undefined && !marker.startsWith('retired '))
         )
       })
       return others.map(({ key }) => key)
@@ -65,19 +66,19 @@ export function openR2UnderTest(bucket: R2Bucket): OpenedStore {
 }
 
 function gatedBucket(bucket: R2Bucket): R2Bucket {
-  const met =
+  const gatedMethod =
     (name: keyof R2Bucket) =>
-    async (...given: never[]) => {
+    async (...args: never[]) => {
       await passGate()
-      return (bucket[name] as (...given: never[]) => unknown)(...given)
+      return (bucket[name] as (...args: never[]) => unknown)(...args)
     }
-  return new Proxy(bucket, { get: (_, name) => met(name as keyof R2Bucket) })
+  return new Proxy(bucket, { get: (_, name) => gatedMethod(name as keyof R2Bucket) })
 }
 
-/** A bucket whose clock is an hour ahead, as it tells who writes; the times of its objects are as they are. */
+/** A bucket whose clock, as seen by puts, is an hour ahead. The times of existing objects are unchanged. */
 function anHourLater(bucket: R2Bucket): R2Bucket {
-  const put: R2Bucket['put'] = async (...given) => {
-    const stored = await bucket.put(...given)
+  const put: R2Bucket['put'] = async (...args) => {
+    const stored = await bucket.put(...args)
     if (stored === null) return null
     const { key, size, etag, uploaded } = stored
     return { key, size, etag, uploaded: new Date(uploaded.getTime() + HOUR_MS) }

@@ -1,4 +1,4 @@
-/** The Worker on workerd, as a host of the HTTP contract. */
+/** The Worker on workerd, as a host for the HTTP contract. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Log, LogLevel, Miniflare } from 'miniflare'
@@ -15,52 +15,54 @@ export interface WorkerHost {
   baseUrl: string
   database: D1Binding
   bucket: R2Bucket
-  /** For salts alone. */
+  /** Separate bucket for salts. */
   salts: R2Bucket
   logs(): string
   stop(): Promise<void>
-  /** Runs what the cron trigger runs. */
+  /** Fires the cron trigger. */
   cron(): Promise<void>
 }
 
 /** The same flags as in deploy/cloudflare/wrangler.jsonc. */
 const COMPATIBILITY = { compatibilityDate: '2026-07-01', compatibilityFlags: ['enable_request_signal'] }
 
-/** Variables of other hosts that say nothing to this one. */
-const ELSEWHERE = ['TRUSTED_PROXIES', 'NODE_OPTIONS', 'FAILING_DISK']
+/** Variables that only other hosts understand. */
+const FOREIGN_VARIABLES = ['TRUSTED_PROXIES', 'NODE_OPTIONS', 'FAILING_DISK']
 
 let built: Promise<WorkerModule[]> | undefined
 
-/** As they are deployed. */
+/** The Worker's modules, as deployed. */
 export function modules(): Promise<WorkerModule[]> {
   built ??= workerModules()
   return built
 }
 
-/** Miniflare starts with the first. */
+/** Miniflare uses the first module as the entry point. */
 const byEntry = (a: WorkerModule, b: WorkerModule) => Number(b.name === ENTRY) - Number(a.name === ENTRY)
 
 interface Options {
-  /** Instead of plain HTTP. Both as PEM. */
+  /** PEM. Default: plain HTTP. */
   tls?: { key: string; certificate: string }
-  /** Where V8's inspector listens. */
+  /** Port of V8's inspector. */
   inspectorPort?: number
 }
 
-/** `:PORT` in a variable becomes the port. */
+/** `:PORT` in a variable is replaced with the port. */
 export async function startWorker(
   env: Record<string, string | undefined> = {},
   { tls, inspectorPort }: Options = {},
 ): Promise<WorkerHost> {
-  // What pages load, if it is not built yet.
+  // `loadAssets` builds the page assets if necessary.
   const [own, port] = await Promise.all([modules(), freePort(), loadAssets()])
   const lines: string[] = []
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
   const { BASE_URL: baseUrl = url, ...others } = env
   const variables = Object.fromEntries(
-    Object.entries(others).filter(([name, value]) => value !== undefined && !ELSEWHERE.includes(name)),
+    Object.entries(others).filter(
+      ([name, value]) => value !== undefined && !FOREIGN_VARIABLES.includes(name),
+    ),
   ) as Record<string, string>
-  class Kept extends Log {
+  class CapturingLog extends Log {
     override log(message: string): void {
       lines.push(message)
     }
@@ -78,9 +80,9 @@ export async function startWorker(
     bindings: withPort({ ...variables, BASE_URL: baseUrl }, port),
     r2Buckets: ['IMAGES', 'PRIVATE'],
     d1Databases: ['LEDGER'],
-    // A stand-in for the binding of static assets, which answers with the files of a folder.
+    // Fake of the static assets binding, which serves the files of a folder.
     serviceBindings: { ASSETS: async (request: Request) => fileOf(request) as never },
-    log: new Kept(LogLevel.WARN),
+    log: new CapturingLog(LogLevel.WARN),
     handleRuntimeStdio(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) {
       stdout.on('data', (data) => lines.push(String(data)))
       stderr.on('data', (data) => lines.push(String(data)))

@@ -1,22 +1,22 @@
-/** What an S3 store's answers mean. Its XML documents are flat, so no parser is needed. */
+/** Interprets an S3 store's responses. Its XML documents are flat, so no parser is needed. */
 import { StoreFull, StoreUnavailable } from '../object-store.ts'
 
-/** An answer that is not a success. Its body has been read. */
+/** An unsuccessful response, with its body read. */
 export interface Failure {
   status: number
-  /** The store's error code, e.g. `NoSuchKey`. Empty if the answer named none: then it is hardly the store's. */
+  /** The store's error code, e.g. `NoSuchKey`. If empty, the response is probably not the store's own. */
   code: string
   message: string
 }
 
-/** Codes that a retry may cure although the status blames the request. */
+/** Codes worth a retry although the status is 4xx. */
 const RETRYABLE_CODES = [
   'RequestTimeout',
   'SlowDown',
   'InternalError',
   'OperationAborted',
   'ConditionalRequestConflict',
-  // The bytes or their checksum changed on the way.
+  // Corrupted in transit.
   'BadDigest',
   'XAmzContentSHA256Mismatch',
   'XAmzContentChecksumMismatch',
@@ -37,22 +37,22 @@ export function isFull({ status, code }: Failure): boolean {
   return status === 507 || FULL_CODES.test(code)
 }
 
-/** True if the same request may succeed later. */
+/** Whether the same request may succeed later. */
 export function isRetryable(failure: Failure): boolean {
   const { status, code } = failure
   if (isFull(failure) || status === 501) return false
   return status >= 500 || [408, 425, 429].includes(status) || RETRYABLE_CODES.includes(code)
 }
 
-/** Only the store's own 404 for a key: one from a proxy, or for a whole bucket, says nothing about an image. */
+/** Only the store's own 404 for a key counts: a 404 from a proxy, or for a missing bucket, says nothing about an image. */
 export function isAbsent({ status, code }: Failure): boolean {
   return status === 404 && code === 'NoSuchKey'
 }
 
-/** What to throw for an answer that the caller has no use for. `doing`: for the log, e.g. `GET an image`. */
-export function errorOf(failure: Failure, doing: string): Error {
+/** Converts an unexpected response to an error. `operation`: for the log, e.g. `GET an image`. */
+export function errorOf(failure: Failure, operation: string): Error {
   const { status, code, message } = failure
-  const cause = new Error(`S3 answered ${[status, code, message].filter(Boolean).join(' ')} (${doing})`)
+  const cause = new Error(`S3 answered ${[status, code, message].filter(Boolean).join(' ')} (${operation})`)
   if (isFull(failure)) return new StoreFull({ cause })
   if (status === 404 || isRetryable(failure)) return new StoreUnavailable({ cause })
   if (status === 401 || status === 403) {
@@ -68,13 +68,13 @@ export function errorOf(failure: Failure, doing: string): Error {
   return new Error('the object store gave an answer that Pinhole does not understand', { cause })
 }
 
-/** The text of the first `<name>`, or `null`. */
+/** The text of the first `<name>` element, or `null`. */
 export function textOf(xml: string, name: string): string | null {
   const { value, done } = elementsOf(xml, name).next()
   return done === true ? null : unescapeXml(value)
 }
 
-/** The inside of each `<name>`, as XML. */
+/** The inner XML of each `<name>` element. */
 export function* elementsOf(xml: string, name: string): Generator<string, undefined> {
   const open = `<${name}>`
   for (let at = xml.indexOf(open); at >= 0; ) {
