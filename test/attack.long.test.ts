@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Attack } from './support/attack/connection.ts'
-import { descriptors, forgetPeak, peakMegabytes } from './support/attack/process-costs.ts'
+import { descriptors, peakMegabytes, resetPeak } from './support/attack/process-costs.ts'
 import { EVERY_ROUTE } from './support/attack/routes.ts'
 import { NOTHING_STORED, type Stored, targetsFor } from './support/attack/targets.ts'
 import { WAYS } from './support/attack/ways.ts'
@@ -47,7 +47,7 @@ describe('under attack', { skip }, () => {
     it(`bounds memory and releases everything: ${method} ${path}${isAtAdmin ? ', operator' : ''}`, async () => {
       const target = targetsFor(stored)[index]!
       for (const way of WAYS) {
-        forgetPeak(server.pid)
+        resetPeak(server.pid)
         const end = performance.now() + ATTACK_MS
         const attack: Attack = {
           port: server.port,

@@ -68,13 +68,13 @@ async function solved(server: Challenges): Promise<string> {
 }
 
 async function passOf(server: Challenges): Promise<string> {
-  return (await server.givePass(await solve(await server.forPass()))).pass
+  return (await server.issuePass(await solve(await server.forPass()))).pass
 }
 
 /** Whether an upload with these credentials is accepted. */
 async function passes(server: Challenges, shown: Credentials, used = CHALLENGED): Promise<boolean> {
   try {
-    await server.assertShown(shown, async () => used - 1)
+    await server.assertPresent(shown, async () => used - 1)
     await server.spend(shown, used)
     return true
   } catch (error) {
@@ -107,7 +107,7 @@ test('accepts a solution across midnight, and never again, even when past days a
   const solution = await solved(one)
   clock.now = Date.parse('2026-08-01T00:00:10Z')
   assert.equal(await passes(one, { solution }), true)
-  await ledger.forgetDaysBefore('2026-08-01', '2026-08-02')
+  await ledger.eraseDaysBefore('2026-08-01', '2026-08-02')
   assert.equal(await passes(await server(), { solution }), false)
 })
 
@@ -181,8 +181,8 @@ test('rejects solutions for the wrong purpose, and malformed answers', async (t)
   const { server } = await sceneFor(t)
   const one = await server()
   assert.equal(await passes(one, { solution: await solve(await one.forPass()) }), false)
-  await assert.rejects(one.givePass(await solved(one)), Refusal)
-  await assert.rejects(one.givePass(undefined), Refusal)
+  await assert.rejects(one.issuePass(await solved(one)), Refusal)
+  await assert.rejects(one.issuePass(undefined), Refusal)
   // Too hard to solve by chance.
   const tokens = createTokens({ ledger: await ledgerWithFixedSalt(), hashes, now: Date.now })
   const { token } = await tokens.challenge('upload', { ...EASY, bits: 30 })
@@ -210,7 +210,7 @@ test('limits verification to one check without work, and consumes the challenge 
     [
       one.forPass,
       (solution) =>
-        one.givePass(solution).then(
+        one.issuePass(solution).then(
           () => true,
           () => false,
         ),

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../src/node/http/limits.ts'
-import { descriptors, forgetPeak, peakMegabytes } from './support/attack/process-costs.ts'
+import { descriptors, peakMegabytes, resetPeak } from './support/attack/process-costs.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { formOf } from './support/multipart.ts'
@@ -228,7 +228,7 @@ describe('connections per address', { skip }, () => {
     const server = await serverFor(t, DIRECT)
     const { id } = await store(server.url, gif({ size: 25_000_000 }))
     const idle = descriptors(server.pid)
-    forgetPeak(server.pid)
+    resetPeak(server.pid)
     const before = peakMegabytes(server.pid)
     const talks = await Promise.all(Array.from({ length: 20 }, () => converse(server.url)))
     for (const [index, { socket }] of talks.entries()) {
@@ -312,7 +312,7 @@ describe('pipelined requests', () => {
     const server = await serverFor(t, DIRECT)
     const { id } = await store(server.url, gif({ size: 25_000_000 }))
     const before = process.platform === 'linux' ? descriptors(server.pid) : null
-    if (before !== null) forgetPeak(server.pid)
+    if (before !== null) resetPeak(server.pid)
     const talks = await Promise.all(Array.from({ length: 4 }, () => converse(server.url)))
     for (const { socket } of talks) {
       socket.pause()

@@ -21,7 +21,7 @@ function machine() {
   const days = new Set(['2026-07-30', '2026-07-31'])
   const forgetting = createForgetting({
     ledger: {
-      async forgetDaysBefore(day, last) {
+      async eraseDaysBefore(day, last) {
         for (const known of days) if (known < day || known > last!) days.delete(known)
       },
       forgetTagsBefore: async () => {},

@@ -5,7 +5,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { it } from 'node:test'
 import { LIMITS } from '../src/node/http/limits.ts'
-import { IN_VAIN, REPORT_BUDGETS } from '../src/service/moderation/reports.ts'
+import { REJECTED_REPORTS, REPORT_BUDGETS } from '../src/service/moderation/reports.ts'
 import { ROOT } from './support/processes/process.ts'
 
 it('docs/limits.md matches the limits in the code', async () => {
@@ -23,7 +23,7 @@ async function figuresInCode(): Promise<Map<string, number[]>> {
   const add = (name: string, figure: number) => figures.set(name, [...(figures.get(name) ?? []), figure])
   for (const [name, figure] of Object.entries(LIMITS)) add(name, figure)
   for (const [name, figure] of Object.entries(REPORT_BUDGETS)) add(`REPORT_BUDGETS.${name}`, figure)
-  add('IN_VAIN.burst', IN_VAIN.burst)
+  add('REJECTED_REPORTS.burst', REJECTED_REPORTS.burst)
   for await (const path of glob('src/**/*.ts', { cwd: ROOT }))
     for (const [, name, product] of (await readFile(join(ROOT, path), 'utf8')).matchAll(CONSTANT))
       add(name!, productOf(product!))

@@ -98,7 +98,7 @@ async function sceneFor(t: TestContext, defaults: Partial<SettingValues> = {}): 
         day: '2026-07-31',
         receiptSha256: id,
         sharedReceiptSha256: `shared ${id}`,
-        keepsWords: true,
+        keepsText: true,
         isCrowded: false,
         at: clock.now,
         severity,

@@ -104,7 +104,7 @@ test('the last of several concurrent decisions wins', async (t) => {
       ),
     )
     const [last] = await parts.ledger.auditLog(1)
-    const isHeld = (await parts.ledger.whyAbsent(ID))?.state === 'held'
+    const isHeld = (await parts.ledger.absenceReason(ID))?.state === 'held'
     assert.equal(isHeld, last === undefined ? false : last.act === 'hold')
     if (isHeld) await assertHeld(parts.objects, record, bytes)
     else await assertHolds(parts.objects, record, bytes)
@@ -177,8 +177,8 @@ for (const act of ['release', 'keep'] as const) {
     await decisions.stop()
     assert.equal(answer, true)
     await assertHolds(parts.objects, record, bytes)
-    assert.equal(await parts.ledger.whyAbsent(ID), null)
-    assert.equal(await parts.ledger.whyWithheld([record.sha256]), null)
+    assert.equal(await parts.ledger.absenceReason(ID), null)
+    assert.equal(await parts.ledger.withheldReason([record.sha256]), null)
     const acts = (await parts.ledger.auditLog(20)).map((entry) => entry.act)
     assert.ok(!acts.includes('remove') && !acts.includes('block'), acts.join())
   })
@@ -331,13 +331,13 @@ for (const act of ['release', 'keep'] as const)
     await parts.ledger.fileReport(report({ id: ID }), 5)
     const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
-    const recordHeldGone = () => Promise.reject(new Error('this process died'))
-    const dying = imagesOf({ ...parts, ledger: { ...parts.ledger, recordHeldGone } })
+    const recordHeldDeleted = () => Promise.reject(new Error('this process died'))
+    const dying = imagesOf({ ...parts, ledger: { ...parts.ledger, recordHeldDeleted } })
     await assert.rejects(dying.remove(key), /died/)
-    assert.equal(await parts.ledger.whyWithheld([sha256]), 'held')
+    assert.equal(await parts.ledger.withheldReason([sha256]), 'held')
     assert.equal((await findImage(parts, ID)).state, 'withheld')
     assert.equal(await takedown[act](ID, 'y'), true)
-    assert.equal(await parts.ledger.whyWithheld([sha256]), null)
+    assert.equal(await parts.ledger.withheldReason([sha256]), null)
   })
 
 test('an image held during a keep does not end up held with a closed case', async (t) => {
@@ -388,20 +388,20 @@ test('an image held at the end of its upload is kept, and can be released', asyn
   const key = ID + 'k'.repeat(32)
   const failing = newProcess(parts, { hold: () => Promise.reject(new Error('away')) })
   let isHeld = false
-  const whyAbsent: Ledger['whyAbsent'] = async (id) => {
+  const absenceReason: Ledger['absenceReason'] = async (id) => {
     // The image is stored and visible to a retry and the operator.
     if (!isHeld && (await parts.objects.head(id)) !== null) {
       isHeld = true
       await assert.rejects(failing.takedown.hold(id, 'x'), /away/)
     }
-    return parts.ledger.whyAbsent(id)
+    return parts.ledger.absenceReason(id)
   }
-  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, whyAbsent } })
+  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, absenceReason } })
   const bytes = gif()
   let isKept = false
   const upload = images.publish(inChunks(bytes), {
     identity: { id: ID, key, isDerived: true },
-    onKept() {
+    onStored() {
       isKept = true
     },
   })
@@ -418,8 +418,8 @@ test('reports a damaged image as held while the ledger is unavailable', async (t
   await put(parts.objects, ID, bytesFor(1, 3000))
   await newProcess(parts).takedown.hold(ID, 'x')
   await truncate(join(parts.folder, 'held', ID), 2000)
-  const whyAbsent = () => Promise.reject(new LedgerUnavailable({ cause: new Error('away') }))
-  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, whyAbsent } })
+  const absenceReason = () => Promise.reject(new LedgerUnavailable({ cause: new Error('away') }))
+  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, absenceReason } })
   await assert.rejects(images.find(ID), { code: 'held' })
   await assert.rejects(images.open(ID), { code: 'held' })
   assert.equal(await images.find(idFor('b')), null)

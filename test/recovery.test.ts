@@ -271,7 +271,7 @@ test('a restore does not revive later deletions or reuse IDs, and hides images t
     assert.equal((await restoreOn(target, to)).isPrivate, true)
     await onMachine(target, async ({ objects, ledger }) => {
       assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], []])
-      assert.equal((await ledger.whyAbsent(HELD))?.state, 'removed')
+      assert.equal((await ledger.absenceReason(HELD))?.state, 'removed')
     })
     assert.notEqual(await derivedOn(target), derived)
   }

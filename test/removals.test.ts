@@ -44,7 +44,7 @@ for (const [act, state] of [
       moves++
       assert.equal(await pending(), 1)
       if (state === 'deleted') assert.equal(await ledger.isGone(id), true)
-      else assert.equal((await ledger.whyAbsent(id))?.state, state)
+      else assert.equal((await ledger.absenceReason(id))?.state, state)
       const later = Date.now() + 2 * FILL_MS
       await ledger.settlePurges(await ledger.claimPurges(1, later, 1000), later)
       assert.equal(await pending(), 0)

@@ -215,12 +215,12 @@ for (const by of ['a hold', 'a retry'] as const)
     const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
     const bytes = gif()
     await images.publish(inChunks(bytes), { identity })
-    const whyAbsent: typeof ledger.whyAbsent = async (id) => {
+    const absenceReason: typeof ledger.absenceReason = async (id) => {
       await ledger.showUnscanned(id)
       await moves.carryOut(id)
-      return ledger.whyAbsent(id)
+      return ledger.absenceReason(id)
     }
-    const showing = { ...ledger, whyAbsent }
+    const showing = { ...ledger, absenceReason }
     if (by === 'a hold') assert.equal(await takedownOn(showing).hold(ID, 'x'), true)
     else {
       assert.equal(

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { nodeHashes } from '../src/node/hashes.ts'
-import { createTombstoneFiles, lastOf } from '../src/service/recovery/tombstone-files.ts'
+import { createTombstoneFiles, latestPerSubject } from '../src/service/recovery/tombstone-files.ts'
 import { createTombstones } from '../src/service/recovery/tombstones.ts'
 import { openFolderFiles } from '../src/stores/filesystem/files.ts'
 import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
@@ -51,7 +51,7 @@ async function sceneFor(t: TestContext) {
     },
     /** Starts the replication of a server. */
     async follow(ledger: Ledger) {
-      const isNew = await ledger.keepTombstones(place, NOW)
+      const isNew = await ledger.setTombstoneLocation(place, NOW)
       const tombstones = createTombstones({
         ledger,
         objects,
@@ -100,7 +100,7 @@ test('creates the location only until it was first reached', async (t) => {
   const { place, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
   // A server died during its start.
-  assert.equal(await ledger.keepTombstones(place, NOW), true)
+  assert.equal(await ledger.setTombstoneLocation(place, NOW), true)
   await ledger.recordDeletion(idFor(1), AT)
   const first = await follow(ledger)
   await until('it is written', none(ledger))
@@ -116,7 +116,7 @@ test('creates the location only until it was first reached', async (t) => {
 test('writes tombstones claimed by a process that died', async (t) => {
   const { found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
-  await ledger.keepTombstones('elsewhere', NOW)
+  await ledger.setTombstoneLocation('elsewhere', NOW)
   await ledger.recordDeletion(idFor(1), AT)
   const claimed = await ledger.claimTombstones(10, Date.now(), 50)
   assert.equal(claimed?.tombstones.length, 1)
@@ -153,8 +153,8 @@ test('applies the second location’s tombstones to a new ledger and the images'
   const ledger = await open('b')
   await follow(ledger)
   await until('they are applied', async () => 'tombstones.applied' in (await ledger.facts()))
-  assert.deepEqual(await ledger.whyAbsent(idFor(1)), { state: 'removed', rule: 'terms' })
-  assert.equal(await ledger.whyWithheld(['a'.repeat(64)]), 'blocked')
+  assert.deepEqual(await ledger.absenceReason(idFor(1)), { state: 'removed', rule: 'terms' })
+  assert.equal(await ledger.withheldReason(['a'.repeat(64)]), 'blocked')
   assert.deepEqual(
     await Promise.all([1, 2, 3].map(async (number) => (await objects.head(idFor(number))) !== null)),
     [false, false, true],
@@ -189,10 +189,10 @@ test('applies a disk that is mounted late or was temporarily unmounted, and brin
   await rename(disk, place)
   wait()
   await until('the disk is applied', () => ledger.isGone(gone))
-  assert.equal((await ledger.whyAbsent(held))?.state, 'held')
+  assert.equal((await ledger.absenceReason(held))?.state, 'held')
   assert.equal(await ledger.holdOf(released), null)
   const lastIn = async (subject: string) =>
-    lastOf((await found()).tombstones).find((tombstone) => tombstone.subject === subject)?.act
+    latestPerSubject((await found()).tombstones).find((tombstone) => tombstone.subject === subject)?.act
   await until('the hold is on the disk', async () => (await lastIn(held)) === 'hold')
 
   await rename(place, disk)
@@ -231,8 +231,8 @@ test('a new ledger keeps decisions made while the second location is unreachable
   await rm(place)
   await rename(`${place}-away`, place)
   await until('it is back', none(ledger))
-  assert.equal((await ledger.whyAbsent(id))?.state, 'held')
-  assert.equal(await ledger.whyWithheld([digest]), 'blocked')
+  assert.equal((await ledger.absenceReason(id))?.state, 'held')
+  assert.equal(await ledger.withheldReason([digest]), 'blocked')
 })
 
 const newTombstone = (number: number): Tombstone => ({
@@ -300,17 +300,17 @@ test('applying the tombstones to another ledger reproduces the state, for any hi
     fc.asyncProperty(acts, fc.nat(20), async (script, backupAt) => {
       run++
       const [live, restored] = [await open(`live${run}`), await open(`restored${run}`)]
-      await live.keepTombstones(place, NOW)
+      await live.setTombstoneLocation(place, NOW)
       const written: Tombstone[] = []
       for (const [index, [act, which, clock]] of script.entries()) {
         const [id, digest, at] = [ids[which]!, digests[which % 2]!, new Date(NOW + clock)]
         for (const ledger of index < backupAt ? [live, restored] : [live]) {
-          if (act === 'delete') await ledger.recordDeletion(id, AT).then(() => ledger.recordHeldGone(id))
+          if (act === 'delete') await ledger.recordDeletion(id, AT).then(() => ledger.recordHeldDeleted(id))
           else if (act === 'hold') await ledger.recordHold(id, 'r', at)
           else if (act === 'remove') await ledger.recordRemoval(id, 'r', at)
           else if (act === 'release') {
             await ledger.recordRelease(id, 'r', at)
-            await ledger.recordHeldGone(id)
+            await ledger.recordHeldDeleted(id)
           } else if (act === 'block') await ledger.block([digest], 'r', at)
           else await ledger.unblock(digest, 'r', at)
         }
@@ -322,14 +322,14 @@ test('applying the tombstones to another ledger reproduces the state, for any hi
         }
       }
       // In a different order, with duplicates.
-      await restored.applyTombstones(lastOf([...written.reverse(), ...written.slice(0, 5)]))
+      await restored.applyTombstones(latestPerSubject([...written.reverse(), ...written.slice(0, 5)]))
       const stateOf = async (ledger: Ledger) => {
-        const gone = await ledger.goneIds('', 10)
+        const gone = await ledger.removedIds('', 10)
         const held = (await ledger.heldIds(10)).filter((id) => !gone.includes(id)).sort()
         return {
           gone,
           held,
-          blocked: await Promise.all(digests.map((digest) => ledger.whyWithheld([digest]))),
+          blocked: await Promise.all(digests.map((digest) => ledger.withheldReason([digest]))),
         }
       }
       const [expected, actual] = [await stateOf(live), await stateOf(restored)]
@@ -346,7 +346,7 @@ test('a restore withholds the bytes of a deleted image only until the operator r
   const finishMoves = async (ledger: Ledger, isThere: boolean) => {
     for (const move of await ledger.claimMoves(10, NOW, 1000)) await ledger.finishMove(move, isThere)
   }
-  await live.keepTombstones(place, NOW)
+  await live.setTombstoneLocation(place, NOW)
   for (const ledger of [live, backup]) {
     await ledger.recordHold(idFor(1), 'r', AT, undefined, digests)
     await finishMoves(ledger, true)
@@ -354,13 +354,13 @@ test('a restore withholds the bytes of a deleted image only until the operator r
   const written: Tombstone[] = []
   const restore = async (ledger: Ledger) => {
     const isNew = ({ order }: Tombstone) => !written.some((tombstone) => tombstone.order === order)
-    written.push(...(await live.waitingTombstones()).filter(isNew))
-    await ledger.applyTombstones(lastOf(written))
-    return ledger.whyWithheld([digests.sentSha256])
+    written.push(...(await live.unwrittenTombstones()).filter(isNew))
+    await ledger.applyTombstones(latestPerSubject(written))
+    return ledger.withheldReason([digests.sentSha256])
   }
   // The clock was ahead.
   await live.recordDeletion(idFor(1), new Date(NOW + 5000))
-  await live.recordHeldGone(idFor(1))
+  await live.recordHeldDeleted(idFor(1))
   for (const ledger of [await open('first'), backup]) assert.equal(await restore(ledger), 'held')
   await live.recordRelease(idFor(1), 'r', AT)
   await finishMoves(live, false)

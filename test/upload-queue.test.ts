@@ -103,7 +103,7 @@ describe('the upload queue', () => {
   })
 
   it('serves addresses round robin: one with many uploads does not delay one with few', async () => {
-    const world = createWorld({ uploadsAtOnce: 1, uploadsRead: 2, waitMs: 1e6 })
+    const world = createWorld({ uploadsAtOnce: 1, maxConcurrentReads: 2, waitMs: 1e6 })
     for (const address of [0, 0, 0, 0, 2, 2, 4]) {
       world.arrive(address)
       await world.settle()
@@ -117,7 +117,12 @@ describe('the upload queue', () => {
   })
 
   it('has a free slot for a new address despite slow clients on hundreds of addresses or in one network', async () => {
-    const limits = { uploadsAtOnce: 16, uploadsRead: 512, waitingOfAddress: 256, waitingBytes: 1e9 }
+    const limits = {
+      uploadsAtOnce: 16,
+      maxConcurrentReads: 512,
+      maxWaitingPerAddress: 256,
+      waitingBytes: 1e9,
+    }
     const oneEach = createWorld({ ...limits })
     while (oneEach.quota.length < 5000) oneEach.quota.push({ held: 0, elsewhere: 0, stored: 0 })
     for (let index = 0; index < 250 * 16; index++) oneEach.arrive(index % 250, index % 250)
@@ -136,7 +141,7 @@ describe('the upload queue', () => {
   })
 
   it('makes room for an address with few uploads by refusing the newest of the address with the most', async () => {
-    const world = createWorld({ uploadsAtOnce: 1, waitingOfAddress: 100 })
+    const world = createWorld({ uploadsAtOnce: 1, maxWaitingPerAddress: 100 })
     const many = Array.from({ length: 21 }, () => world.arrive(0))
     const few = [world.arrive(2), world.arrive(2)]
     await world.settle()

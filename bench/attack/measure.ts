@@ -5,10 +5,10 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   descriptors,
-  forgetPeak,
   peakMegabytes,
   processorSeconds,
   readMegabytes,
+  resetPeak,
 } from '../../test/support/attack/process-costs.ts'
 import { probe } from '../load/timed-get.ts'
 import type { Order } from './attacker.ts'
@@ -41,7 +41,7 @@ export async function costsOf(
   attack: () => Promise<Costs['sent']>,
 ): Promise<Costs> {
   const before = descriptors(pid)
-  forgetPeak(pid)
+  resetPeak(pid)
   const [spent, read, since] = [processorSeconds(pid), readMegabytes(pid), performance.now()]
   const end = new AbortController()
   const others = probe(probedUrl, end.signal, PROBE_EVERY_MS)

@@ -1,6 +1,6 @@
 /** Memory of a Worker during 30 concurrent uploads of 25 MB: of the whole workerd process, and of the Worker's isolate. */
 import { readFileSync } from 'node:fs'
-import { childrenOf, forgetPeak, peakMegabytes } from '../../test/support/attack/process-costs.ts'
+import { childrenOf, peakMegabytes, resetPeak } from '../../test/support/attack/process-costs.ts'
 import { request } from '../../test/support/http.ts'
 import { gif } from '../../test/support/images/tiny-images.ts'
 import { formOf } from '../../test/support/multipart.ts'
@@ -55,7 +55,7 @@ async function measure(): Promise<Result> {
     await request(url, 'GET', '/')
     const pid = await untilSome('workerd runs', async () => workerd())
     await upload(UPLOADS)
-    forgetPeak(pid)
+    resetPeak(pid)
     const statuses = await Promise.all(Array.from({ length: UPLOADS }, (_, index) => upload(index)))
     const stored = statuses.filter((status) => status === 201).length
     return { all: peakMegabytes(pid), buffers: isolate.maxBuffers(), stored }

@@ -20,7 +20,7 @@ const WINDOW_MS = DAY_MS + HOUR_MS
 /** How long uploader tags are kept. Their salts are kept for two days. */
 const TAGGED_MS = 2 * DAY_MS
 
-type PrivateTables = Pick<Ledger, 'forgetDaysBefore' | 'forgetTagsBefore'>
+type PrivateTables = Pick<Ledger, 'eraseDaysBefore' | 'forgetTagsBefore'>
 
 /**
  * A single pass. `earliest`, `latest`: bounds of the current time, epoch milliseconds. `nextMs`: time until the next pass.
@@ -30,7 +30,7 @@ export async function forget(
   { earliest, latest, nextMs }: { earliest: number; latest: number; nextMs: number },
 ): Promise<void> {
   // Days in the future were created by a clock that was ahead.
-  await ledger.forgetDaysBefore(utcDayOf(earliest - GRACE_MS), utcDayOf(latest + DAY_MS))
+  await ledger.eraseDaysBefore(utcDayOf(earliest - GRACE_MS), utcDayOf(latest + DAY_MS))
   // Also deletes tags that would turn two days old before the next pass.
   await ledger.forgetTagsBefore(earliest - TAGGED_MS + nextMs, utcDayOf(earliest - DAY_MS))
 }

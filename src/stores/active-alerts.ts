@@ -32,7 +32,7 @@ export interface AlertLedger {
    * `since`, pauses uploads and raises the notice of the pause instead, then clears the record: counting starts over after
    * uploads resume. `null` if this cap and day were already recorded.
    */
-  recordReached(
+  recordCapReached(
     name: string,
     day: string,
     since: string,

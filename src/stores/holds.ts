@@ -18,7 +18,7 @@ export interface Hold {
 }
 
 /** Why an image is absent. If several reasons apply, the first in the order of `state`. */
-export interface WhyAbsent {
+export interface Absence {
   state: 'removed' | 'deleted' | 'held' | 'scanning'
   /** The rule that was broken; empty if none was given. */
   rule: string
@@ -29,18 +29,18 @@ export interface HoldLedger {
    * Why an image is absent, if known: removed or held by the operator, deleted with its key, waiting for a scanner, or not
    * yet visible again after a scan. One statement.
    */
-  whyAbsent(id: string): Promise<WhyAbsent | null>
+  absenceReason(id: string): Promise<Absence | null>
   /**
    * Whether uploads with any of these digests are refused: the operator blocked them, or holds an image that has them.
    * `null` if they are allowed. One statement.
    */
-  whyWithheld(sha256: string[]): Promise<'blocked' | 'held' | null>
+  withheldReason(sha256: string[]): Promise<'blocked' | 'held' | null>
   /** `null` if the image is not held. */
   holdOf(id: string): Promise<Hold | null>
   /** IDs of images held, or hidden until scanned, longest first, at most `limit`. Includes deleted images. */
   heldIds(limit: number): Promise<string[]>
   /** A held image was deleted. Its digests stay withheld until the operator decides; without digests the hold ends. */
-  recordHeldGone(id: string): Promise<void>
+  recordHeldDeleted(id: string): Promise<void>
   /** IDs of held images without recorded digests, at most `limit`: those after `after`, then from the start again. */
   heldWithoutDigests(limit: number, after?: string): Promise<string[]>
   /** Records an image's digests, if it is held. */

@@ -56,7 +56,7 @@ export interface Refusals {
 }
 
 /** Recorded along with an upload's reservation, and removed with it. */
-export interface ReservedWith {
+export interface ReservationExtras {
   /** Also counts the upload against its network's quota. */
   network?: { bucket: string; limit: number }
   /** Lets the operator find other uploads by the same uploader. */
@@ -113,10 +113,10 @@ export interface Ledger
     day: string,
     limit: number,
     budget?: Refusals,
-    more?: ReservedWith,
+    more?: ReservationExtras,
   ): Promise<number | 'network-full' | null>
   /** Releases a reservation; the count never falls below zero. `refusedBytes`: also records a refusal of this size. */
-  releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservedWith): Promise<void>
+  releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservationExtras): Promise<void>
   /** The upload was stored: it counts as used rather than reserved. A power cut may undo this. */
   confirmUpload(bucket: string, day: string): Promise<void>
   /** Usage and refusals of `bucket` on `day`. */
@@ -132,7 +132,7 @@ export interface Ledger
    * Erases all private data of days before `day` except links and their salts, and everything of days after `last`, beyond
    * recovery from free pages or logs.
    */
-  forgetDaysBefore(day: string, last?: string): Promise<void>
+  eraseDaysBefore(day: string, last?: string): Promise<void>
 
   /** Blocks digests, with an audit log entry for each. Blocking again is harmless, and logged again. */
   block(sha256: string[], reason: string, at: Date, by?: Actor): Promise<void>
@@ -167,7 +167,7 @@ export interface Ledger
   /** Claims the image's move exclusively for this process until `now + leaseMs`. `null` if none is pending. */
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
   /** Queues the move of the last act on the image again: something else may have moved the image since. */
-  moveAgain(id: string): Promise<void>
+  requeueMove(id: string): Promise<void>
   /** Claims up to `limit` unclaimed moves of any image: the process making them died. */
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
   /**
@@ -207,7 +207,7 @@ export interface Ledger
   /** Records that the image was deleted with its key, also in its case if it has one. Idempotent. */
   recordDeletion(id: string, at: Date): Promise<void>
   /** IDs of images removed by the operator or deleted with their keys, after `after`, sorted, at most `limit`. */
-  goneIds(after: string, limit: number): Promise<string[]>
+  removedIds(after: string, limit: number): Promise<string[]>
 
   /** Facts about the instance, by name. */
   facts(): Promise<Record<string, string>>

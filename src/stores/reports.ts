@@ -19,7 +19,7 @@ export interface Report {
   /** SHA-256 of the receipt shared by all reports of this image and category that are only counted. */
   sharedReceiptSha256: string
   /** Whether there is budget left to keep text and contact. */
-  keepsWords: boolean
+  keepsText: boolean
   /** From a network that exceeded its budget: a case it opens is listed after all others and raises no notice. */
   isCrowded: boolean
   /** Epoch milliseconds. */
@@ -85,11 +85,11 @@ export const KEPT_MS = 90 * 86_400_000
 export interface ReportLedger {
   /**
    * Spends one report from each budget in turn, stopping at the first that is exhausted, in one transaction. Resolves to the
-   * number of budgets that had one left. `forgetDaysBefore` erases budgets along with their day.
+   * number of budgets that had one left. `eraseDaysBefore` erases budgets along with their day.
    */
   spendReportBudgets(day: string, budgets: ReportBudget[]): Promise<number>
   /**
-   * Adds a report to the image's case, or opens one. `counted`: its text and contact are not kept, because `keepsWords` is
+   * Adds a report to the image's case, or opens one. `counted`: its text and contact are not kept, because `keepsText` is
    * false or the case already has `maxKept` reports of this category; the shared receipt shows its outcome. `repeated`:
    * nothing is changed.
    *

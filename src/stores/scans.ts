@@ -7,7 +7,7 @@ export interface NewScan {
   id: string
   /** Epoch milliseconds. */
   at: number
-  /** Not shown until scanned: to be hidden with `hideScanned` as soon as it is stored. */
+  /** Not shown until scanned: to be hidden with `hideForScan` as soon as it is stored. */
   isHidden: boolean
 }
 
@@ -43,7 +43,7 @@ export interface ScanLedger {
   /** The scan failed: due again at `retryAt`, with one more attempt counted. */
   deferScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, retryAt: number): Promise<void>
   /** Queues the move that hides the image. `false` if no hidden scan of it is pending. */
-  hideScanned(id: string): Promise<boolean>
+  hideForScan(id: string): Promise<boolean>
   /** Images hidden since before `before`, at most `limit`. Claimed and deferred ones come last. */
   overdueScans(before: number, limit: number): Promise<string[]>
   /** Queues the move that makes an unscanned image visible, unless the operator holds or removed it. Its scan stays queued. */

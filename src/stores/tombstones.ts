@@ -53,9 +53,9 @@ export interface TombstoneLedger {
    * From now on each change writes a tombstone for `place`. Resolves to `true` if the location changed; then everything
    * deleted, removed, held or blocked so far gets a tombstone too. `null`: writes none, and forgets pending ones.
    */
-  keepTombstones(place: string | null, now: number): Promise<boolean>
+  setTombstoneLocation(place: string | null, now: number): Promise<boolean>
   /** Queues tombstones for everything deleted, removed, held or blocked now: the second location lost its copies. */
-  repeatTombstones(now: number): Promise<void>
+  requeueTombstones(now: number): Promise<void>
   /**
    * Claims up to `limit` tombstones exclusively for this process, until `now + leaseMs`. `null` if none is due. If the
    * process dies, another writes them again, which is idempotent.
@@ -66,7 +66,7 @@ export interface TombstoneLedger {
   /** Writing them failed: due again at `retryAt` (epoch milliseconds). */
   deferTombstones(claim: number, retryAt: number): Promise<void>
   /** Tombstones not yet in the second location, including claimed ones. */
-  waitingTombstones(): Promise<Tombstone[]>
+  unwrittenTombstones(): Promise<Tombstone[]>
   /** How many are pending, and since when the oldest (epoch milliseconds). */
   pendingTombstones(): Promise<{ count: number; oldest: number | null }>
   /**

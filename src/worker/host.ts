@@ -7,7 +7,7 @@ import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { CONDITION_HEADERS } from '../http/routes/image-answers.ts'
 import { createRaw, isRawTarget } from '../http/routes/raw.ts'
-import { createUpload, takesUploads } from '../http/routes/upload.ts'
+import { createUpload, isUploadPath } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { createAdminSessions } from '../service/admin-sessions.ts'
 import { newRateState } from '../service/challenge/upload-rate.ts'
@@ -240,7 +240,7 @@ export function createHost(options: {
     if (peer === null && !isRead) {
       return unavailable(baseUrl, 'The address of this request is unknown: Cloudflare did not send it.')
     }
-    if (takesUploads(pathname)) return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '')
+    if (isUploadPath(pathname)) return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '')
     return other(request, target, peer ?? '')
   }
 

@@ -6,7 +6,7 @@ export const LIMITS = {
   /** How long an upload may wait in the queue, unread. */
   waitMs: 20_000,
   /** Maximum queued uploads per address and isolate. */
-  waitingOfAddress: 256,
+  maxWaitingPerAddress: 256,
   /** Maximum queued uploads per isolate. */
   waiting: 1024,
   /** How often a queued upload checks whether it can start. */

@@ -85,7 +85,7 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
   ): Promise<Admitted> {
     const waiting = entries.filter(({ isReading }) => !isReading)
     const ofAddress = waiting.filter(({ address }) => address === entry.address)
-    if (ofAddress.length >= limits.waitingOfAddress || waiting.length >= limits.waiting) {
+    if (ofAddress.length >= limits.maxWaitingPerAddress || waiting.length >= limits.waiting) {
       throw new Refusal('busy', FULL)
     }
     let isGone = false

@@ -8,10 +8,10 @@ import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import {
   descriptors,
-  forgetPeak,
   openFiles,
   peakMegabytes,
   readMegabytes,
+  resetPeak,
   writtenMegabytes,
 } from '../support/attack/process-costs.ts'
 import { hostileImages } from '../support/images/hostile.ts'
@@ -112,7 +112,7 @@ for (const [name, { needs, start }] of Object.entries(CACHES)) {
 
     /** Runs `attack` and checks the server's peak memory. Returns how much the server read, in MB. */
     async function bounded(attack: () => Promise<void>): Promise<number> {
-      forgetPeak(server.pid)
+      resetPeak(server.pid)
       const before = readMegabytes(server.pid)
       await attack()
       assert.equal((await ask(newAddress(), 'GET', '/healthz')).status, 200)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { before, beforeEach, test } from '../support/chromium-tests.ts'
-import { LYING_CANVAS } from '../support/engine-page.ts'
+import { UNFAITHFUL_CANVAS } from '../support/engine-page.ts'
 import { codePoints, GREEN, heic, RED } from '../support/images/heic.ts'
 import { inChromium } from './in-chromium.ts'
 
@@ -66,7 +66,7 @@ test('keeps colours wider than sRGB', async () => {
 })
 
 test('uses our own decoder if the canvas alters pixels', async () => {
-  const { bytes } = await sdk.compress(heic(), {}, `${fakeDecoder()};${LYING_CANVAS}`)
+  const { bytes } = await sdk.compress(heic(), {}, `${fakeDecoder()};${UNFAITHFUL_CANVAS}`)
   assertNear(await leftAndRight(bytes), [RED, GREEN])
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import type { Line } from '../../src/client/types.ts'
 import { before, test } from '../support/chromium-tests.ts'
-import { LYING_CANVAS } from '../support/engine-page.ts'
+import { UNFAITHFUL_CANVAS } from '../support/engine-page.ts'
 import { inChromium } from './in-chromium.ts'
 import { cameraJpeg, meanDifference, photo } from './pictures.ts'
 
@@ -83,7 +83,7 @@ test('is not used if the canvas can not be read', async () => {
 })
 
 test('is not used if the canvas alters pixels', async () => {
-  assert.ok((await compressed(camera, FAST, LYING_CANVAS)).equals(await compressed(camera)))
+  assert.ok((await compressed(camera, FAST, UNFAITHFUL_CANVAS)).equals(await compressed(camera)))
 })
 
 test('keeps the resolution of fine colour detail', async () => {

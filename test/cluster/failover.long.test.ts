@@ -105,7 +105,7 @@ describe('synchronous standby', { skip: whyNoPostgres() }, () => {
         assert.equal(status, deleted.includes(id) ? 404 : 200, id)
       }
     }
-    for (const digest of blocked) assert.equal(await ledger.whyWithheld([digest]), 'blocked')
+    for (const digest of blocked) assert.equal(await ledger.withheldReason([digest]), 'blocked')
   })
 })
 
@@ -129,7 +129,7 @@ describe('lagging standby', { skip: whyNoPostgres() }, () => {
     await ledger.block(['b'.repeat(64)], 'a drill', new Date())
     await primary.crash()
     await system.failOver()
-    const withheld = (digest: string) => ledger.whyWithheld([digest]).catch(() => 'unavailable')
+    const withheld = (digest: string) => ledger.withheldReason([digest]).catch(() => 'unavailable')
     await until('the ledger recovers', async () => (await withheld('a'.repeat(64))) === 'blocked')
     assert.equal(await withheld('b'.repeat(64)), null)
   })

@@ -31,12 +31,12 @@ function partsOf(fault: unknown, release: () => Promise<void>, calls: string[]):
     lifetimes: { standard: null, most: null },
     origins: { assertAllowed() {}, corsHeaders: () => [] },
     capacity: { assertOpen: async () => {}, take: async () => ({ release() {} }) },
-    challenges: { assertShown: async () => {}, spend: async () => ({ release() {} }) },
+    challenges: { assertPresent: async () => {}, spend: async () => ({ release() {} }) },
     uploadQueue: createUploadQueue({
       uploadsAtOnce: 1,
-      uploadsRead: 1,
+      maxConcurrentReads: 1,
       waitMs: 1000,
-      waitingOfAddress: 1,
+      maxWaitingPerAddress: 1,
       waitingBytes: 1_000_000,
     }),
     quota: {
@@ -134,9 +134,9 @@ test('keeps the image and counts it once when the ledger fails after the commit 
   const image = gif()
   const events: string[] = []
 
-  function serverWith(name: string, whyAbsent: typeof ledger.whyAbsent) {
+  function serverWith(name: string, absenceReason: typeof ledger.absenceReason) {
     const parts = partsOf(null, async () => void events.push(`${name} releases`), [])
-    const images = imagesOn({ objects, ledger: { ...ledger, whyAbsent } })
+    const images = imagesOn({ objects, ledger: { ...ledger, absenceReason } })
     const confirm = () => void events.push(`${name} counts`)
     const reserve = async () => {
       return { ...(await parts.quota.reserve({ address: '', network: '' }))!, confirm }
@@ -152,11 +152,11 @@ test('keeps the image and counts it once when the ledger fails after the commit 
   }
 
   const upload = () => requestOf(image, { 'idempotency-key': 'a'.repeat(32) })
-  const second = serverWith('the second', ledger.whyAbsent)
+  const second = serverWith('the second', ledger.absenceReason)
   let returnedId: string | undefined
   let lookups = 0
   const first = serverWith('the first', async (id) => {
-    if (++lookups === 1) return ledger.whyAbsent(id)
+    if (++lookups === 1) return ledger.absenceReason(id)
     const repeat = await second(upload())
     assert.equal(repeat.status, 201)
     returnedId = JSON.parse(String(repeat.body)).id

@@ -1,7 +1,7 @@
 /** Small files that expand a thousandfold when inspected: only a few of them are inspected concurrently. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { forgetPeak, peakMegabytes } from '../support/attack/process-costs.ts'
+import { peakMegabytes, resetPeak } from '../support/attack/process-costs.ts'
 import { gif, png } from '../support/images/tiny-images.ts'
 import { startServer } from '../support/processes/server.ts'
 import { post } from '../support/upload.ts'
@@ -19,7 +19,7 @@ it('bounds the memory of many expanding files, and accepts ordinary uploads alon
   const file = png(1, 1, profile)
   assert.ok(file.length < 8 * 1024, `${file.length} bytes`)
   assert.equal((await post(server.url, file)).status, 201)
-  forgetPeak(server.pid)
+  resetPeak(server.pid)
   const before = peakMegabytes(server.pid)
   const crowd = Array.from({ length: 64 }, (_, index) => [
     post(server.url, file, `198.51.${index % 4}.1`),

@@ -130,7 +130,7 @@ describe('a ledger of version 0.1.0', () => {
     t.after(() => ledger.close())
     assert.deepEqual(await ledger.sameUploader('AAAAAAAAAAA', 9), ['BBBBBBBBBBB'])
     assert.equal(await ledger.usedCapacity('daily-uploads', today()), 4)
-    await ledger.forgetDaysBefore(today())
+    await ledger.eraseDaysBefore(today())
     assert.deepEqual(await tracesIn(dataDir, [oldSalt, oldBucket]), [])
   })
 
@@ -173,10 +173,10 @@ describe('a ledger of version 0.1.0', () => {
     assert.equal(await ledger.raiseAlert('disk a', new Date(), { raises: null, pause: null }), false)
     await old.query(`delete from conditions where name in ('disk a')`)
     assert.deepEqual(await ledger.activeAlerts(), [])
-    await ledger.forgetDaysBefore(today())
+    await ledger.eraseDaysBefore(today())
     assert.equal(await ledger.usedUploads(bucket, today()), 6)
     // Leftovers of the upgrade's day are deleted with that day.
-    await ledger.forgetDaysBefore('2031-01-01')
+    await ledger.eraseDaysBefore('2031-01-01')
     await postgres.stop()
     await postgres.start()
     await postgres.finishWal()

@@ -103,9 +103,9 @@ describe('ledger: sqlite file', () => {
       outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
       [1, 'injected failure', 'injected failure', 2, true],
     )
-    assert.equal(await ledger.whyWithheld([digest]), null)
-    assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
-    assert.equal(await ledger.whyAbsent('BBBBBBBBBBB').then((why) => why?.state), 'removed')
+    assert.equal(await ledger.withheldReason([digest]), null)
+    assert.equal(await ledger.absenceReason('AAAAAAAAAAA'), null)
+    assert.equal(await ledger.absenceReason('BBBBBBBBBBB').then((why) => why?.state), 'removed')
     assert.equal(await ledger.usedUploads('a', DAY), 2)
   })
 

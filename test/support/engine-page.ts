@@ -22,7 +22,7 @@ const TYPES: Record<string, string> = {
 }
 
 /** Script for a page or worker: its canvas reads pixels slightly wrong, as browsers do that resist fingerprinting. */
-export const LYING_CANVAS = `{
+export const UNFAITHFUL_CANVAS = `{
   const native = OffscreenCanvasRenderingContext2D.prototype.getImageData
   OffscreenCanvasRenderingContext2D.prototype.getImageData = function (...area) {
     const data = native.apply(this, area)

@@ -1,7 +1,7 @@
 /** A coordinated group floods the report form, then honest visitors report: over HTTP, behind a trusted proxy. */
 import assert from 'node:assert/strict'
 import { CATEGORIES, type ReportCategory } from '../../src/service/moderation/report-categories.ts'
-import { KEPT_OF_CATEGORY } from '../../src/service/moderation/reports.ts'
+import { MAX_TEXTS_PER_CATEGORY } from '../../src/service/moderation/reports.ts'
 import type { Ledger } from '../../src/stores/ledger.ts'
 import { type Answer, request } from './http.ts'
 import { fakeIds } from './ids.ts'
@@ -86,7 +86,10 @@ export async function checkFlood(env: Env, openLedger: (dataDir: string) => Prom
         assert.ok(id === unreported.id || ids.includes(id), 'a case of an image that never existed')
         if (id === unreported.id) assert.equal(isCrowded, false)
         const kept = await ledger.reportsOf(id, 100_000)
-        assert.ok(kept.length <= NAMES.length * KEPT_OF_CATEGORY, `${kept.length} reports of ${id} are kept`)
+        assert.ok(
+          kept.length <= NAMES.length * MAX_TEXTS_PER_CATEGORY,
+          `${kept.length} reports of ${id} are kept`,
+        )
       }
     } finally {
       await ledger.close()

@@ -12,9 +12,9 @@ import {
 
 export const LIMITS: UploadQueueLimits = {
   uploadsAtOnce: 3,
-  uploadsRead: 8,
+  maxConcurrentReads: 8,
   waitMs: 3000,
-  waitingOfAddress: 6,
+  maxWaitingPerAddress: 6,
   waitingBytes: 20 * 10_000,
 }
 /** Bytes that one upload occupies. */
@@ -127,7 +127,7 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
     /** Asserts the invariants. */
     check() {
       assert.deepEqual(line.counts(), { reading: reading().length, waiting: waiting().length })
-      assert.ok(reading().length <= LIMITS.uploadsRead)
+      assert.ok(reading().length <= LIMITS.maxConcurrentReads)
       assert.ok(waiting().length <= 20)
       for (const upload of waiting())
         assert.ok(nowMs - upload.arrivedAt < LIMITS.waitMs, 'no upload waits longer than the limit')
@@ -136,7 +136,7 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
         const ownReading = own.filter((upload) => reading().includes(upload))
         const ownWaiting = own.filter((upload) => waiting().includes(upload))
         assert.ok(ownReading.length <= LIMITS.uploadsAtOnce, 'concurrent uploads of an address')
-        assert.ok(ownWaiting.length <= LIMITS.waitingOfAddress)
+        assert.ok(ownWaiting.length <= LIMITS.maxWaitingPerAddress)
         assert.ok(places.stored + places.held + places.elsewhere <= PLACES, 'the quota is never exceeded')
         assert.equal(places.held, ownReading.length, 'no reservation leaks')
         const order = own.filter(({ nth }) => nth !== null).map(({ nth }) => nth!)
@@ -146,7 +146,8 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
           'in the order of arrival',
         )
         const hasPlace = places.stored + places.held < PLACES && places.elsewhere === 0
-        const hasTurn = ownReading.length < LIMITS.uploadsAtOnce && reading().length < LIMITS.uploadsRead / 2
+        const hasTurn =
+          ownReading.length < LIMITS.uploadsAtOnce && reading().length < LIMITS.maxConcurrentReads / 2
         assert.ok(
           ownWaiting.length === 0 || !hasPlace || !hasTurn || world.isBehindOthers,
           'no upload waits needlessly',

@@ -113,7 +113,7 @@ it('purges while a hundred removals are due, and carries those out over several 
   const images = ids.map((id) => ({ id, isVisible: true }))
   await ledger.addDecisions({ ...decision, at, dueAt: at }, images)
   const countGone = async () =>
-    (await Promise.all(ids.map((id) => ledger.whyAbsent(id)))).filter((why) => why?.state === 'removed')
+    (await Promise.all(ids.map((id) => ledger.absenceReason(id)))).filter((why) => why?.state === 'removed')
       .length
   for (let gone = 0; gone < ids.length; ) {
     t.mock.timers.setTime(Date.now() + 2 * 60_000)
@@ -129,6 +129,6 @@ it('purges while a hundred removals are due, and carries those out over several 
 function reportOf(id: string): Report {
   const [at, severity] = [Date.now(), 5]
   const own = { id, receiptSha256: id, sharedReceiptSha256: `shared ${id}` }
-  const said = { category: 'other', text: 'x', contact: '', keepsWords: true, isCrowded: false }
+  const said = { category: 'other', text: 'x', contact: '', keepsText: true, isCrowded: false }
   return { ...own, ...said, day: '2026-07-01', at, dueAt: at, severity, raises: null }
 }

@@ -79,7 +79,7 @@ it('limits concurrent uploads per address without blocking other addresses', asy
 })
 
 it('refuses uploads that waited too long or find the queue full', async () => {
-  const queue = createUploadQueue({ ...quick, waitMs: 20, waitingOfAddress: 1 }, 1)
+  const queue = createUploadQueue({ ...quick, waitMs: 20, maxWaitingPerAddress: 1 }, 1)
   const slot = await queue.queueFor(1).enter(client('a'), async () => 'admitted')
   const waiting = queue.queueFor(1).enter(client('a'), async () => 'admitted')
   const isBusy = (error: unknown) => error instanceof Refusal && error.code === 'busy'

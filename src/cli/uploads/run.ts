@@ -1,6 +1,6 @@
 /** One command's uploads to a service. The run stops early if the service is down or accepts no more uploads. */
 import { toHex } from '../../bytes.ts'
-import { sendUntilLeft } from '../../client/api/send-until-left.ts'
+import { sendCancellable } from '../../client/api/send-cancellable.ts'
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
 import type { Input } from '../files/input.ts'
@@ -68,7 +68,7 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
           ...(expires && { expires }),
           ...(compressed.preview && { preview: compressed.preview }),
         }
-        const sent = await sendUntilLeft(send, compressed.blob, options, RESPONSE_GRACE_MS)
+        const sent = await sendCancellable(send, compressed.blob, options, RESPONSE_GRACE_MS)
         const outcome = { name, compressed, sent, source: { sha256, mode, server } }
         // Saved now, not when the link is printed: links are printed in order, and the command may be killed before that.
         if (flags.history) await saveToHistory(outcome, bars)

@@ -25,7 +25,7 @@ const CALLS = {
     'auditLog',
     'counts',
     'holdOf',
-    'whyAbsent',
+    'absenceReason',
     'putToken',
     'everyAuditEntry',
     'everyCase',
@@ -35,7 +35,7 @@ const CALLS = {
 
 type Port = keyof typeof CALLS
 
-export interface SettingsTold {
+export interface SettingsSnapshot {
   current: SettingValues
   changed: Partial<SettingValues>
 }
@@ -72,7 +72,7 @@ async function answerSettings(
     if (error instanceof SettingError) return c.json({ mistake: error.message }, 400)
     throw error
   }
-  const value: SettingsTold = { current: settings.current(), changed: settings.changed() }
+  const value: SettingsSnapshot = { current: settings.current(), changed: settings.changed() }
   return c.json({ value })
 }
 

@@ -25,7 +25,7 @@ async function usedUploads(c: AppContext, { quota, trusted }: AppParts): Promise
 
 export async function issuePass(c: AppContext, { origins, challenges }: AppParts): Promise<Response> {
   origins.assertAllowed((name) => c.req.header(name))
-  return c.json(await challenges.givePass(c.req.header(SOLUTION_HEADER)), 201)
+  return c.json(await challenges.issuePass(c.req.header(SOLUTION_HEADER)), 201)
 }
 
 export function sendPassPage(c: AppContext, parts: AppParts): Promise<Response> {

@@ -5,7 +5,7 @@ import { jsonObject } from '../../json.ts'
 import { PROBLEMS } from '../../problems.ts'
 import { ID_PATTERN, receiptPath } from '../../protocol.ts'
 import { CATEGORIES } from '../../service/moderation/report-categories.ts'
-import { type GivenReport, unknownImage } from '../../service/moderation/reports.ts'
+import { type ReportForm, unknownImage } from '../../service/moderation/reports.ts'
 import type { ClientAddress } from '../../service/quota/quota.ts'
 import { receiptPage, reportPage } from '../../web/pages.ts'
 import { readForm, readText } from '../body.ts'
@@ -70,7 +70,7 @@ async function resendForm(
   c: AppContext,
   parts: AppParts,
   refusal: Refusal,
-  values: Partial<GivenReport>,
+  values: Partial<ReportForm>,
 ): Promise<Response> {
   const { code, detail, retryAfterSeconds } = refusal
   if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`)
@@ -83,14 +83,14 @@ function addressOf(c: AppContext, parts: AppParts): ClientAddress {
   return clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), parts.trusted)
 }
 
-function parseReport(text: string): GivenReport {
+function parseReport(text: string): ReportForm {
   const value = jsonObject(text)
   if (value === null) throw new Refusal('bad-report', 'The body is not a JSON object.')
   return reportFrom((name) => (typeof value[name] === 'string' ? value[name] : ''), value.goodFaith === true)
 }
 
 /** `field`: looks up a value by the name that the form and JSON share. */
-function reportFrom(field: (name: string) => string, isInGoodFaith: boolean): GivenReport {
+function reportFrom(field: (name: string) => string, isInGoodFaith: boolean): ReportForm {
   return {
     image: field('image'),
     category: field('category'),

@@ -38,7 +38,7 @@ export type Upload = (request: UploadRequest) => Promise<Answer>
 export const UPLOAD_METHODS: Record<string, string> = { [UPLOAD_PATH]: 'POST, OPTIONS', [SHARE_PATH]: 'POST' }
 
 /** True for the upload paths, regardless of the method. */
-export function takesUploads(path: string): boolean {
+export function isUploadPath(path: string): boolean {
   return path === UPLOAD_PATH || path === SHARE_PATH
 }
 
@@ -98,7 +98,7 @@ export function createUpload(parts: AppParts): Upload {
         ...announced(request),
         ...options,
         beforeStored,
-        onKept() {
+        onStored() {
           isKept = true
         },
       })

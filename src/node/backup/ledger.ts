@@ -39,7 +39,7 @@ export async function hasLedger(config: Config): Promise<boolean> {
   try {
     const histories = await Promise.all([
       ledger.auditLog(1),
-      ledger.goneIds('', 1),
+      ledger.removedIds('', 1),
       ledger.heldIds(1),
       ledger.cases(['open'], 1),
     ])

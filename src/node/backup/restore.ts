@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import { renewIdentities } from '../../service/images/identities.ts'
-import { holdAsDecided, removeGone } from '../../service/recovery/reconcile.ts'
+import { removeGone, syncHolds } from '../../service/recovery/reconcile.ts'
 import { createTombstoneFiles, type FoundTombstones } from '../../service/recovery/tombstone-files.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
@@ -100,7 +100,7 @@ export async function restore(options: {
     })
     await copyEvidence(await openEvidenceFiles(config, from), await openEvidenceFiles(config))
     const gone = await removeGone(stores.ledger, objects)
-    for (const id of await holdAsDecided(stores.ledger, objects)) transfer.damaged.push(id)
+    for (const id of await syncHolds(stores.ledger, objects)) transfer.damaged.push(id)
     // IDs derived and deleted after the backup are unknown here. A new secret ensures that they are never derived again.
     await renewIdentities(stores.ledger)
     // The image folder's identity differs from the one in the ledger.

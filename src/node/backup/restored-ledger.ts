@@ -5,7 +5,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { type FoundTombstones, lastOf } from '../../service/recovery/tombstone-files.ts'
+import { type FoundTombstones, latestPerSubject } from '../../service/recovery/tombstone-files.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { APPLIED, PLACE, type Tombstone } from '../../stores/tombstones.ts'
@@ -78,7 +78,7 @@ export async function catchUpLedger(
   mark: RestoreMark,
   dataDir: string,
 ): Promise<void> {
-  const last = lastOf(tombstones?.tombstones ?? [])
+  const last = latestPerSubject(tombstones?.tombstones ?? [])
   await ledger.applyTombstones(last)
   await ledger.writeFacts(
     { [APPLIED]: tombstones === null ? 'none' : (tombstones.id ?? 'yes') },

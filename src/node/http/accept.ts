@@ -67,7 +67,7 @@ export function createAcceptor(
     trusted: TrustedProxies
     limits: Pick<
       Limits,
-      'connections' | 'connectionsWaiting' | 'connectionsWaitingOfAll' | 'connectionWaitMs' | 'settleMs'
+      'connections' | 'connectionsWaiting' | 'maxWaitingConnections' | 'connectionWaitMs' | 'settleMs'
     >
     startLater: (start: () => void, socket: Socket) => void
     refuse: (socket: Socket) => void
@@ -132,7 +132,7 @@ export function createAcceptor(
 
   /** When the queue is full, evicts from the address with the longest queue, unless that is `share` itself. */
   function makeRoomInQueue(share: Share): boolean {
-    if (waiting < limits.connectionsWaitingOfAll) return true
+    if (waiting < limits.maxWaitingConnections) return true
     let longest = share
     for (const other of crowded) if (other.waiting.length > longest.waiting.length) longest = other
     if (longest.waiting.length <= share.waiting.length + 1) return false

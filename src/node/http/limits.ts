@@ -28,11 +28,11 @@ export const LIMITS = {
    * Concurrent uploads being read, per process; the others wait. From half of it on, only the first upload of an address is
    * read; from three quarters on, only the first of a network. 0.2 MB each.
    */
-  uploadsRead: 512,
+  maxConcurrentReads: 512,
   /** How long an upload may wait unread before it is answered `busy`. Proxies give up after 60 s. */
   waitMs: 30_000,
   /** Waiting uploads per address; more are answered `busy`. More than twice the quota. */
-  waitingOfAddress: 256,
+  maxWaitingPerAddress: 256,
   /**
    * Memory of waiting uploads, per process: 8 kB each, and up to 128 KiB of body received with the headers. Past it, uploads
    * of the network that has the most are answered `busy`.
@@ -59,7 +59,7 @@ export const LIMITS = {
   /** Connections per address that wait, unread, while all of its admitted ones are busy; more are closed. */
   connectionsWaiting: 512,
   /** The same across all addresses; past it the address with the most waiting connections loses one. */
-  connectionsWaitingOfAll: 2048,
+  maxWaitingConnections: 2048,
   /** How long a connection may wait before it is answered `busy`. */
   connectionWaitMs: 30_000,
   /** Minimum age of the last answer before an idle connection may be replaced: a request may be in transit. */

@@ -4,7 +4,7 @@ import type { Hono } from 'hono'
 import type { AppEnv } from '../../http/context.ts'
 import type { Log } from '../../http/log.ts'
 import { isRawTarget, type Raw } from '../../http/routes/raw.ts'
-import { takesUploads, type Upload } from '../../http/routes/upload.ts'
+import { isUploadPath, type Upload } from '../../http/routes/upload.ts'
 import type { HttpServer } from './http-server.ts'
 import type { Pipelining } from './pipelining.ts'
 import { createRequestListener, type Exchange } from './request-listener.ts'
@@ -72,14 +72,14 @@ export function createListener(
       const { method, url = '' } = exchange.incoming
       const isRead = method === 'GET' || method === 'HEAD'
       if (isRead && isRawTarget(url)) sendRaw(exchange, next)
-      else if (takesUploads(pathOf(exchange.incoming))) void sendUpload(exchange)
+      else if (isUploadPath(pathOf(exchange.incoming))) void sendUpload(exchange)
       else next()
     },
     fetch: app.fetch,
     baseUrl,
     onBadUrl: () => unreadableAnswer(baseUrl, 400),
     maxDrained: (incoming) =>
-      incoming.method === 'POST' && takesUploads(pathOf(incoming))
+      incoming.method === 'POST' && isUploadPath(pathOf(incoming))
         ? limits.drainBytes
         : limits.unexpectedBodyBytes,
   })

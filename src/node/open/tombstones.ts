@@ -22,7 +22,7 @@ export async function openTombstones(parts: {
   const { tombstonesUrl: url } = config
   const isServer = parts.as === 'server'
   const place = url === null ? null : withoutQuery(url)
-  const isNew = isServer && (await ledger.keepTombstones(place, now()))
+  const isNew = isServer && (await ledger.setTombstoneLocation(place, now()))
   const files = await openTombstoneFiles(config)
   if (files === null || place === null) return NO_TOMBSTONES
   if (isServer && url?.startsWith('file:')) await warnOfSameDisk(url.slice('file:'.length), config, log)

@@ -1,6 +1,6 @@
 /** A remote server's data, accessed through its admin server: for commands with `--server`. */
 import { type Config, isSafeForTokens, parseConfig } from '../../config.ts'
-import { CALLS_PATH, PAGE_IDS, type SettingsTold } from '../../http/operator/calls.ts'
+import { CALLS_PATH, PAGE_IDS, type SettingsSnapshot } from '../../http/operator/calls.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SettingError, type Settings } from '../../service/settings.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -73,7 +73,7 @@ export function remoteData(url: string, token: string | undefined): OperatorData
 }
 
 function remoteSettings(ask: <T>(on: string, call: string, given: unknown[]) => Promise<T>): Settings {
-  let latest: SettingsTold | undefined
+  let latest: SettingsSnapshot | undefined
   return {
     current: () => latest!.current,
     changed: () => latest!.changed,

@@ -1,7 +1,7 @@
 /** Quarantines what `verify` found, or removes what should be gone. Never discards anything that could be an image. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { damagedIsThere } from '../../service/images/status.ts'
+import { treatDamagedAsPresent } from '../../service/images/status.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -45,8 +45,8 @@ export async function repair(finding: Finding, parts: Repair): Promise<string> {
       return 'removed'
     case 'visible':
       // A server may be holding or releasing it concurrently: only one process at a time moves an image.
-      await takedown.putRight(finding.id)
-      return (await objects.headHeld(finding.id).catch(damagedIsThere)) === null ? 'released' : 'held'
+      await takedown.repairPlacement(finding.id)
+      return (await objects.headHeld(finding.id).catch(treatDamagedAsPresent)) === null ? 'released' : 'held'
     case 'draft':
       await rm(join(folder!, finding.path), { force: true })
       return 'removed'
@@ -78,7 +78,7 @@ async function heal(
     await removeAnywhere(objects, id)
     return 'removed'
   }
-  await takedown.putRight(id)
+  await takedown.repairPlacement(id)
   return (await objects.headHeld(id)) === null ? 'healed' : 'healed, still held'
 }
 

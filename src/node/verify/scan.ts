@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sleep } from '../../async.ts'
 import { UNSURE_MS } from '../../service/expiry-clock.ts'
 import { expiryOf } from '../../service/images/expiry.ts'
-import { goneIds, isToBeHeld } from '../../service/recovery/reconcile.ts'
+import { removedIds, shouldBeHeld } from '../../service/recovery/reconcile.ts'
 import { isDamaged } from '../../service/recovery/transfer.ts'
 import type { Expiry } from '../../stores/expiries.ts'
 import { type Audited, auditFolder } from '../../stores/filesystem/verify.ts'
@@ -74,7 +74,7 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
   const gone = new Set<string>()
   /** Reported already: a repair may have held them since, so they would show up again among the held images. */
   const reported = new Set<string>()
-  for await (const id of goneIds(ledger)) gone.add(id)
+  for await (const id of removedIds(ledger)) gone.add(id)
   const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
   const audits = folder === null ? auditStore(objects, after) : auditFolder(join(folder, 'objects'), after)
   const startedAt = performance.now()
@@ -88,7 +88,7 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
         yield { kind, id }
       } else {
         // The image may have been released since.
-        if (held.has(id) && (await isToBeHeld(id, ledger))) yield { kind: 'visible', id }
+        if (held.has(id) && (await shouldBeHeld(id, ledger))) yield { kind: 'visible', id }
         const expiresAt = expiryOf(audited)
         if (expiresAt !== null) await options.onExpiring?.({ id, expiresAt })
         if (expiresAt !== null && Date.now() - expiresAt > EXPIRED_MS) yield { kind: 'expired', id }

@@ -34,12 +34,12 @@ export interface Challenges {
   /** Creates a challenge for a pass. Throws `Refusal`. */
   forPass(): Promise<Challenge>
   /** Exchanges a solution for a pass. Throws `Refusal('challenge-required')`. */
-  givePass(solution: string | undefined): Promise<PassAnswer>
+  issuePass(solution: string | undefined): Promise<PassAnswer>
   /**
    * Call it before the upload is reserved. Throws `Refusal('challenge-required')` if credentials are required and missing; it
    * doesn't verify them. `used`: today's uploads of the address, without this one.
    */
-  assertShown(credentials: Credentials, used: () => Promise<number>): Promise<void>
+  assertPresent(credentials: Credentials, used: () => Promise<number>): Promise<void>
   /**
    * Call it when the upload is reserved. Verifies and consumes the credentials if they are required. `used`: today's uploads
    * of the address, with this one. Throws `Refusal('challenge-required')`.
@@ -138,13 +138,13 @@ export function createChallenges(parts: {
       return newChallenge('upload').catch(refuseFault)
     },
     forPass: () => newChallenge('pass').catch(refuseFault),
-    async givePass(solution) {
+    async issuePass(solution) {
       const isSpent = await spendSolution('pass', solution).catch(refuseFault)
       if (!isSpent) throw await refusal('pass', BAD_SOLUTION).catch(refuseFault)
       const { pass, expiresAt } = await tokens.pass().catch(refuseFault)
       return { pass, uploads: PASS_UPLOADS, expires: timeOf(expiresAt) }
     },
-    async assertShown({ solution, pass }, used) {
+    async assertPresent({ solution, pass }, used) {
       if (!(await isOn())) return
       // Verified only after the reservation, so that a forgery counts as a refused upload.
       if (solution !== undefined || pass !== undefined) return

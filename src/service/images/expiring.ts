@@ -89,7 +89,7 @@ export function createExpiring(parts: {
       await images.expire(id, record.type)
       return 'gone'
     }
-    const why = await ledger.whyAbsent(id)
+    const why = await ledger.absenceReason(id)
     if (why?.state === 'held') return { retryAt: now + RETRY_MS }
     // Its upload may still be in progress.
     if (why === null || why.state === 'scanning')

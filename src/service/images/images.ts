@@ -1,7 +1,7 @@
 /** Business rules for images: publish, find, open, remove. No HTTP, no SQL. */
 import { Refusal } from '../../errors.ts'
 import { type ImageType, KEY_PATTERN } from '../../protocol.ts'
-import type { WhyAbsent } from '../../stores/holds.ts'
+import type { Absence } from '../../stores/holds.ts'
 import { type Ledger, LedgerUnavailable } from '../../stores/ledger.ts'
 import {
   dispose,
@@ -21,7 +21,7 @@ import { isExpired } from './expiry.ts'
 import { equalInConstantTime, idOfKey } from './ids.ts'
 import { createPublish, type Publish, takenDown } from './publish.ts'
 import type { Purges } from './purges.ts'
-import { damagedIsThere } from './status.ts'
+import { treatDamagedAsPresent } from './status.ts'
 
 export interface Images {
   publish: Publish
@@ -64,22 +64,22 @@ export function createImages(parts: {
    * While the ledger is unavailable, the store is checked for a held image instead: on a 404, its uploader would discard the
    * deletion key. A wrong URL then gets an immediate 404 rather than a 503 after a timeout.
    */
-  async function whyAbsent(id: string): Promise<WhyAbsent | null> {
+  async function absenceReason(id: string): Promise<Absence | null> {
     if (parts.now() - ledgerFailedAt >= LEDGER_PAUSE_MS) {
       try {
-        return await ledger.whyAbsent(id)
+        return await ledger.absenceReason(id)
       } catch (error) {
         if (!(error instanceof LedgerUnavailable)) throw error
         ledgerFailedAt = parts.now()
       }
     }
-    const held = await objects.headHeld(id).catch(damagedIsThere)
+    const held = await objects.headHeld(id).catch(treatDamagedAsPresent)
     return held === null ? null : { state: 'held', rule: '' }
   }
 
   /** For an absent image: resolves to `null` (404), or throws the operator's reason. */
   async function absent(id: string): Promise<null> {
-    const why = await whyAbsent(id)
+    const why = await absenceReason(id)
     if (why === null || why.state === 'deleted') return null
     throw takenDown(why)
   }
@@ -97,7 +97,7 @@ export function createImages(parts: {
 
   /** Only for images that are not visible: viewing or deleting a visible one needs no ledger lookup. */
   async function heldRecord(id: string): Promise<ImageRecord | null> {
-    const why = await ledger.whyAbsent(id)
+    const why = await ledger.absenceReason(id)
     // With `deleted`, a process died in the middle of a deletion, so the image may still be there.
     return why !== null && why.state !== 'removed' ? objects.headHeld(id) : null
   }
@@ -125,7 +125,7 @@ export function createImages(parts: {
     try {
       const removedFrom = await removeAnywhere(objects, id, removal)
       // The image may have been put on hold in the meantime.
-      if (removedFrom === 'held') await ledger.recordHeldGone(id)
+      if (removedFrom === 'held') await ledger.recordHeldDeleted(id)
       return removedFrom !== null
     } finally {
       // Even if the store's response was lost: a retry would find no image and never purge.

@@ -5,7 +5,7 @@ import { Refusal } from '../../errors.ts'
 import { bytesOf, isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
 import { type InspectedUpload, inspectUpload } from '../../formats/inspect-upload.ts'
 import type { Scanned } from '../../scan/scanner.ts'
-import type { WhyAbsent } from '../../stores/holds.ts'
+import type { Absence } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
   type Draft,
@@ -43,13 +43,13 @@ export interface PublishOptions {
   /** Called with the stored size before anything is stored. Its errors are rethrown. */
   beforeStored?: (bytes: number) => Promise<void>
   /** Called when `publish` is about to throw but the image stays stored, as a concurrent retry may have reported success. */
-  onKept?: () => void
+  onStored?: () => void
 }
 
-type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored' | 'onKept'>>
+type Storing = Required<Pick<PublishOptions, 'lifetimeSeconds' | 'beforeStored' | 'onStored'>>
 
 /**
- * Stores an image durably. Throws `Refusal` and whatever `body` throws; in that case nothing is stored, unless `onKept` was
+ * Stores an image durably. Throws `Refusal` and whatever `body` throws; in that case nothing is stored, unless `onStored` was
  * called.
  */
 export type Publish = (body: AsyncIterable<Uint8Array>, options?: PublishOptions) => Promise<Published>
@@ -70,7 +70,7 @@ export const MAX_LARGE_COMMITS = 64
 
 export function createPublish(parts: {
   objects: ObjectStore
-  ledger: Pick<Ledger, 'whyWithheld' | 'whyAbsent' | 'recordExpiries' | 'recordScan' | 'hideScanned'>
+  ledger: Pick<Ledger, 'withheldReason' | 'absenceReason' | 'recordExpiries' | 'recordScan' | 'hideForScan'>
   maxUploadBytes: number
   stripMetadata: boolean
   hashes: Hashes
@@ -102,7 +102,7 @@ export function createPublish(parts: {
         // Keeps a held image, which may be released, and any image if the ledger failed, which says nothing about the
         // operator's decision: a concurrent retry may have reported it as stored.
         if (error instanceof Refusal && error.code !== 'held') await objects.remove(identity.id)
-        else storing.onKept()
+        else storing.onStored()
         throw error
       })
       return published
@@ -190,7 +190,7 @@ export function createPublish(parts: {
     const preview = inspected.preview && (await previewOf(draft, inspected.preview))
     const size = lengthOf(segments)
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
-    const why = await ledger.whyWithheld([...new Set(digestsOf(facts))])
+    const why = await ledger.withheldReason([...new Set(digestsOf(facts))])
     if (why !== null) throw withheld(why)
     const pictures: Scanned[] = [picture({ type, size, sha256 }, segments)]
     if (preview !== null && inspected.preview !== null) {
@@ -207,7 +207,7 @@ export function createPublish(parts: {
    * Hides the image until it is scanned. Nobody knows its ID yet. If the process dies first, `scanning.ts` hides it later.
    */
   async function hide(id: string): Promise<void> {
-    if (await ledger.hideScanned(id)) await scans?.moves.carryOut(id)
+    if (await ledger.hideForScan(id)) await scans?.moves.carryOut(id)
   }
 
   /**
@@ -216,12 +216,12 @@ export function createPublish(parts: {
    */
   async function unscanned(id: string): Promise<ImageRecord | 'retired' | null> {
     if (scans === undefined) return null
-    const isHidden = (await ledger.whyAbsent(id))?.state === 'scanning'
+    const isHidden = (await ledger.absenceReason(id))?.state === 'scanning'
     return (isHidden ? await objects.headHeld(id) : null) ?? objects.headDurable(id)
   }
 
   async function assertNotTakenDown(id: string): Promise<void> {
-    const why = await ledger.whyAbsent(id)
+    const why = await ledger.absenceReason(id)
     if (why !== null && why.state !== 'scanning') throw takenDown(why)
   }
 
@@ -232,18 +232,18 @@ export function createPublish(parts: {
       identity = drawIdentity(),
       lifetimeSeconds = null,
       beforeStored = async () => {},
-      onKept = () => {},
+      onStored = () => {},
     } = {},
   ) => {
     const draft = await objects.draft(body, Math.min(parts.maxUploadBytes, maxBytes))
-    const storing = { lifetimeSeconds, beforeStored, onKept }
+    const storing = { lifetimeSeconds, beforeStored, onStored }
     if (!identity.isDerived) return store(draft, identity, storing)
     return inFlight.run(identity.id, () => storeOnce(draft, identity, storing))
   }
 }
 
 /** The refusal for an absent image. Only a request with the same `Idempotency-Key` learns that its uploader deleted it. */
-export function takenDown({ state, rule }: WhyAbsent): Refusal {
+export function takenDown({ state, rule }: Absence): Refusal {
   switch (state) {
     case 'held':
       return new Refusal('held', 'This image is being reviewed.')

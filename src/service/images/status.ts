@@ -27,7 +27,7 @@ export async function recordAnywhere(
 }
 
 /** Error handler: a damaged image has no readable record, but does exist. */
-export function damagedIsThere(error: unknown): 'damaged' {
+export function treatDamagedAsPresent(error: unknown): 'damaged' {
   if (error instanceof DamagedObject) return 'damaged'
   throw error
 }
@@ -37,7 +37,9 @@ export async function isHeld(
   { objects, ledger }: { objects: Pick<ObjectStore, 'headHeld'>; ledger: Pick<Ledger, 'holdOf'> },
   id: string,
 ): Promise<boolean> {
-  return (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(damagedIsThere)) !== null
+  return (
+    (await ledger.holdOf(id)) !== null || (await objects.headHeld(id).catch(treatDamagedAsPresent)) !== null
+  )
 }
 
 export interface ImageStatus {
@@ -48,7 +50,7 @@ export interface ImageStatus {
 
 /** Looks for a visible or held image, then asks the ledger why it is neither. */
 export async function findImage(
-  { objects, ledger }: { objects: ObjectStore; ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'> },
+  { objects, ledger }: { objects: ObjectStore; ledger: Pick<Ledger, 'absenceReason' | 'holdOf'> },
   id: string,
 ): Promise<ImageStatus> {
   try {
@@ -67,8 +69,11 @@ export function isOnRecord({ state }: ImageStatus): boolean {
   return state === 'visible' || state === 'held' || state === 'damaged' || state === 'removed'
 }
 
-async function stateOfAbsent(ledger: Pick<Ledger, 'whyAbsent' | 'holdOf'>, id: string): Promise<ImageState> {
-  const [why, hold] = await Promise.all([ledger.whyAbsent(id), ledger.holdOf(id)])
+async function stateOfAbsent(
+  ledger: Pick<Ledger, 'absenceReason' | 'holdOf'>,
+  id: string,
+): Promise<ImageState> {
+  const [why, hold] = await Promise.all([ledger.absenceReason(id), ledger.holdOf(id)])
   if (why?.state === 'removed') return 'removed'
   // Without `isGone`, the process that deleted it died before it could record that.
   if (hold?.isGone || (hold !== null && why?.state === 'deleted')) return 'withheld'

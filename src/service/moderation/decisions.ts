@@ -7,7 +7,7 @@ import { type BackgroundJob, createIntervalJob, forEachConcurrent } from '../../
 import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
-import { damagedIsThere, isHeld } from '../images/status.ts'
+import { isHeld, treatDamagedAsPresent } from '../images/status.ts'
 import type { Moves } from './moves.ts'
 import type { Takedown } from './takedown.ts'
 
@@ -52,7 +52,7 @@ export function createDecisions(parts: {
   const timers = new Set<ReturnType<typeof setTimeout>>()
 
   async function currentImage(id: string): Promise<DecidedImage> {
-    const found = await objects.head(id).catch(damagedIsThere)
+    const found = await objects.head(id).catch(treatDamagedAsPresent)
     return { id, isVisible: found !== null, digests: found === 'damaged' ? null : found }
   }
 

@@ -15,7 +15,7 @@ import { DAY_MS, HOUR_MS, secondsToNextDay, utcDayOf } from '../utc-day.ts'
 import { CATEGORIES, isCategory, REPORT_TEXT, type ReportCategory } from './report-categories.ts'
 
 /** A report form as submitted, not validated. */
-export interface GivenReport {
+export interface ReportForm {
   /** An ID, or a link to an image here. */
   image: string
   category: string
@@ -32,7 +32,7 @@ export interface Reports {
    * Files a report and returns its receipt: a secret to look up the outcome with. Throws `Refusal`: `bad-report`;
    * `not-found` if no image with this ID is visible, held or removed; `too-many-reports`.
    */
-  file(form: GivenReport, client: ClientAddress): Promise<string>
+  file(form: ReportForm, client: ClientAddress): Promise<string>
   /** Whether an image with this ID can be reported. */
   isKnown(id: string): Promise<boolean>
   /** `null` if there is no such receipt. */
@@ -47,10 +47,10 @@ export interface Reports {
 export const REPORT_BUDGETS = { ofAddress: 10, ofNetwork: 50, ofAll: 1000 }
 
 /** Reports per case and category whose text is kept. */
-export const KEPT_OF_CATEGORY = 10
+export const MAX_TEXTS_PER_CATEGORY = 10
 
 /** Rate limit per address for rejected reports: of images that don't exist, or over the budget. */
-export const IN_VAIN = { burst: 30, everyMs: 5000 }
+export const REJECTED_REPORTS = { burst: 30, everyMs: 5000 }
 
 /** Number of reports refused by this process in a day that counts as a flood. */
 const FLOOD_THRESHOLD = 500
@@ -95,7 +95,7 @@ export function createReports(parts: {
 }): Reports {
   const { ledger, hashes, now } = parts
   const secret = createSecret(ledger)
-  const rejections = createTokenBuckets({ ...IN_VAIN, now })
+  const rejections = createTokenBuckets({ ...REJECTED_REPORTS, now })
   let refused = { day: '', count: 0 }
   let floodRaisedOn = ''
   let reportersDeletedOn = ''
@@ -143,7 +143,7 @@ export function createReports(parts: {
     ])
   }
 
-  async function file(form: GivenReport, client: ClientAddress): Promise<string> {
+  async function file(form: ReportForm, client: ClientAddress): Promise<string> {
     const { id, category, text, contact } = validated(form)
     const { address } = client
     const waitSeconds = rejections.secondsToNext(address)
@@ -182,10 +182,10 @@ export function createReports(parts: {
         receiptSha256,
         sharedReceiptSha256: hashes.sha256(shared),
         ...(found.record && { sha256: found.record.sha256 }),
-        keepsWords: budgetsLeft === 3,
+        keepsText: budgetsLeft === 3,
         isCrowded: budgetsLeft === 1,
       },
-      KEPT_OF_CATEGORY,
+      MAX_TEXTS_PER_CATEGORY,
     )
     deleteReportersDaily(day)
     if (outcome !== 'repeated') parts.metrics.report(category)
@@ -204,7 +204,7 @@ export function createReports(parts: {
 }
 
 /** Throws `Refusal('bad-report')` for the first mistake. */
-function validated(form: GivenReport): {
+function validated(form: ReportForm): {
   id: string
   category: ReportCategory
   text: string
@@ -223,7 +223,7 @@ function validated(form: GivenReport): {
   return { id, category, text, contact: contactOf(form, category) }
 }
 
-function contactOf(form: GivenReport, category: ReportCategory): string {
+function contactOf(form: ReportForm, category: ReportCategory): string {
   const { contact, needsSignature } = CATEGORIES[category]
   if (contact === 'none') return ''
   const [name, email, signature] = [clean(form.name), clean(form.email), clean(form.signature)]

@@ -19,10 +19,10 @@ import type { ClaimedScan } from '../../stores/scans.ts'
 import type { Hashes } from '../hashes.ts'
 import { LOST_MS } from '../images/expiring.ts'
 import type { Images } from '../images/images.ts'
-import { damagedIsThere, recordAnywhere } from '../images/status.ts'
+import { recordAnywhere, treatDamagedAsPresent } from '../images/status.ts'
 import type { Moves } from './moves.ts'
 import { isCategory } from './report-categories.ts'
-import { KEPT_OF_CATEGORY, newCase } from './reports.ts'
+import { MAX_TEXTS_PER_CATEGORY, newCase } from './reports.ts'
 import { isSevere, reasonOf, SCANNER, type ScanRules, scanAll } from './scan-gate.ts'
 import type { Takedown } from './takedown.ts'
 
@@ -87,13 +87,13 @@ export function createScanning(parts: {
       return null
     }
     // The process that stored the image died before hiding it.
-    if (visible !== null && scan.isHidden && (await ledger.hideScanned(id))) await moves.carryOut(id)
+    if (visible !== null && scan.isHidden && (await ledger.hideForScan(id))) await moves.carryOut(id)
     return record
   }
 
   /** For an absent image: its upload may still be in progress, or it is gone. */
   async function deferOrDrop(scan: ClaimedScan): Promise<void> {
-    const why = await ledger.whyAbsent(scan.id)
+    const why = await ledger.absenceReason(scan.id)
     const mayStillArrive = (why === null || why.state === 'scanning') && now() - scan.since < LOST_MS
     if (mayStillArrive) await ledger.deferScan(scan, now() + backoffMs(scan.attempts))
     else await ledger.endScan(scan, 'gone')
@@ -114,10 +114,10 @@ export function createScanning(parts: {
         ...newCase(category, now()),
         receiptSha256: randomSha256(),
         sharedReceiptSha256: randomSha256(),
-        keepsWords: true,
+        keepsText: true,
         isCrowded: false,
       },
-      KEPT_OF_CATEGORY,
+      MAX_TEXTS_PER_CATEGORY,
     )
   }
 
@@ -175,7 +175,7 @@ export function createScanning(parts: {
    * The row is deleted last, so that the next run retries if the process dies.
    */
   async function removeOverdue(id: string, before: number): Promise<void> {
-    const isThere = (await recordAnywhere(objects, id).catch(damagedIsThere)) !== null
+    const isThere = (await recordAnywhere(objects, id).catch(treatDamagedAsPresent)) !== null
     const claimed = await ledger.claimOverdueScan(id, before, now(), LEASE_MS)
     if (claimed === null) return
     // Expiring it now would record a deletion of an image whose upload may still be in progress.

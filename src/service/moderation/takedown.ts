@@ -3,7 +3,7 @@ import type { Decision } from '../../stores/decisions.ts'
 import type { Digests } from '../../stores/holds.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ImageRecord, ObjectStore } from '../../stores/object-store.ts'
-import { damagedIsThere, isHeld, recordAnywhere } from '../images/status.ts'
+import { isHeld, recordAnywhere, treatDamagedAsPresent } from '../images/status.ts'
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
@@ -35,7 +35,7 @@ export interface Takedown extends RelatedImages {
   /** Closes the case of a reported image in its favour and releases it if held. `false` if it has no case or was removed. */
   keep(id: string, reason: string, by?: Actor): Promise<boolean>
   /** Repairs a mismatch: moves the image to where the ledger says it belongs. */
-  putRight(id: string): Promise<void>
+  repairPlacement(id: string): Promise<void>
   block(sha256: string, reason: string, by?: Actor): Promise<void>
   /** `false` if the bytes were not blocked. */
   unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
@@ -64,13 +64,13 @@ export function createTakedown(parts: {
   }
 
   async function findRecord(id: string): Promise<ImageRecord | 'damaged' | null> {
-    return recordAnywhere(objects, id).catch(damagedIsThere)
+    return recordAnywhere(objects, id).catch(treatDamagedAsPresent)
   }
 
   /** An image that is hidden until it is scanned. */
   async function unscanned(id: string): Promise<ImageRecord | 'damaged' | null> {
-    if ((await ledger.whyAbsent(id))?.state !== 'scanning') return null
-    return objects.headHeld(id).catch(damagedIsThere)
+    if ((await ledger.absenceReason(id))?.state !== 'scanning') return null
+    return objects.headHeld(id).catch(treatDamagedAsPresent)
   }
 
   /**
@@ -87,7 +87,7 @@ export function createTakedown(parts: {
   }
 
   async function hold(id: string, reason: string, by?: Actor): Promise<boolean> {
-    const visible = () => objects.head(id).catch(damagedIsThere)
+    const visible = () => objects.head(id).catch(treatDamagedAsPresent)
     // `visible` a second time, as the scan may have ended between the first two lookups.
     const found = (await visible()) ?? (await unscanned(id)) ?? (await visible())
     if (found === null) return false
@@ -95,7 +95,7 @@ export function createTakedown(parts: {
     if (!(await ledger.recordHold(id, reason, at(), by, found === 'damaged' ? null : found))) return false
     const moved = await moves.carryOut(id)
     // Another server may have moved it first.
-    return moved || (await objects.headHeld(id).catch(damagedIsThere)) !== null
+    return moved || (await objects.headHeld(id).catch(treatDamagedAsPresent)) !== null
   }
 
   return {
@@ -135,8 +135,8 @@ export function createTakedown(parts: {
       } while (await isHeld(parts, id))
       return false
     },
-    async putRight(id) {
-      await ledger.moveAgain(id)
+    async repairPlacement(id) {
+      await ledger.requeueMove(id)
       await moves.carryOut(id)
     },
     sameUploader: (id) => ledger.sameUploader(id, MAX_RELATED),

@@ -57,7 +57,7 @@ export function createAdmission(parts: {
       // The quota will refuse an address without remaining uploads.
       return remaining === 0 ? 0 : quota.limit - remaining + free
     }
-    await challenges.assertShown(shown, used).catch(refuseFault)
+    await challenges.assertPresent(shown, used).catch(refuseFault)
     try {
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
       return reservation && { reservation, spent: await spend(reservation, shown, free), isRepeat: false }

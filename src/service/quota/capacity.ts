@@ -100,7 +100,7 @@ export function createCapacity(parts: {
     reportedOn.set(cap, day)
     const since = utcDayOf(now() - WINDOW_DAYS * DAY_MS)
     const outcome = await ledger
-      .recordReached(cap, day, since, new Date(now()), {
+      .recordCapReached(cap, day, since, new Date(now()), {
         raises: 'cap.reached' satisfies NoticeKind,
         pause: {
           reason: `${cap} was reached, the second cap in a week`,

@@ -1,7 +1,7 @@
 /** Upload quota per client address and UTC day. Never exceeded. */
 import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
-import type { Ledger, Refusals, ReservedWith } from '../../stores/ledger.ts'
+import type { Ledger, Refusals, ReservationExtras } from '../../stores/ledger.ts'
 import type { Hashes } from '../hashes.ts'
 import { secondsToNextDay, utcDayOf } from '../utc-day.ts'
 import type { TagsOf } from './uploader-tags.ts'
@@ -96,7 +96,7 @@ export function createQuota(
     id: string | undefined,
     client: ClientAddress,
     day: string,
-  ): Promise<ReservedWith> {
+  ): Promise<ReservationExtras> {
     const limit = networkLimit()
     // A distinct label keeps networks apart from addresses.
     const shared = limit > 0 && {

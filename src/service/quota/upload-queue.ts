@@ -9,11 +9,11 @@ export interface UploadQueueLimits {
   /** Concurrent uploads per address. */
   uploadsAtOnce: number
   /** Concurrent uploads in total. */
-  uploadsRead: number
+  maxConcurrentReads: number
   /** Maximum time in the queue. Unit: milliseconds. */
   waitMs: number
   /** Maximum number of waiting uploads per address. */
-  waitingOfAddress: number
+  maxWaitingPerAddress: number
   /** Maximum memory of all waiting uploads. Unit: bytes. */
   waitingBytes: number
 }
@@ -137,13 +137,13 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
    * out.
    */
   function hasSlot({ reading: ofAddress, network }: Address): boolean {
-    if (ofAddress >= limits.uploadsAtOnce || reading >= limits.uploadsRead) return false
-    if (reading < limits.uploadsRead / 2) return true
-    return reading < limits.uploadsRead * 0.75 ? ofAddress === 0 : network.reading === 0
+    if (ofAddress >= limits.uploadsAtOnce || reading >= limits.maxConcurrentReads) return false
+    if (reading < limits.maxConcurrentReads / 2) return true
+    return reading < limits.maxConcurrentReads * 0.75 ? ofAddress === 0 : network.reading === 0
   }
 
   function next(): Address | null {
-    if (reading >= limits.uploadsRead) return null
+    if (reading >= limits.maxConcurrentReads) return null
     for (const address of rotation) if (address.retrySignal === null && hasSlot(address)) return address
     return null
   }
@@ -247,7 +247,7 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
    * waiting uploads. Throws `Refusal('busy')` if that is `address` itself.
    */
   function makeRoom(address: Address, bytes: number): void {
-    if (address.waiting.length >= limits.waitingOfAddress) throw new Refusal('busy', ADDRESS_FULL)
+    if (address.waiting.length >= limits.maxWaitingPerAddress) throw new Refusal('busy', ADDRESS_FULL)
     while (waitingBytes + bytes > limits.waitingBytes) {
       let largest = address
       for (const other of rotation) if (hasMoreWaiting(other, largest)) largest = other

@@ -2,15 +2,15 @@
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, removeAnywhere } from '../../stores/object-store.ts'
 import type { Tombstone } from '../../stores/tombstones.ts'
-import { lastOf } from './tombstone-files.ts'
+import { latestPerSubject } from './tombstone-files.ts'
 import { compareListings, toSet } from './transfer.ts'
 
 const PAGE_SIZE = 1000
 
 /** IDs of images that must not exist any more, in ascending order. */
-export async function* goneIds(ledger: Pick<Ledger, 'goneIds'>): AsyncGenerator<string> {
+export async function* removedIds(ledger: Pick<Ledger, 'removedIds'>): AsyncGenerator<string> {
   for (let last = ''; ; ) {
-    const page = await ledger.goneIds(last, PAGE_SIZE)
+    const page = await ledger.removedIds(last, PAGE_SIZE)
     yield* page
     if (page.length < PAGE_SIZE) return
     last = page.at(-1)!
@@ -18,11 +18,14 @@ export async function* goneIds(ledger: Pick<Ledger, 'goneIds'>): AsyncGenerator<
 }
 
 /** Removes images that are gone by the ledger. Returns the IDs that still existed. */
-export async function removeGone(ledger: Pick<Ledger, 'goneIds'>, objects: ObjectStore): Promise<string[]> {
+export async function removeGone(
+  ledger: Pick<Ledger, 'removedIds'>,
+  objects: ObjectStore,
+): Promise<string[]> {
   const held = await toSet(objects.listHeld())
   const removed: string[] = []
   // Merges two sorted listings, as a million lookups in the store would take hours.
-  for await (const { id, isThere } of compareListings(goneIds(ledger), objects.list())) {
+  for await (const { id, isThere } of compareListings(removedIds(ledger), objects.list())) {
     if (!isThere && !held.has(id)) continue
     if ((await removeAnywhere(objects, id)) !== null) removed.push(id)
   }
@@ -54,16 +57,13 @@ export async function recordRetired(
 }
 
 /** Whether the image is held by the operator, or hidden until it is scanned. */
-export async function isToBeHeld(id: string, ledger: Pick<Ledger, 'whyAbsent'>): Promise<boolean> {
-  const state = (await ledger.whyAbsent(id))?.state
+export async function shouldBeHeld(id: string, ledger: Pick<Ledger, 'absenceReason'>): Promise<boolean> {
+  const state = (await ledger.absenceReason(id))?.state
   return state === 'held' || state === 'scanning'
 }
 
 /** Makes the store hold exactly the images held by the ledger. Returns IDs that could not be released because of damage. */
-export async function holdAsDecided(
-  ledger: Pick<Ledger, 'heldIds'>,
-  objects: ObjectStore,
-): Promise<string[]> {
+export async function syncHolds(ledger: Pick<Ledger, 'heldIds'>, objects: ObjectStore): Promise<string[]> {
   const damaged: string[] = []
   const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
   for (const id of held) await objects.hold(id)
@@ -83,13 +83,13 @@ export async function restoreFromTombstones(
   ledger: Ledger,
   objects: ObjectStore,
 ): Promise<void> {
-  await ledger.applyTombstones(lastOf(tombstones))
-  await bringStoreUp(ledger, objects)
+  await ledger.applyTombstones(latestPerSubject(tombstones))
+  await applyLedgerToStore(ledger, objects)
 }
 
 /** Removes and holds images in a copy of the store as the ledger says. Idempotent. Returns the number of changed images. */
-export async function bringStoreUp(
-  ledger: Pick<Ledger, 'goneIds' | 'heldIds'>,
+export async function applyLedgerToStore(
+  ledger: Pick<Ledger, 'removedIds' | 'heldIds'>,
   objects: ObjectStore,
 ): Promise<{ removed: number; held: number }> {
   const removed = await removeGone(ledger, objects)

@@ -175,7 +175,7 @@ function nameOf(now: number): string {
  * The effective tombstones, in the order in which to apply them to a ledger: the last change per image and digest, except
  * that deletions and removals are final.
  */
-export function lastOf(tombstones: readonly Tombstone[]): Tombstone[] {
+export function latestPerSubject(tombstones: readonly Tombstone[]): Tombstone[] {
   const last = new Map<string, Tombstone>()
   /** The last non-final change per subject. */
   const decided = new Map<string, Tombstone>()

@@ -11,7 +11,7 @@ import type { ObjectStore } from '../../stores/object-store.ts'
 import { APPLIED, REACHED, type Tombstone } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
 import { restoreFromTombstones } from './reconcile.ts'
-import { createTombstoneFiles, isTombstoneAct, lastOf } from './tombstone-files.ts'
+import { createTombstoneFiles, isTombstoneAct, latestPerSubject } from './tombstone-files.ts'
 
 /** The job writes pending tombstones, including those left by earlier or other processes; `stop` flushes once more. */
 export interface Tombstones extends BackgroundJob {
@@ -86,7 +86,7 @@ export function createTombstones(parts: {
       const id = found ?? crypto.randomUUID()
       // First, as it throws if the location is unreachable.
       if (found === null) await files.identify(id)
-      if (!isNew && (isEmpty || !isApplied)) await ledger.repeatTombstones(now())
+      if (!isNew && (isEmpty || !isApplied)) await ledger.requeueTombstones(now())
       await ledger.writeFacts({ [APPLIED]: id }, { replace: true })
     }
     if (isEmpty) await files.follow(0)
@@ -98,12 +98,12 @@ export function createTombstones(parts: {
   /** The location's tombstones, except those superseded by changes made while it was unreachable. */
   async function olderChanges(): Promise<Tombstone[]> {
     const { tombstones } = await files.read()
-    const since = new Set(await ledger.waitingTombstones())
+    const since = new Set(await ledger.unwrittenTombstones())
     // Includes changes already written: they went to the empty mount point while the disk was not mounted.
     for await (const { at, act, subject, rule } of ledger.everyAuditEntry()) {
       if (isTombstoneAct(act)) since.add({ at: Date.parse(at), order: Infinity, act, subject, rule })
     }
-    return lastOf([...tombstones, ...since]).filter((tombstone) => !since.has(tombstone))
+    return latestPerSubject([...tombstones, ...since]).filter((tombstone) => !since.has(tombstone))
   }
 
   /** `false` if there was nothing to write. */

@@ -5,7 +5,7 @@ import type { SqlDatabase, Statement } from './database.ts'
 import { raiseIf } from './notices.ts'
 import { list, type Part, sql } from './statement.ts'
 
-/** Day of the row that serializes `recordReached`. Later than any real day, so that the row is never cleaned up. */
+/** Day of the row that serializes `recordCapReached`. Later than any real day, so that the row is never cleaned up. */
 const LOCKED_DAY = '9999-12-31'
 
 export function alertsLedger(database: SqlDatabase): AlertLedger {
@@ -45,7 +45,7 @@ export function alertsLedger(database: SqlDatabase): AlertLedger {
       await database.write([sql`delete from active_alerts where name in ${list([...names].sort())}`])
     },
 
-    async recordReached(name, day, since, at, { raises, pause }) {
+    async recordCapReached(name, day, since, at, { raises, pause }) {
       const mark = crypto.randomUUID()
       const isNew = sql`exists (select 1 from caps_reached where mark = ${mark})`
       const count = sql`(select count(*) from caps_reached where name <> '')`

@@ -1,5 +1,5 @@
 /** Held images: the rows of `holds`, and the digests that uploads are compared with. */
-import type { Digests, HoldLedger, WhyAbsent } from '../holds.ts'
+import type { Absence, Digests, HoldLedger } from '../holds.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { ALWAYS, list, type Part, sql } from './statement.ts'
 
@@ -38,9 +38,9 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
   const batchSize = Math.floor(database.dialect.maxParameters / PARAMETERS_PER_DIGEST)
 
   return {
-    async whyAbsent(id) {
+    async absenceReason(id) {
       const [row] =
-        await database.read<WhyAbsent>(sql`select 1 as rank, 'removed' as state, rule from removals where id = ${id}
+        await database.read<Absence>(sql`select 1 as rank, 'removed' as state, rule from removals where id = ${id}
         union all select 2 as rank, 'deleted' as state, '' as rule from deletions where id = ${id}
         union all select 3 as rank, 'held' as state, rule from holds where id = ${id} and gone = 0
         union all select 4 as rank, 'scanning' as state, '' as rule from scans where id = ${id} and is_hidden = 1
@@ -49,7 +49,7 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
       return row === undefined ? null : { state: row.state, rule: row.rule }
     },
 
-    async whyWithheld(sha256) {
+    async withheldReason(sha256) {
       let isHeld = false
       for (let start = 0; start < sha256.length; start += batchSize) {
         const batch = list(sha256.slice(start, start + batchSize))
@@ -81,7 +81,7 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
       return rows.map(({ id }) => id)
     },
 
-    async recordHeldGone(id) {
+    async recordHeldDeleted(id) {
       await database.write(heldGone(id))
     },
 

@@ -120,7 +120,7 @@ export function movesLedger(database: SqlDatabase) {
 
     claimMoves: outbox.claim,
 
-    async moveAgain(id) {
+    async requeueMove(id) {
       await database.write([requeueMove(id, 0, ALWAYS)])
     },
 

@@ -1,6 +1,6 @@
 /** Daily quotas, salts and caps. */
 import { fromHex } from '../../bytes.ts'
-import type { Ledger, Refusals, ReservedWith } from '../ledger.ts'
+import type { Ledger, Refusals, ReservationExtras } from '../ledger.ts'
 import type { UploaderTags } from '../uploader-tags.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { checkedDay, LAST_DAY, type PrivateTables } from './private.ts'
@@ -18,7 +18,7 @@ export function quotaLedger(tables: PrivateTables) {
   // Every upload needs the day's salts. Keyed as in the table.
   const saltCache = new Map<string, Uint8Array>()
 
-  async function release(bucket: string, day: string, refusedBytes?: number, extras: ReservedWith = {}) {
+  async function release(bucket: string, day: string, refusedBytes?: number, extras: ReservationExtras = {}) {
     const [refusals, bytes] = refusedBytes === undefined ? [0, 0] : [1, refusedBytes]
     const released = extras.reservedAtMs === undefined ? 0 : 1
     const statement = sql`update places set used = case when used > 0 then used - 1 else 0 end,
@@ -30,7 +30,7 @@ export function quotaLedger(tables: PrivateTables) {
     await releaseWith(database, await tagDatabaseFor(extras), statement, day, extras)
   }
 
-  async function tagDatabaseFor({ tags }: ReservedWith) {
+  async function tagDatabaseFor({ tags }: ReservationExtras) {
     return tags === undefined ? null : tables.tagsAt(tags.atMs)
   }
 
@@ -50,7 +50,7 @@ export function quotaLedger(tables: PrivateTables) {
       if (limit < 1 || budget.count < 1 || budget.bytes < 1) return null
       const database = await tables.usageOf(day)
       const tagDatabase = await tagDatabaseFor(extras)
-      const undo = (reservedWith: ReservedWith) =>
+      const undo = (reservedWith: ReservationExtras) =>
         release(bucket, day, undefined, { ...reservedWith, ...(reserved > 0 && { reservedAtMs: atMs }) })
       const { used, isNetworkFull } = await reserveWith(database, tagDatabase, statement, day, extras)
       if (isNetworkFull) {
@@ -102,7 +102,7 @@ export function quotaLedger(tables: PrivateTables) {
       return salt
     },
 
-    async forgetDaysBefore(day, last = LAST_DAY) {
+    async eraseDaysBefore(day, last = LAST_DAY) {
       checkedDay(last)
       for (const key of saltCache.keys())
         if (key < checkedDay(day) || key.slice(0, 10) > last) saltCache.delete(key)
@@ -169,7 +169,7 @@ async function reserveWith(
   tagDatabase: SqlDatabase | null,
   reserve: Statement,
   day: string,
-  { network, tags }: ReservedWith,
+  { network, tags }: ReservationExtras,
 ): Promise<Reservation> {
   const usesCtes = database.dialect.hasModifyingCtes
   const from = (name: string) => rawSql(usesCtes ? `from ${name} where true` : 'where changes() > 0')
@@ -206,7 +206,7 @@ async function releaseWith(
   tagDatabase: SqlDatabase | null,
   release: Statement,
   day: string,
-  { network, tags }: ReservedWith,
+  { network, tags }: ReservationExtras,
 ): Promise<void> {
   const usesCtes = database.dialect.hasModifyingCtes
   // Enforces the order of the reservation, whatever the query plan, to prevent deadlocks.

@@ -106,7 +106,7 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
         (number, id, category, day, at_ms, text, contact, reporter, receipt_sha256) select ${columns}`
       const [filed, , counted] = await database.write([
         insert(sql`${number}, ${id}, ${category}, ${day}, ${at}, ${text}, ${contact}, ${number}, ${receiptSha256}
-          where ${report.keepsWords ? 1 : 0} = 1
+          where ${report.keepsText ? 1 : 0} = 1
             and (select count(*) from reports where id = ${id} and category = ${category}) < ${maxKept}
           on conflict do nothing`),
         insert(sql`${crypto.randomUUID()}, ${id}, ${category}, ${day}, ${at}, '', '', ${SHARED + category},

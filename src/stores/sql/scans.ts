@@ -53,7 +53,7 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
       ])
     },
 
-    async hideScanned(id) {
+    async hideForScan(id) {
       const [moved] = await database.write([moveIf(id, 'held')])
       return moved!.changes > 0
     },

@@ -100,7 +100,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
   })
 
   return {
-    async keepTombstones(place, now) {
+    async setTombstoneLocation(place, now) {
       const [fact] = await database.read(sql`select value from facts where name = ${PLACE}`)
       if ((fact?.value ?? null) === place) return false
       if (place === null) {
@@ -116,7 +116,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
       return true
     },
 
-    async repeatTombstones(now) {
+    async requeueTombstones(now) {
       await database.write(addTombstonesForState(IS_ENABLED, now))
     },
 
@@ -137,7 +137,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
       ])
     },
 
-    async waitingTombstones() {
+    async unwrittenTombstones() {
       const rows = await database.read(sql`select ${COLUMNS} from tombstones order by at_ms, recorded_us`)
       return rows.map(toTombstone)
     },
@@ -178,7 +178,7 @@ export function deletionsLedger(database: SqlDatabase) {
       await database.write(usesCtes ? [joined({ gone, marked }, tombstone)] : [gone, marked, tombstone])
     },
 
-    async goneIds(after, limit) {
+    async removedIds(after, limit) {
       const [removed, deleted] = await Promise.all([
         database.read<{ id: string }>(
           sql`select id from removals where id ${order} > ${after} order by id ${order} limit ${limit}`,

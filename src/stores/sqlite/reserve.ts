@@ -84,7 +84,7 @@ const ENTITLED = [
   'recordHold',
   'recordRelease',
   'recordKeep',
-  'recordHeldGone',
+  'recordHeldDeleted',
   'recordHeldDigests',
   'block',
   'unblock',

@@ -17,7 +17,7 @@ async function takeNotices(ledger: Ledger): Promise<string[]> {
 
 export function alertCases({ on, onHooks }: Harness): void {
   const reach = (ledger: Ledger, name: string, day = DAY, since = '2026-07-24') =>
-    ledger.recordReached(name, day, since, AT, THEN)
+    ledger.recordCapReached(name, day, since, AT, THEN)
 
   on('raises a notice once per cap and day, and pauses uploads for the second cap', async (ledger) => {
     assert.equal(await reach(ledger, 'x'), 'reached')

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import type { Ledger, ReservedWith } from '../../../src/stores/ledger.ts'
+import type { Ledger, ReservationExtras } from '../../../src/stores/ledger.ts'
 import { NETWORK_TAG_LENGTH } from '../../../src/stores/uploader-tags.ts'
 import type { Harness } from './harness.ts'
 
 const DAY = '2026-07-31'
 const AT = Date.parse('2026-07-31T12:00:00Z')
 const id = (index: number) => `${index}`.padStart(11, '0')
-const tagged = (index: number, tagA = 'a', tagB = 'b', atMs = AT): ReservedWith => ({
+const tagged = (index: number, tagA = 'a', tagB = 'b', atMs = AT): ReservationExtras => ({
   tags: { id: id(index), atMs, number: ++serial, tagA, tagB },
 })
 let serial = 0
-const networkOf = (limit: number, bucket = 'net'): ReservedWith => ({ network: { bucket, limit } })
+const networkOf = (limit: number, bucket = 'net'): ReservationExtras => ({ network: { bucket, limit } })
 
 export function capacityCases({ on, onHooks }: Harness): void {
   on('grants capacity up to the limit, the whole amount or nothing', async (ledger) => {
@@ -40,10 +40,10 @@ export function capacityCases({ on, onHooks }: Harness): void {
       assert.equal(takes.filter(Boolean).length, 1)
       // A future day, as for a pass that expires tomorrow.
       assert.equal(await ledger.takeCapacity('pass a', '2026-08-01', 1, 100), true)
-      await ledger.forgetDaysBefore('2026-07-31', '2026-08-01')
+      await ledger.eraseDaysBefore('2026-07-31', '2026-08-01')
       assert.equal(await handles[1]!.takeCapacity('challenge a', DAY, 1, 1), false)
       assert.equal(await handles[1]!.usedCapacity('pass a', '2026-08-01'), 1)
-      await ledger.forgetDaysBefore('2026-08-01', '2026-08-02')
+      await ledger.eraseDaysBefore('2026-08-01', '2026-08-02')
       assert.equal(await ledger.usedCapacity('challenge a', DAY), 0)
       assert.equal(await ledger.usedCapacity('pass a', '2026-08-01'), 1)
     },
@@ -204,7 +204,7 @@ export function capacityCases({ on, onHooks }: Harness): void {
 function reserve(
   ledger: Ledger,
   bucket: string,
-  extras: ReservedWith,
+  extras: ReservationExtras,
   limit = 100,
 ): Promise<number | 'network-full' | null> {
   return ledger.reserveUpload(bucket, DAY, limit, undefined, extras)

@@ -34,8 +34,8 @@ export function decisionsCases({ on }: Harness): void {
     ]
     assert.deepEqual(await ledger.addDecisions(decision('b', 'remove'), images), [ONE, TWO])
     const other = await another()
-    assert.deepEqual(await other.whyAbsent(ONE), { state: 'held', rule: 'spam' })
-    assert.equal(await other.whyAbsent(TWO), null)
+    assert.deepEqual(await other.absenceReason(ONE), { state: 'held', rule: 'spam' })
+    assert.equal(await other.absenceReason(TWO), null)
     assert.equal(await stateOf(other, ONE), 'held')
     assert.deepEqual(await actsOf(other), [`hold ${ONE}`])
     const [move, ...none] = await other.claimMoves(10, AT, 1000)
@@ -169,7 +169,7 @@ export function decisionsCases({ on }: Harness): void {
       ])
       assert.equal(outcomes.filter(Boolean).length, 1, outcomes.join())
       const isRemoved = outcomes[1]
-      assert.equal((await ledger.whyAbsent(id))?.state, isRemoved ? 'removed' : 'held')
+      assert.equal((await ledger.absenceReason(id))?.state, isRemoved ? 'removed' : 'held')
       assert.equal(await ledger.unblock(digest, 'x', at), isRemoved)
       const acts = (await ledger.auditLog(4)).map(({ act, subject }) => `${act} ${subject}`)
       assert.equal(acts.includes(`remove ${id}`), isRemoved)

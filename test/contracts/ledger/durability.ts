@@ -32,8 +32,8 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     const reopened = await another()
     assert.equal(await reopened.usedUploads('a', DAY), 1)
     assert.deepEqual(await reopened.daySalt(DAY), salt)
-    assert.equal(await reopened.whyWithheld([DIGEST]), 'blocked')
-    assert.equal(await reopened.whyAbsent('AAAAAAAAAAA').then((why) => why?.state), 'removed')
+    assert.equal(await reopened.withheldReason([DIGEST]), 'blocked')
+    assert.equal(await reopened.absenceReason('AAAAAAAAAAA').then((why) => why?.state), 'removed')
     assert.deepEqual(await reopened.auditLog(10), acts)
     assert.deepEqual(await reopened.pendingPurges(), { count: 1, oldest: 1000 })
   })
@@ -61,7 +61,7 @@ export function durabilityCases({ on, onHooks, open }: Harness): void {
     await child.call([['block', [DIGEST], 'spam', AT]])
     await child.kill()
     assert.equal(await usedIn(ledger, 7), 200)
-    assert.equal(await ledger.whyWithheld([DIGEST]), 'blocked')
+    assert.equal(await ledger.withheldReason([DIGEST]), 'blocked')
   })
 
   onHooks(['process'], 'stays consistent after a kill -9 during writes', async (ledger, { process }) => {
@@ -114,13 +114,13 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.releaseUpload('a', DAY),
     () => ledger.usedUploads('a', DAY),
     () => ledger.daySalt('1999-12-31'),
-    () => ledger.forgetDaysBefore('1999-12-30'),
-    () => ledger.whyWithheld([DIGEST]),
-    () => ledger.whyWithheld([DIGEST, DIGEST, DIGEST]),
+    () => ledger.eraseDaysBefore('1999-12-30'),
+    () => ledger.withheldReason([DIGEST]),
+    () => ledger.withheldReason([DIGEST, DIGEST, DIGEST]),
     () => ledger.block([DIGEST], 'spam', AT),
     () => ledger.unblock(DIGEST, 'a mistake', AT),
     () => ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT),
-    () => ledger.whyAbsent('AAAAAAAAAAA'),
+    () => ledger.absenceReason('AAAAAAAAAAA'),
     () => ledger.auditLog(10),
     () => ledger.recordHold('AAAAAAAAAAA', 'a report', AT),
     () => ledger.recordRelease('AAAAAAAAAAA', 'harmless', AT),
@@ -130,7 +130,7 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.settleNotice({ kind: 'a', id: 'x', count: 1, since: 1, attempts: 0, claim: 1 }, 1000, 1000),
     () => ledger.deferNotice({ kind: 'a', id: 'x', count: 1, since: 1, attempts: 0, claim: 1 }, 1000),
     () => ledger.pendingNotices(),
-    () => ledger.recordHeldGone('AAAAAAAAAAA'),
+    () => ledger.recordHeldDeleted('AAAAAAAAAAA'),
     () => ledger.heldIds(10),
     () => ledger.claimMove('AAAAAAAAAAA', 1000, 1000),
     () => ledger.claimMoves(10, 1000, 1000),
@@ -149,7 +149,10 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.releaseCapacity('x', DAY, 1),
     () => ledger.usedCapacity('x', DAY),
     () =>
-      ledger.recordReached('x', DAY, DAY, AT, { raises: 'a', pause: { reason: 'b', who: 'c', raises: 'd' } }),
+      ledger.recordCapReached('x', DAY, DAY, AT, {
+        raises: 'a',
+        pause: { reason: 'b', who: 'c', raises: 'd' },
+      }),
     () => ledger.removalTotals(),
     () => ledger.activeAlerts(),
     () => ledger.raiseAlert('x', AT, { raises: 'a', pause: null }),
@@ -171,7 +174,7 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.deferPurges([{ id: 'AAAAAAAAAAA', attempts: 0, fillEndsAt: 2000, claim: 1 }], 1000),
     () => ledger.pendingPurges(),
     () => ledger.recordDeletion('AAAAAAAAAAA', AT),
-    () => ledger.goneIds('', 10),
+    () => ledger.removedIds('', 10),
     () => ledger.facts(),
     () => ledger.writeFacts({ a: '1' }, { replace: true }),
     () => ledger.takeTurn('a', 1000, { intervalMs: 1000, burst: 2 }),

@@ -26,7 +26,7 @@ export function floodsCases({ on }: Harness): void {
         [20, 0, 5, 5],
         'a crowded network does not affect others',
       )
-      await ledger.forgetDaysBefore('2030-01-16')
+      await ledger.eraseDaysBefore('2030-01-16')
       assert.equal(await spend(0, 'a'), 3)
       assert.equal(await ledger.spendReportBudgets('2030-01-16', [{ bucket: 'a', limit: 0 }]), 0)
     },
@@ -45,7 +45,7 @@ export function floodsCases({ on }: Harness): void {
       const other = await another()
       assert.equal((await other.caseOf(ID))?.reports, 40)
       assert.equal((await other.reportsOf(ID, 100)).length, 6)
-      assert.equal(await other.fileReport(report({ category: 'violence', keepsWords: false }), 3), 'counted')
+      assert.equal(await other.fileReport(report({ category: 'violence', keepsText: false }), 3), 'counted')
       for (const category of ['other', 'malware', 'violence']) {
         const shown = await other.receipt(`shared ${ID} ${category}`)
         assert.deepEqual([shown?.category, shown?.state, shown?.isShared], [category, 'open', true])
@@ -60,7 +60,7 @@ export function floodsCases({ on }: Harness): void {
   on(
     'lists cases reported only by crowded networks last, until another network reports them',
     async (ledger) => {
-      const crowded = { isCrowded: true, keepsWords: false, raises: 'a' }
+      const crowded = { isCrowded: true, keepsText: false, raises: 'a' }
       await ledger.fileReport(
         report({ ...crowded, id: 'crowd000000', severity: 0, category: 'child-abuse' }),
         MAX_KEPT,

@@ -15,28 +15,28 @@ export function holdsCases({ on }: Harness): void {
     const other = await another()
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
     for (const each of [[digest(1)], [digest(2)], [digest(3), digest(2)]]) {
-      assert.equal(await other.whyWithheld(each), 'held')
+      assert.equal(await other.withheldReason(each), 'held')
     }
-    assert.equal(await other.whyWithheld([digest(3)]), null)
+    assert.equal(await other.withheldReason([digest(3)]), null)
     assert.deepEqual(await other.holdOf(ID), { digests: DIGESTS, isGone: false })
     await finish(ledger, true)
-    assert.equal(await other.whyWithheld([digest(1)]), 'held')
+    assert.equal(await other.withheldReason([digest(1)]), 'held')
     await ledger.recordRelease(ID, 'harmless', AT)
-    assert.equal(await other.whyWithheld([digest(1)]), 'held', 'until the move is done')
+    assert.equal(await other.withheldReason([digest(1)]), 'held', 'until the move is done')
     await finish(ledger, true)
-    assert.equal(await other.whyWithheld([digest(1), digest(2)]), null)
+    assert.equal(await other.withheldReason([digest(1), digest(2)]), null)
     assert.equal(await other.holdOf(ID), null)
   })
 
   on('finds a held digest among any number of digests; blocked takes precedence', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
     const many = Array.from({ length: 40_000 }, (_, number) => digest(number + 100))
-    assert.equal(await ledger.whyWithheld([...many, digest(2)]), 'held')
+    assert.equal(await ledger.withheldReason([...many, digest(2)]), 'held')
     await ledger.block([digest(1)], 'spam', AT)
-    assert.equal(await ledger.whyWithheld([digest(2), digest(1)]), 'blocked')
-    assert.equal(await ledger.whyWithheld([digest(2), ...many, digest(1)]), 'blocked')
+    assert.equal(await ledger.withheldReason([digest(2), digest(1)]), 'blocked')
+    assert.equal(await ledger.withheldReason([digest(2), ...many, digest(1)]), 'blocked')
     await ledger.unblock(digest(1), 'a mistake', AT)
-    assert.equal(await ledger.whyWithheld([digest(1)]), 'held')
+    assert.equal(await ledger.withheldReason([digest(1)]), 'held')
   })
 
   on('withholds the bytes of a deleted held image until the operator decides', async (ledger) => {
@@ -54,14 +54,14 @@ export function holdsCases({ on }: Harness): void {
     for (const [name, decide] of Object.entries(decisions)) {
       await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
       await finish(ledger, true)
-      await ledger.recordHeldGone(ID)
+      await ledger.recordHeldDeleted(ID)
       assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: true })
-      assert.equal(await ledger.whyAbsent(ID), null, 'a deleted image is not reported as held')
-      assert.equal(await ledger.whyWithheld([digest(2)]), 'held')
+      assert.equal(await ledger.absenceReason(ID), null, 'a deleted image is not reported as held')
+      assert.equal(await ledger.withheldReason([digest(2)]), 'held')
       assert.deepEqual(await ledger.heldIds(10), [ID])
       assert.equal((await ledger.counts()).held, 0)
       await decide()
-      assert.equal(await ledger.whyWithheld([digest(1), digest(2)]), null, name)
+      assert.equal(await ledger.withheldReason([digest(1), digest(2)]), null, name)
       assert.deepEqual(await ledger.heldIds(10), [])
     }
   })
@@ -91,7 +91,7 @@ export function holdsCases({ on }: Harness): void {
     await ledger.recordHold(ID, 'a report', AT, BY, DIGESTS)
     await finish(ledger, false)
     assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: true })
-    assert.equal(await ledger.whyWithheld([digest(1)]), 'held')
+    assert.equal(await ledger.withheldReason([digest(1)]), 'held')
   })
 
   on('withholds the bytes of an image hidden by a decision until the decision is undone', async (ledger) => {
@@ -110,11 +110,11 @@ export function holdsCases({ on }: Harness): void {
       { id: ID, isVisible: true, digests: DIGESTS },
       { id: other, isVisible: false, digests: both },
     ])
-    assert.equal(await ledger.whyWithheld([digest(1)]), 'held')
-    assert.equal(await ledger.whyWithheld([digest(7)]), null, 'the image was not visible')
+    assert.equal(await ledger.withheldReason([digest(1)]), 'held')
+    assert.equal(await ledger.withheldReason([digest(7)]), null, 'the image was not visible')
     await ledger.undoDecisions('b', 'x', AT, 'ann')
     await finish(ledger, true)
-    assert.equal(await ledger.whyWithheld([digest(1)]), null)
+    assert.equal(await ledger.withheldReason([digest(1)]), null)
   })
 
   on('records missing digests of held images, and keeps known ones', async (ledger) => {
@@ -125,10 +125,10 @@ export function holdsCases({ on }: Harness): void {
     for (const id of others) await ledger.recordHold(id, 'damaged', AT)
     assert.deepEqual(await ledger.heldWithoutDigests(10, ID), [...others, ID], 'wraps around')
     assert.deepEqual(await ledger.heldWithoutDigests(2, 'CCCCCCCCCCC'), ['DDDDDDDDDDD', ID])
-    for (const id of others) await ledger.recordHeldGone(id)
+    for (const id of others) await ledger.recordHeldDeleted(id)
     await ledger.recordHeldDigests(ID, DIGESTS)
     await ledger.recordHeldDigests('BBBBBBBBBBB', DIGESTS)
-    assert.equal(await ledger.whyWithheld([digest(2)]), 'held')
+    assert.equal(await ledger.withheldReason([digest(2)]), 'held')
     assert.deepEqual([await ledger.heldWithoutDigests(10), await ledger.heldIds(10)], [[], [ID]])
     await ledger.recordHold(ID, 'again, damaged', AT)
     assert.deepEqual(await ledger.holdOf(ID), { digests: DIGESTS, isGone: false })

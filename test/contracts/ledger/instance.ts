@@ -127,7 +127,7 @@ export function instanceCases({ on }: Harness): void {
     await ledger.recordDeletion(ids[1]!, at)
     const found: string[] = []
     for (let page: string[]; ; found.push(...page)) {
-      page = await ledger.goneIds(found.at(-1) ?? '', 4)
+      page = await ledger.removedIds(found.at(-1) ?? '', 4)
       if (page.length === 0) break
     }
     assert.deepEqual(found, [...ids].sort())

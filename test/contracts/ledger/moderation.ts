@@ -8,25 +8,25 @@ const digest = (index: number) => index.toString(16).padStart(64, '0')
 export function moderationCases({ on }: Harness): void {
   on('blocks and unblocks a digest', async (ledger, { another }) => {
     const other = await another()
-    assert.equal(await ledger.whyWithheld([digest(1)]), null)
+    assert.equal(await ledger.withheldReason([digest(1)]), null)
     await ledger.block([digest(1)], 'spam', AT)
-    assert.equal(await ledger.whyWithheld([digest(1)]), 'blocked')
-    assert.equal(await other.whyWithheld([digest(1)]), 'blocked')
+    assert.equal(await ledger.withheldReason([digest(1)]), 'blocked')
+    assert.equal(await other.withheldReason([digest(1)]), 'blocked')
     assert.equal(await other.unblock(digest(1), 'a mistake', AT), true)
-    assert.equal(await ledger.whyWithheld([digest(1)]), null)
+    assert.equal(await ledger.withheldReason([digest(1)]), null)
     assert.equal(await ledger.unblock(digest(1), 'again', AT), false)
   })
 
   on('finds a blocked digest among any number of digests', async (ledger) => {
     await ledger.block([digest(7), digest(8)], 'spam', AT)
-    assert.equal(await ledger.whyWithheld([]), null)
-    assert.equal(await ledger.whyWithheld([digest(1), digest(7)]), 'blocked')
-    assert.equal(await ledger.whyWithheld([digest(8), digest(1)]), 'blocked')
-    assert.equal(await ledger.whyWithheld([digest(1), digest(2)]), null)
-    assert.equal(await ledger.whyWithheld([digest(1), digest(2), digest(8)]), 'blocked')
+    assert.equal(await ledger.withheldReason([]), null)
+    assert.equal(await ledger.withheldReason([digest(1), digest(7)]), 'blocked')
+    assert.equal(await ledger.withheldReason([digest(8), digest(1)]), 'blocked')
+    assert.equal(await ledger.withheldReason([digest(1), digest(2)]), null)
+    assert.equal(await ledger.withheldReason([digest(1), digest(2), digest(8)]), 'blocked')
     const many = Array.from({ length: 70_000 }, (_, index) => digest(index + 100))
-    assert.equal(await ledger.whyWithheld(many), null)
-    assert.equal(await ledger.whyWithheld([...many, digest(8)]), 'blocked')
+    assert.equal(await ledger.withheldReason(many), null)
+    assert.equal(await ledger.withheldReason([...many, digest(8)]), 'blocked')
   })
 
   on('blocks a thousand digests in one call; blocking again is harmless', async (ledger) => {
@@ -34,7 +34,7 @@ export function moderationCases({ on }: Harness): void {
     await ledger.block([...thousand, digest(5)], 'a list', AT)
     await ledger.block([digest(5)], 'again', later(1))
     assert.equal((await ledger.counts()).blocks, 1000)
-    assert.equal(await ledger.whyWithheld([digest(999)]), 'blocked')
+    assert.equal(await ledger.withheldReason([digest(999)]), 'blocked')
     assert.equal((await ledger.auditLog(2000)).length, 1001)
     await ledger.block([], 'nothing', AT)
     assert.equal((await ledger.auditLog(2000)).length, 1001)
@@ -76,11 +76,11 @@ export function moderationCases({ on }: Harness): void {
 
   on('records removals', async (ledger, { another }) => {
     const other = await another()
-    assert.equal(await ledger.whyAbsent('AbCdEfGhIjK'), null)
+    assert.equal(await ledger.absenceReason('AbCdEfGhIjK'), null)
     await ledger.recordRemoval('AbCdEfGhIjK', 'terms', AT)
     await ledger.recordRemoval('AbCdEfGhIjK', 'terms, again', later(1))
-    assert.equal(await other.whyAbsent('AbCdEfGhIjK').then((why) => why?.state), 'removed')
-    assert.equal(await ledger.whyAbsent('abcdefghijk'), null, 'ids differ by case')
+    assert.equal(await other.absenceReason('AbCdEfGhIjK').then((why) => why?.state), 'removed')
+    assert.equal(await ledger.absenceReason('abcdefghijk'), null, 'ids differ by case')
     assert.equal((await ledger.counts()).removals, 1)
     assert.deepEqual(
       (await ledger.auditLog(10)).map(({ reason }) => reason),

@@ -8,42 +8,42 @@ const ID = 'AbCdEfGhIjK'
 export function movesCases({ on, onHooks }: Harness): void {
   on('returns why an image is absent, according to the last act', async (ledger, { another }) => {
     const other = await another()
-    assert.equal(await ledger.whyAbsent(ID), null)
+    assert.equal(await ledger.absenceReason(ID), null)
     await ledger.recordHold(ID, 'a report', AT)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held')
-    assert.equal(await other.whyAbsent('abcdefghijk'), null, 'ids differ by case')
+    assert.equal(await other.absenceReason(ID).then((why) => why?.state), 'held')
+    assert.equal(await other.absenceReason('abcdefghijk'), null, 'ids differ by case')
     assert.deepEqual(await other.heldIds(10), [ID])
     await finish(ledger, true)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held')
+    assert.equal(await other.absenceReason(ID).then((why) => why?.state), 'held')
     await ledger.recordRelease(ID, 'harmless', AT)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'held', 'until the move is done')
+    assert.equal(await other.absenceReason(ID).then((why) => why?.state), 'held', 'until the move is done')
     await finish(ledger, true)
-    assert.equal(await other.whyAbsent(ID), null)
+    assert.equal(await other.absenceReason(ID), null)
     await ledger.recordHold(ID, 'again', AT)
     await ledger.recordRemoval(ID, 'against the law', AT)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'removed')
+    assert.equal(await other.absenceReason(ID).then((why) => why?.state), 'removed')
     await finish(ledger, false)
-    assert.equal(await other.whyAbsent(ID).then((why) => why?.state), 'removed')
+    assert.equal(await other.absenceReason(ID).then((why) => why?.state), 'removed')
     assert.deepEqual(await other.heldIds(10), [])
   })
 
   on('returns deleted for an image deleted with its key, unless it was removed', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT, { who: 'ann', rule: 'spam' })
     await ledger.recordDeletion(ID, AT)
-    assert.deepEqual(await ledger.whyAbsent(ID), { state: 'deleted', rule: '' })
+    assert.deepEqual(await ledger.absenceReason(ID), { state: 'deleted', rule: '' })
     await ledger.recordRemoval(ID, 'against the law', AT, { who: 'ann', rule: 'spam' })
-    assert.deepEqual(await ledger.whyAbsent(ID), { state: 'removed', rule: 'spam' })
+    assert.deepEqual(await ledger.absenceReason(ID), { state: 'removed', rule: 'spam' })
   })
 
   on('ends the hold of an image that does not exist or that its uploader deleted', async (ledger) => {
     await ledger.recordHold(ID, 'a report', AT)
     await finish(ledger, false)
-    assert.equal(await ledger.whyAbsent(ID), null)
+    assert.equal(await ledger.absenceReason(ID), null)
     await ledger.recordHold(ID, 'a report', AT)
     await finish(ledger, true)
-    await ledger.recordHeldGone(ID)
-    assert.equal(await ledger.whyAbsent(ID), null)
-    await ledger.recordHeldGone(ID)
+    await ledger.recordHeldDeleted(ID)
+    assert.equal(await ledger.absenceReason(ID), null)
+    await ledger.recordHeldDeleted(ID)
   })
 
   on('lists the longest held first', async (ledger) => {
@@ -87,7 +87,7 @@ export function movesCases({ on, onHooks }: Harness): void {
     const release = await claim(ledger)
     assert.equal(release.to, 'visible')
     assert.equal(await ledger.finishMove(release, true), true)
-    assert.equal(await ledger.whyAbsent(ID), null)
+    assert.equal(await ledger.absenceReason(ID), null)
   })
 
   on(
@@ -114,7 +114,7 @@ export function movesCases({ on, onHooks }: Harness): void {
       assert.equal(await other.recordHold(ID, 'to look at it', AT, undefined, digests), false, when)
       assert.equal(await other.recordKeep(ID, 'harmless', AT), false, when)
       await other.recordScan({ id: ID, at: 0, isHidden: true })
-      assert.equal(await other.hideScanned(ID), false, when)
+      assert.equal(await other.hideForScan(ID), false, when)
       assert.deepEqual(
         (await other.auditLog(10)).map(({ act }) => act),
         ['remove', 'hold'],
@@ -123,7 +123,7 @@ export function movesCases({ on, onHooks }: Harness): void {
     }
     assert.equal(await other.claimMove(ID, 1000, 100), null)
     assert.equal(await other.holdOf(ID), null)
-    assert.equal(await other.whyWithheld([digests.sha256]), null)
+    assert.equal(await other.withheldReason([digests.sha256]), null)
     await other.recordRemoval(ID, 'again', AT)
     assert.equal((await claim(other)).to, 'removed')
   })
@@ -191,7 +191,7 @@ export function movesCases({ on, onHooks }: Harness): void {
 
   on('keeps an unscanned image hidden when a stale claim moves it', async (ledger) => {
     await ledger.recordScan({ id: ID, at: 0, isHidden: true })
-    await ledger.hideScanned(ID)
+    await ledger.hideForScan(ID)
     const stale = await claim(ledger)
     const [reclaimed] = await ledger.claimMoves(1, 2000, 100)
     await ledger.finishMove(reclaimed!, true)

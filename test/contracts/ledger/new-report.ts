@@ -15,7 +15,7 @@ export const report = (overrides: Partial<Report> = {}): Report => ({
   day: DAY,
   receiptSha256: `receipt-${++receipts}`,
   sharedReceiptSha256: `shared ${overrides.id ?? ID} ${overrides.category ?? 'other'}`,
-  keepsWords: true,
+  keepsText: true,
   isCrowded: false,
   at: AT,
   severity: 5,

@@ -55,7 +55,7 @@ export function noticesCases({ on }: Harness): void {
     assert.equal(await file({ receiptSha256: 'a' }), 'filed')
     assert.equal(await file({ receiptSha256: 'a' }), 'repeated')
     assert.equal(await file({ receiptSha256: 'b' }), 'filed')
-    assert.equal(await file({ receiptSha256: 'c', keepsWords: false }), 'counted')
+    assert.equal(await file({ receiptSha256: 'c', keepsText: false }), 'counted')
     assert.equal(await file({ receiptSha256: 'd', severity: 0 }), 'filed')
     assert.equal(await file({ receiptSha256: 'e', id: 'b', isCrowded: true }), 'filed')
     assert.equal(await file({ receiptSha256: 'f', id: 'c', raises: null }), 'filed')

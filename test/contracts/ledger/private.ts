@@ -52,7 +52,7 @@ export function privateCases({ onHooks }: Harness): void {
     const inFiles = await read([...past.buckets, ...past.tags, ...now.tags])
     assert.ok(new Set(inFiles.map(({ text }) => text)).size > 1000, 'traces exist before')
     // The other handle still has its files open.
-    await ledger.forgetDaysBefore(TODAY)
+    await ledger.eraseDaysBefore(TODAY)
     assert.deepEqual(await read([past.salts[0]!, old.salts[0]!, ...past.buckets, ...old.buckets]), [])
     assert.equal(await other.usedUploads(past.uploads[99]!.bucket, YESTERDAY), 0)
     await other.releaseUpload(past.uploads[99]!.bucket, YESTERDAY)
@@ -69,7 +69,7 @@ export function privateCases({ onHooks }: Harness): void {
     await ledger.forgetTagsBefore(Date.parse(TODAY) + 2 * NOON_MS, '2026-08-01')
     assert.deepEqual(await read([now.salts[1]!, ...now.tags]), [])
     assert.equal(await ledger.usedUploads(now.uploads[99]!.bucket, TODAY), 1)
-    await ledger.forgetDaysBefore('2026-08-01')
+    await ledger.eraseDaysBefore('2026-08-01')
     assert.deepEqual(await read([...now.salts, ...now.buckets]), [])
   })
 
@@ -79,7 +79,7 @@ export function privateCases({ onHooks }: Harness): void {
     async (ledger, { raw }) => {
       const today = await fill(ledger, TODAY, 20)
       const ahead = await fill(ledger, '2027-09-04', 20)
-      await ledger.forgetDaysBefore(TODAY, '2026-08-01')
+      await ledger.eraseDaysBefore(TODAY, '2026-08-01')
       const traces = await raw()
       assert.deepEqual(await traces([...ahead.salts, ...ahead.buckets, ...ahead.tags]), [])
       assert.equal(await ledger.usedUploads(today.uploads[19]!.bucket, TODAY), 0, 'it was released')

@@ -65,7 +65,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     for (const day of ['2025-12-31', '2026-01-09', '2026-01-10', '2026-01-11']) {
       await ledger.reserveUpload('a', day, 9)
     }
-    await ledger.forgetDaysBefore('2026-01-10')
+    await ledger.eraseDaysBefore('2026-01-10')
     assert.equal(await ledger.usedUploads('a', '2025-12-31'), 0)
     assert.equal(await ledger.usedUploads('a', '2026-01-09'), 0)
     assert.equal(await ledger.usedUploads('a', '2026-01-10'), 1)
@@ -77,7 +77,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     const buckets = Array.from({ length: 1100 }, (_, index) => `bucket ${index}`)
     await Promise.all(buckets.map((bucket) => ledger.reserveUpload(bucket, '2026-07-30', 9)))
     await ledger.reserveUpload('bucket 7', DAY, 9)
-    await Promise.all([ledger.forgetDaysBefore(DAY), other.forgetDaysBefore(DAY)])
+    await Promise.all([ledger.eraseDaysBefore(DAY), other.eraseDaysBefore(DAY)])
     const used = await Promise.all(buckets.map((bucket) => ledger.usedUploads(bucket, '2026-07-30')))
     assert.deepEqual(
       used.filter((uploads) => uploads > 0),
@@ -141,7 +141,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await reserve('b'), null)
     assert.partialDeepStrictEqual(await ledger.refusals('b', DAY), { count: 1, bytes: 1000 })
     assert.equal(await ledger.reserveUpload('b', '2026-08-01', 9, budget), 1)
-    await ledger.forgetDaysBefore('2026-08-01')
+    await ledger.eraseDaysBefore('2026-08-01')
     assert.partialDeepStrictEqual(await ledger.refusals('a', DAY), { count: 0, bytes: 0 })
   })
 
@@ -171,7 +171,7 @@ export function quotaCases({ on, onHooks }: Harness): void {
       await assert.rejects(ledger.releaseUpload('a', day), RangeError, day)
       await assert.rejects(ledger.usedUploads('a', day), RangeError, day)
       await assert.rejects(ledger.daySalt(day), RangeError, day)
-      await assert.rejects(ledger.forgetDaysBefore(day), RangeError, day)
+      await assert.rejects(ledger.eraseDaysBefore(day), RangeError, day)
     }
   })
 }

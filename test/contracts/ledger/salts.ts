@@ -39,7 +39,7 @@ export function saltsCases({ on, onHooks }: Harness): void {
   on('forgets the salts of earlier days only', async (ledger, { another }) => {
     const old = await ledger.daySalt('2026-07-30')
     const current = await ledger.daySalt(DAY)
-    await ledger.forgetDaysBefore(DAY)
+    await ledger.eraseDaysBefore(DAY)
     const fresh = await another()
     assert.deepEqual(await fresh.daySalt(DAY), current)
     assert.notDeepEqual(await fresh.daySalt('2026-07-30'), old)

@@ -34,12 +34,12 @@ export function strangeValuesCases({ on }: Harness): void {
   on('stores unusual text unchanged and distinct', async (ledger) => {
     for (const [index, text] of STRANGE.entries()) {
       assert.equal(await ledger.reserveUpload(text, DAY, 1), 1, text)
-      assert.equal(await ledger.whyAbsent(text), null, text)
+      assert.equal(await ledger.absenceReason(text), null, text)
       await ledger.recordRemoval(text, text, new Date(AT.getTime() + index))
-      assert.equal(await ledger.whyAbsent(text).then((why) => why?.state), 'removed', text)
-      assert.equal(await ledger.whyWithheld([text]), null, text)
+      assert.equal(await ledger.absenceReason(text).then((why) => why?.state), 'removed', text)
+      assert.equal(await ledger.withheldReason([text]), null, text)
       await ledger.block([text], text, AT)
-      assert.equal(await ledger.whyWithheld([DIGEST, text]), 'blocked', text)
+      assert.equal(await ledger.withheldReason([DIGEST, text]), 'blocked', text)
       assert.equal(await ledger.unblock(text, text, AT), true, text)
       await ledger.enqueuePurge(text, 2000, 1000)
     }
@@ -92,20 +92,20 @@ export function strangeValuesCases({ on }: Harness): void {
       () => ledger.reserveUpload(nul, DAY, 1),
       () => ledger.releaseUpload(nul, DAY),
       () => ledger.usedUploads(nul, DAY),
-      () => ledger.whyWithheld([nul]),
-      () => ledger.whyWithheld([DIGEST, DIGEST, nul]),
+      () => ledger.withheldReason([nul]),
+      () => ledger.withheldReason([DIGEST, DIGEST, nul]),
       () => ledger.block([DIGEST, nul], 'spam', AT),
       () => ledger.block([DIGEST], nul, AT),
       () => ledger.unblock(nul, 'a mistake', AT),
       () => ledger.recordRemoval('AAAAAAAAAAA', nul, AT),
       () => ledger.recordRemoval(nul, 'terms', AT),
-      () => ledger.whyAbsent(nul),
+      () => ledger.absenceReason(nul),
       () => ledger.enqueuePurge(nul, 2000, 1000),
     ]) {
       await assert.rejects(call(), TypeError, String(call))
     }
-    assert.equal(await ledger.whyWithheld([DIGEST]), null)
-    assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
+    assert.equal(await ledger.withheldReason([DIGEST]), null)
+    assert.equal(await ledger.absenceReason('AAAAAAAAAAA'), null)
     assert.deepEqual(await ledger.auditLog(10), [])
     assert.equal((await ledger.counts()).pendingPurges, 0)
   })

@@ -50,12 +50,12 @@ export function tombstonesCases({ on }: Harness): void {
     await changeAll(ledger)
     assert.deepEqual(await ledger.pendingTombstones(), { count: 0, oldest: null })
     assert.equal(await ledger.claimTombstones(10, NOW, LEASE_MS), null)
-    assert.equal(await ledger.keepTombstones(null, NOW), false)
+    assert.equal(await ledger.setTombstoneLocation(null, NOW), false)
   })
 
   on('writes a tombstone for each change, in order, from any handle', async (ledger, { another }) => {
-    assert.equal(await ledger.keepTombstones(PLACE, NOW), true)
-    assert.equal(await ledger.keepTombstones(PLACE, NOW), false)
+    assert.equal(await ledger.setTombstoneLocation(PLACE, NOW), true)
+    assert.equal(await ledger.setTombstoneLocation(PLACE, NOW), false)
     const other = await another()
     await changeAll(other)
     assert.deepEqual(await ledger.pendingTombstones(), { count: 6, oldest: NOW })
@@ -72,7 +72,7 @@ export function tombstonesCases({ on }: Harness): void {
   on(
     'writes a tombstone for each image hidden by a decision, and for each undone decision',
     async (ledger) => {
-      await ledger.keepTombstones(PLACE, NOW)
+      await ledger.setTombstoneLocation(PLACE, NOW)
       const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: 'terms' } as const
       await ledger.addDecisions({ ...decision, batch: 'one', at: NOW, dueAt: NOW + 10 }, [
         { id: A, isVisible: true },
@@ -84,7 +84,7 @@ export function tombstonesCases({ on }: Harness): void {
   )
 
   on('orders tombstones of later acts later, even if clocks differ', async (ledger, { another }) => {
-    await ledger.keepTombstones(PLACE, NOW)
+    await ledger.setTombstoneLocation(PLACE, NOW)
     const [ahead, correct] = [await another(), ledger]
     const [early, late] = [AT, new Date(NOW + 3_600_000)]
     const later = (ms: number) => new Date(NOW + ms)
@@ -119,7 +119,7 @@ export function tombstonesCases({ on }: Harness): void {
   })
 
   on('orders acts after tombstones that were applied before', async (ledger) => {
-    await ledger.keepTombstones(PLACE, NOW)
+    await ledger.setTombstoneLocation(PLACE, NOW)
     const at = NOW + 3_600_000
     await ledger.applyTombstones([{ at, order: 0, act: 'hold', subject: B, rule: '' }])
     await ledger.applyTombstones([])
@@ -134,14 +134,14 @@ export function tombstonesCases({ on }: Harness): void {
     await ledger.recordHold(C, 'a reason', AT)
     await ledger.block([DIGEST], 'a reason', AT)
     const all = [`delete ${A}`, `remove ${B} copyright`, `hold ${C}`, `block ${DIGEST}`].sort()
-    await ledger.keepTombstones(PLACE, NOW)
+    await ledger.setTombstoneLocation(PLACE, NOW)
     assert.deepEqual((await takeTexts(ledger)).sort(), all)
-    await ledger.keepTombstones('s3://elsewhere', NOW)
+    await ledger.setTombstoneLocation('s3://elsewhere', NOW)
     assert.deepEqual((await takeTexts(ledger)).sort(), all)
-    await ledger.repeatTombstones(NOW)
+    await ledger.requeueTombstones(NOW)
     assert.deepEqual((await takeTexts(ledger)).sort(), all)
-    await ledger.repeatTombstones(NOW)
-    await ledger.keepTombstones(null, NOW)
+    await ledger.requeueTombstones(NOW)
+    await ledger.setTombstoneLocation(null, NOW)
     await changeAll(ledger)
     assert.equal((await ledger.pendingTombstones()).count, 0)
   })
@@ -149,7 +149,7 @@ export function tombstonesCases({ on }: Harness): void {
   on(
     'hands out each tombstone once, and again after a failure or an expired lease',
     async (ledger, { another }) => {
-      await ledger.keepTombstones(PLACE, NOW)
+      await ledger.setTombstoneLocation(PLACE, NOW)
       await changeAll(ledger)
       const other = await another()
       const first = await ledger.claimTombstones(4, NOW, LEASE_MS)
@@ -188,12 +188,12 @@ export function tombstonesCases({ on }: Harness): void {
         tombstone('unblock', DIGEST),
         tombstone('block', newer),
       ])
-      assert.deepEqual(await ledger.goneIds('', 10), [A, B])
+      assert.deepEqual(await ledger.removedIds('', 10), [A, B])
       assert.deepEqual(await ledger.heldIds(10), ['DDDDDDDDDDD'])
-      assert.deepEqual(await ledger.whyAbsent(B), { state: 'removed', rule: 'copyright' })
-      assert.deepEqual(await ledger.whyAbsent('DDDDDDDDDDD'), { state: 'held', rule: 'terms' })
+      assert.deepEqual(await ledger.absenceReason(B), { state: 'removed', rule: 'copyright' })
+      assert.deepEqual(await ledger.absenceReason('DDDDDDDDDDD'), { state: 'held', rule: 'terms' })
       assert.deepEqual(
-        [await ledger.whyWithheld([DIGEST]), await ledger.whyWithheld([newer])],
+        [await ledger.withheldReason([DIGEST]), await ledger.withheldReason([newer])],
         [null, 'blocked'],
       )
       assert.equal(await ledger.claimMove(C, NOW, LEASE_MS), null, 'pending moves are cancelled')
@@ -204,10 +204,10 @@ export function tombstonesCases({ on }: Harness): void {
 
   on('includes the digests of withheld bytes, even after the image was deleted', async (ledger) => {
     const digests = { sha256: '1'.repeat(64), sentSha256: '2'.repeat(64) }
-    await ledger.keepTombstones(PLACE, NOW)
+    await ledger.setTombstoneLocation(PLACE, NOW)
     await ledger.recordHold(A, 'a reason', AT, undefined, digests)
     await ledger.recordDeletion(A, AT)
-    await ledger.recordHeldGone(A)
+    await ledger.recordHeldDeleted(A)
     const tombstones: Tombstone[] = []
     for (let claimed = await ledger.claimTombstones(9, NOW, LEASE_MS); claimed !== null; ) {
       tombstones.push(...claimed.tombstones)
@@ -224,7 +224,7 @@ export function tombstonesCases({ on }: Harness): void {
     for (const applied of [tombstones, tombstones.slice(1)]) {
       await ledger.applyTombstones(applied.map((tombstone) => ({ ...tombstone, subject: B })))
       assert.deepEqual(await ledger.holdOf(B), { digests, isGone: true })
-      assert.equal(await ledger.whyWithheld([digests.sentSha256]), 'held')
+      assert.equal(await ledger.withheldReason([digests.sentSha256]), 'held')
     }
   })
 
@@ -233,6 +233,6 @@ export function tombstonesCases({ on }: Harness): void {
     await ledger.applyTombstones(
       ids.map((subject) => ({ at: NOW, order: 0, act: 'delete', subject, rule: '' })),
     )
-    assert.equal((await ledger.goneIds('', 2000)).length, 1234)
+    assert.equal((await ledger.removedIds('', 2000)).length, 1234)
   })
 }

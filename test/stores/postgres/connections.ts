@@ -72,7 +72,7 @@ export function connectionCases(server: () => PostgresServer): void {
       await failure
       await owner.query('commit')
       await until('the server notices', async () => (await connectionsOf('cut')) === 0)
-      assert.equal(await direct.whyWithheld([DIGEST]), null)
+      assert.equal(await direct.withheldReason([DIGEST]), null)
       await ledger.block([DIGEST], 'spam', AT)
       assert.equal((await direct.auditLog(10)).length, 1)
     })
@@ -88,7 +88,7 @@ export function connectionCases(server: () => PostgresServer): void {
         ledger.check(),
         ledger.block([DIGEST], 'spam', AT),
         ledger.reserveUpload('a', DAY, 10),
-        ledger.whyAbsent('AAAAAAAAAAA'),
+        ledger.absenceReason('AAAAAAAAAAA'),
       ])
       for (const outcome of outcomes) {
         assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LedgerUnavailable)
@@ -96,7 +96,7 @@ export function connectionCases(server: () => PostgresServer): void {
       proxy.restore()
       await until('the ledger recovers', () => succeeds(ledger.check()))
       assert.equal(await ledger.reserveUpload('a', DAY, 10), 2)
-      assert.equal(await ledger.whyWithheld([DIGEST]), null)
+      assert.equal(await ledger.withheldReason([DIGEST]), null)
     })
 
     test('does not reveal the password in errors', async (t) => {

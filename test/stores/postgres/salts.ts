@@ -89,7 +89,7 @@ export function saltCases(server: () => PostgresServer): void {
       const again = await openLedger(t, { url, saltFolder })
       assert.deepEqual(await again.daySalt(DAY), salt)
       assert.deepEqual(await otherMachine.daySalt(DAY), salt)
-      await again.forgetDaysBefore('2026-08-01')
+      await again.eraseDaysBefore('2026-08-01')
       assert.deepEqual(await tracesIn(saltFolder, [hexOf(salt)]), [])
     })
 
@@ -103,7 +103,7 @@ export function saltCases(server: () => PostgresServer): void {
       await server().query('analyze')
       await restart()
       assert.notDeepEqual(await tracesIn(server().folder, [salt]), [], 'a trace exists before')
-      await one.forgetDaysBefore('2026-08-01')
+      await one.eraseDaysBefore('2026-08-01')
       await other.time()
       await restart()
       assert.deepEqual(await tracesIn(server().folder, [salt]), [])

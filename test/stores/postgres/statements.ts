@@ -17,8 +17,8 @@ export function statementCases(server: () => PostgresServer): void {
       await owner.query(`alter table audit_log add check (reason <> 'fail')`)
       await assert.rejects(ledger.block([DIGEST], 'fail', AT), /violates check constraint/)
       await assert.rejects(ledger.recordRemoval('AAAAAAAAAAA', 'fail', AT), /violates check constraint/)
-      assert.equal(await ledger.whyWithheld([DIGEST]), null)
-      assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
+      assert.equal(await ledger.withheldReason([DIGEST]), null)
+      assert.equal(await ledger.absenceReason('AAAAAAAAAAA'), null)
       await ledger.recordRemoval('AAAAAAAAAAA', 'terms', AT)
       assert.equal((await ledger.auditLog(10)).length, 1)
     })
@@ -47,7 +47,7 @@ export function statementCases(server: () => PostgresServer): void {
         assert.match(error.message, /free up space on the disk of the Postgres server/)
         return true
       })
-      assert.equal(await ledger.whyAbsent('AAAAAAAAAAA'), null)
+      assert.equal(await ledger.absenceReason('AAAAAAAAAAA'), null)
     })
 
     test('waits for the flush at a commit, even if the server is configured not to', async (t) => {

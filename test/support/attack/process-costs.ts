@@ -36,7 +36,7 @@ export function residentMegabytes(pid: number): number {
   return megabytes(pid, 'VmRSS')
 }
 
-/** Peak resident memory since `forgetPeak`. Unit: MB. */
+/** Peak resident memory since `resetPeak`. Unit: MB. */
 export function peakMegabytes(pid: number): number {
   return megabytes(pid, 'VmHWM')
 }
@@ -47,7 +47,7 @@ function megabytes(pid: number, field: string): number {
 }
 
 /** Resets the peak: proc(5), /proc/pid/clear_refs. */
-export function forgetPeak(pid: number): void {
+export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 

@@ -1,6 +1,6 @@
 /** operator hold, remove, release, keep, block and unblock: apply one decision to many images or digests. */
 import { Command } from 'commander'
-import { damagedIsThere } from '../../../service/images/status.ts'
+import { treatDamagedAsPresent } from '../../../service/images/status.ts'
 import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
 import { currentActor, readDigest, readId, reasonOption, ruleOption, variadic } from '../arguments.ts'
@@ -30,7 +30,7 @@ export const holdCommand = onImages(
   ),
   async (takedown, id, options, objects) => {
     if (await takedown.hold(id, options.reason, currentActor(options))) return [true, `held ${id}`]
-    const isHeld = (await objects.headHeld(id).catch(damagedIsThere)) !== null
+    const isHeld = (await objects.headHeld(id).catch(treatDamagedAsPresent)) !== null
     return [isHeld, `${id} ${isHeld ? 'is already held' : 'does not exist'}`]
   },
 )

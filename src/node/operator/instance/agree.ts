@@ -1,6 +1,6 @@
 /** operator agree */
 import { Command } from 'commander'
-import { bringStoreUp } from '../../../service/recovery/reconcile.ts'
+import { applyLedgerToStore } from '../../../service/recovery/reconcile.ts'
 import { agree, isOtherStore } from '../../open/agreement.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
@@ -13,7 +13,7 @@ export const agreeCommand = new Command('agree')
         // Before the new store is served: it lacks deletions and decisions made since the last copy passed the images
         // concerned.
         if (await isOtherStore(ledger, settings)) {
-          const { removed, held } = await bringStoreUp(ledger, objects)
+          const { removed, held } = await applyLedgerToStore(ledger, objects)
           print(`in the new store: ${removed} images removed, ${held} held, by the ledger`)
         }
         await agree(ledger, settings)

@@ -1,11 +1,11 @@
-import { sendUntilLeft } from '../../../client/api/send-until-left.ts'
+import { sendCancellable } from '../../../client/api/send-cancellable.ts'
 import type { remove, send } from '../../../client/browser.ts'
 
 /** Wraps `send` so that cancelling also deletes an image that was stored in the meantime. */
 export function cancellable(client: { send: typeof send; remove: typeof remove }): typeof send {
   return async (blob, options = {}) => {
     const { signal } = options
-    const sent = await sendUntilLeft(client.send, blob, options)
+    const sent = await sendCancellable(client.send, blob, options)
     if (!signal?.aborted) return sent
     await client.remove(sent.key)
     throw signal.reason

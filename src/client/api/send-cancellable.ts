@@ -5,7 +5,7 @@ import type { send as sendNow } from './send.ts'
  * `send` for cancellable uploads. `signal` cancels the upload only until the whole body has been sent. After that the service
  * may have stored the image, and only the response has its deletion key, so the response is awaited, for at most `graceMs`.
  */
-export async function sendUntilLeft(
+export async function sendCancellable(
   send: typeof sendNow,
   blob: Blob,
   { signal, onProgress, ...options }: SendOptions,
