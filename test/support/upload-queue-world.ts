@@ -30,7 +30,7 @@ interface Upload {
   address: number
   arrivedAt: number
   /** Position among the admitted uploads of its address. `null` before its turn. */
-  nth: number | null
+  position: number | null
   turn: Turn<true> | null
   result: Result | null
   endedAt: number
@@ -55,9 +55,9 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
     const places = quota[upload.address]!
     if (places.stored + places.held + places.elsewhere < PLACES) {
       places.held++
-      const nth = (turns.get(upload.address) ?? 0) + 1
-      turns.set(upload.address, nth)
-      upload.nth = nth
+      const position = (turns.get(upload.address) ?? 0) + 1
+      turns.set(upload.address, position)
+      upload.position = position
       had.push(upload.address)
       return true
     }
@@ -76,7 +76,7 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
       const upload: Upload = {
         address,
         arrivedAt: nowMs,
-        nth: null,
+        position: null,
         turn: null,
         result: null,
         endedAt: 0,
@@ -115,7 +115,7 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
       upload.turn!.end()
     },
     settle: async () => {
-      for (let nth = 0; nth < 3; nth++) await nextTurn()
+      for (let tick = 0; tick < 3; tick++) await nextTurn()
     },
     async pass(ms: number) {
       for (let left = ms; left > 0; left -= STEP_MS) {
@@ -139,7 +139,7 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
         assert.ok(ownWaiting.length <= LIMITS.maxWaitingPerAddress)
         assert.ok(places.stored + places.held + places.elsewhere <= PLACES, 'the quota is never exceeded')
         assert.equal(places.held, ownReading.length, 'no reservation leaks')
-        const order = own.filter(({ nth }) => nth !== null).map(({ nth }) => nth!)
+        const order = own.filter(({ position }) => position !== null).map(({ position }) => position!)
         assert.deepEqual(
           order,
           order.toSorted((a, b) => a - b),

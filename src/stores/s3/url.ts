@@ -79,7 +79,7 @@ function parsePrefix(path: string, mistakes: string[]): string {
   if (!prefix.endsWith('/')) prefix += '/'
   const names = prefix.slice(0, -1).split('/')
   if (names.some((name) => name === '' || name === '.' || name === '..')) {
-    mistakes.push('the prefix has an empty name, "." or "../.." in it')
+    mistakes.push('the prefix must not contain an empty segment, "." or ".."')
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: matches the forbidden characters
   if (/[\u0000-\u001f\u007f]/.test(prefix)) mistakes.push('the prefix has a control character in it')
