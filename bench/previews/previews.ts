@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { createCodecs } from '../../src/client/compress/codecs.ts'
 import { previewOf } from '../../src/client/compress/preview.ts'
-import { photoOf } from '../../src/client/compress/recompress.ts'
+import { encodePhoto } from '../../src/client/compress/recompress.ts'
 import { compress, send } from '../../src/client/node.ts'
-import { frameAround } from '../../src/formats/preview-frame.ts'
+import { previewFrame } from '../../src/formats/preview-frame.ts'
 import { PREVIEW_MAX_BYTES, previewPath, rawPath, viewPath } from '../../src/protocol.ts'
 import { launchBrowser } from '../../test/support/browser.ts'
 import { originals } from '../compress/photographs.ts'
@@ -148,7 +148,7 @@ async function makingShares(photographs: Buffer[]): Promise<{ pixels: number; sh
     const pixels = await codecs.decodeJpeg(new Uint8Array(bytes))
     const decoding = process.cpuUsage(start)
     const compressing = process.cpuUsage()
-    const { length } = await photoOf(pixels, { fullChroma: false, gray: false, profile: null }, codecs)
+    const { length } = await encodePhoto(pixels, { fullChroma: false, gray: false, profile: null }, codecs)
     const compressed = process.cpuUsage(compressing)
     if (length <= PREVIEW_MAX_BYTES) continue
     const making = process.cpuUsage()
@@ -168,7 +168,7 @@ async function uploadCostRatios(
   const files = await Promise.all(
     sent.map(async ({ blob, preview }) => {
       const image = new Uint8Array(await blob.arrayBuffer())
-      const { head, foot } = frameAround(preview?.size ?? 0)
+      const { head, foot } = previewFrame(preview?.size ?? 0)
       const parts = preview === undefined ? [image] : [image, head, await preview.arrayBuffer(), foot]
       return { without: image, with: new Uint8Array(await new Blob(parts).arrayBuffer()) }
     }),

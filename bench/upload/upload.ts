@@ -5,7 +5,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { ENVIRONMENT } from '../../bin/tuning.mjs'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import type { Child } from '../contestants/child.ts'
 import { startPinhole, startReference, UNLIMITED } from '../contestants/contestants.ts'
@@ -127,7 +127,7 @@ export async function benchUpload({ dir, rounds, seconds }: BenchOptions): Promi
 /** The minimal work per upload besides receiving and writing it. Each step is measured separately. */
 const STEPS: Record<string, (picture: Uint8Array) => unknown> = {
   'SHA-256': (picture) => hash('sha256', picture),
-  'walk of its structure': (picture) => inspect(sourceOf(picture), { strip: true }),
+  'walk of its structure': (picture) => inspect(memorySource(picture), { strip: true }),
 }
 const TIMES = 400
 

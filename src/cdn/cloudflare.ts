@@ -8,7 +8,7 @@
  * still contain `"success": false`.
  */
 import { RemoteFailure } from '../errors.ts'
-import { jsonObject } from '../json.ts'
+import { parseJsonObject } from '../json.ts'
 import { type Cdn, cacheTag, imageTargets, MAX_PURGE_MS, purgeName } from './cdn.ts'
 import { call, type Fetch, maxFillMs, rateOf, required } from './provider-call.ts'
 
@@ -44,7 +44,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
       body: JSON.stringify(body),
       signal,
     })
-    if (status !== 200 || jsonObject(text)?.success !== true) {
+    if (status !== 200 || parseJsonObject(text)?.success !== true) {
       throw new RemoteFailure(`Cloudflare responded with status ${status}: ${text.slice(0, 500)}`)
     }
   }

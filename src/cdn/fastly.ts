@@ -4,7 +4,7 @@
  * Source: Fastly API, POST /service/{service_id}/purge. The response contains a purge ID for each key.
  */
 import { RemoteFailure } from '../errors.ts'
-import { jsonObject } from '../json.ts'
+import { parseJsonObject } from '../json.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
 import { call, type Fetch, maxFillMs, rateOf, required } from './provider-call.ts'
 
@@ -42,6 +42,6 @@ export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
 }
 
 function confirmsAll(text: string, keys: string[]): boolean {
-  const purgeIds = jsonObject(text)
+  const purgeIds = parseJsonObject(text)
   return keys.every((key) => typeof purgeIds?.[key] === 'string')
 }

@@ -6,7 +6,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import { MODES, type Mode } from '../client/types.ts'
-import { jsonObject } from '../json.ts'
+import { parseJsonObject } from '../json.ts'
 import { EXTENSIONS, ID_PATTERN, type ImageType, KEY_PATTERN, TIME_PATTERN } from '../protocol.ts'
 
 export interface Entry {
@@ -53,7 +53,7 @@ export async function readHistory(): Promise<StoredEntry[]> {
   })
   const entries: StoredEntry[] = []
   for (const file of names.filter((name) => name.endsWith('.json')).sort()) {
-    const entry = jsonObject(await readFile(join(HISTORY_FOLDER, file), 'utf8').catch(() => ''))
+    const entry = parseJsonObject(await readFile(join(HISTORY_FOLDER, file), 'utf8').catch(() => ''))
     if (isEntry(entry)) entries.push({ ...entry, file })
   }
   return entries

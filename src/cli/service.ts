@@ -8,7 +8,7 @@ import { refusalOf } from '../client/api/answers.ts'
 import { endpointOf } from '../client/api/endpoint.ts'
 import { isGone } from '../client/api/gone.ts'
 import { type RetryPolicy, withRetries } from '../client/api/retry.ts'
-import { jsonObject } from '../json.ts'
+import { parseJsonObject } from '../json.ts'
 import { rawPath, UPLOAD_PATH, viewPath } from '../protocol.ts'
 import { CommandError } from './exit.ts'
 import type { Entry } from './history.ts'
@@ -82,7 +82,7 @@ function rememberedServer(): string | undefined {
     if (code === 'ENOENT') return undefined
     throw new CommandError('usage', `${path} can't be read (${code}).`)
   }
-  const settings = jsonObject(text)
+  const settings = parseJsonObject(text)
   const server = settings?.server
   if (settings === null || !(server === undefined || typeof server === 'string')) {
     const example = 'Expected {"server": "https://pics.example"}.'

@@ -2,7 +2,7 @@
 import { type Cursor, cursorOver } from './bytes/cursor.ts'
 import { latin1 } from './bytes/text.ts'
 import { checkAnimation, checkDimensions, cutOff, damaged } from './damaged.ts'
-import { type Inspector, wholeOf } from './image.ts'
+import { type Inspector, wholeFile } from './image.ts'
 import { MAX_METADATA_BYTES, xmpHasLocation } from './metadata/xmp.ts'
 
 const EXTENSION = 0x21
@@ -81,7 +81,7 @@ export const inspectGif: Inspector = async (source) => {
     height,
     animated: frames > 1,
     hasLocation,
-    segments: wholeOf(source),
+    segments: wholeFile(source),
   }
 }
 

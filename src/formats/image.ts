@@ -29,7 +29,7 @@ export interface Inspection {
 export type Inspector = (source: ByteSource) => Promise<Inspection>
 
 /** The unchanged file: one range over the whole source. */
-export function wholeOf(source: ByteSource): Segment[] {
+export function wholeFile(source: ByteSource): Segment[] {
   return [{ offset: 0, length: source.size }]
 }
 
@@ -46,7 +46,7 @@ export function lengthOf(segments: Segment[]): number {
 }
 
 /** Bytes in memory as a source. */
-export function sourceOf(bytes: Uint8Array): ByteSource {
+export function memorySource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
     read: async (offset, length) => bytes.subarray(offset, offset + length),
@@ -57,15 +57,15 @@ export function sourceOf(bytes: Uint8Array): ByteSource {
  * Chunk size for I/O. Images up to this size are received, read, stored and sent in one piece; walks over larger ones
  * read at most this much at a time. Unit: bytes.
  */
-export const PIECE_BYTES = 256 * 1024
+export const CHUNK_BYTES = 256 * 1024
 
 /**
  * Larger chunk size for sending, where it delays nobody: each chunk costs a system call and wakes its reader. Unit: bytes.
  */
-export const LARGE_PIECE_BYTES = 1024 * 1024
+export const LARGE_CHUNK_BYTES = 1024 * 1024
 
 /** The bytes described by `segments`, in chunks; ranges of the source come in chunks of at most `PIECE_BYTES`. */
-export async function* bytesOf(source: ByteSource, segments: Segment[]): AsyncGenerator<Uint8Array> {
+export async function* readSegments(source: ByteSource, segments: Segment[]): AsyncGenerator<Uint8Array> {
   for (const segment of segments) {
     if (segment instanceof Uint8Array) {
       yield segment
@@ -73,7 +73,7 @@ export async function* bytesOf(source: ByteSource, segments: Segment[]): AsyncGe
     }
     const end = segment.offset + segment.length
     for (let at = segment.offset; at < end; ) {
-      const piece = await source.read(at, Math.min(PIECE_BYTES, end - at))
+      const piece = await source.read(at, Math.min(CHUNK_BYTES, end - at))
       if (piece.length === 0) throw new Error('the source ended before its size')
       yield piece
       at += piece.length

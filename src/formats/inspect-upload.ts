@@ -11,9 +11,9 @@ import {
 import { keptRuns } from './bytes/kept-runs.ts'
 import { latin1 } from './bytes/text.ts'
 import { damaged } from './damaged.ts'
-import { type ByteSource, type Inspection, isWhole, lengthOf, type Segment, sourceOf } from './image.ts'
+import { type ByteSource, type Inspection, isWhole, lengthOf, memorySource, type Segment } from './image.ts'
 import { inspect } from './inspect.ts'
-import { FRAME_MARK, FRAME_TYPE, frameAround } from './preview-frame.ts'
+import { FRAME_MARK, FRAME_TYPE, previewFrame } from './preview-frame.ts'
 
 export interface InspectedUpload {
   /** Its segments are those of the image alone. */
@@ -44,10 +44,10 @@ export async function inspectUpload(
   }
   if (parts.preview === null) return { image, preview: null, segments: image.segments }
   const { offset, bytes } = parts.preview
-  const preview = await inspectPreview(sourceOf(bytes), image, options)
+  const preview = await inspectPreview(memorySource(bytes), image, options)
   const { segments } = preview
   const previewBytes = lengthOf(segments)
-  const { head, foot } = frameAround(previewBytes)
+  const { head, foot } = previewFrame(previewBytes)
   const stored = keptRuns()
   stored.append(image.segments)
   if (isWhole(segments, bytes.length))

@@ -2,8 +2,8 @@
 import { Refusal } from '../errors.ts'
 import type { ImageType } from '../protocol.ts'
 import { checkDimensions } from './damaged.ts'
-import { type ByteSource, type Inspection, type Inspector, PIECE_BYTES, wholeOf } from './image.ts'
-import { sniff, sniffOther } from './sniff.ts'
+import { type ByteSource, CHUNK_BYTES, type Inspection, type Inspector, wholeFile } from './image.ts'
+import { sniff, sniffUnsupported } from './sniff.ts'
 
 const ACCEPTED = 'JPEG, PNG, GIF, WebP or AVIF'
 
@@ -13,10 +13,10 @@ export async function inspectWith(
   source: ByteSource,
   options: { strip?: boolean } = {},
 ): Promise<Inspection> {
-  const head = await source.read(0, Math.min(PIECE_BYTES, source.size))
+  const head = await source.read(0, Math.min(CHUNK_BYTES, source.size))
   const type = sniff(head)
   if (!type) {
-    const other = sniffOther(head)
+    const other = sniffUnsupported(head)
     throw new Refusal(
       'unsupported-type',
       `${other ? `This is ${other.name}` : 'This is not an image of a known type'}. Accepted are ${ACCEPTED}.`,
@@ -25,7 +25,7 @@ export async function inspectWith(
   const inspector = await inspectorOf(type)
   const inspection = await inspector(withCachedHead(source, head))
   checkDimensions(inspection.width, inspection.height)
-  return options.strip === false ? { ...inspection, segments: wholeOf(source) } : inspection
+  return options.strip === false ? { ...inspection, segments: wholeFile(source) } : inspection
 }
 
 /** `source` with its first window cached: most files are no larger, so they are read only once. */

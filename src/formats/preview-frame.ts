@@ -11,7 +11,7 @@ export const FRAME_TYPE = 'free'
 export const FRAME_MARK = 'PINPREV1'
 
 /** The bytes before and after a preview of `previewBytes` bytes. */
-export function frameAround(previewBytes: number): {
+export function previewFrame(previewBytes: number): {
   head: Uint8Array<ArrayBuffer>
   foot: Uint8Array<ArrayBuffer>
 } {

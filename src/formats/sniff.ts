@@ -43,7 +43,7 @@ const OTHERS: [name: string, at: number, signatures: string[], type?: OtherFile[
 ]
 
 /** Names the type of an unaccepted file. `null` when unknown. */
-export function sniffOther(head: Uint8Array): OtherFile | null {
+export function sniffUnsupported(head: Uint8Array): OtherFile | null {
   const start = latin1(head.subarray(0, SNIFFED_BYTES))
   const known = OTHERS.find(([, at, signatures]) => signatures.some((text) => start.startsWith(text, at)))
   if (known) {

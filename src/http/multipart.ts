@@ -1,5 +1,5 @@
 /** Streaming parser for a multipart/form-data body that holds exactly one file (RFC 7578; RFC 2046, 5.1.1). */
-import { joined } from '../bytes.ts'
+import { concatBytes } from '../bytes.ts'
 import { Refusal } from '../errors.ts'
 import { UPLOAD_FIELD } from '../protocol.ts'
 
@@ -101,9 +101,9 @@ class FilePart implements AsyncIterator<Uint8Array> {
     if (held.length === 0) return chunk
     const isSkipping = this.#state === 'body' || this.#state === 'preamble'
     if (!isSkipping || held.length >= this.#delimiterBytes || chunk.length < this.#delimiterBytes) {
-      return joined(held, chunk)
+      return concatBytes(held, chunk)
     }
-    const seam = joined(held, chunk.subarray(0, this.#delimiterBytes - 1))
+    const seam = concatBytes(held, chunk.subarray(0, this.#delimiterBytes - 1))
     const at = this.#findDelimiter(seam)
     this.#emit(held.subarray(0, at < 0 ? held.length : at))
     if (at < 0) return chunk

@@ -4,7 +4,7 @@
  * body has another verdict; 406, 422 and 451 are block; anything else is no verdict.
  */
 import { RemoteFailure } from '../errors.ts'
-import { jsonObject } from '../json.ts'
+import { parseJsonObject } from '../json.ts'
 import { type Scanned, type Scanner, type Verdict, verdictOf } from './scanner.ts'
 
 const BLOCKING = [406, 422, 451]
@@ -66,7 +66,7 @@ function withoutCredentials(url: string): { href: string; credentials: string } 
 
 function toVerdict({ status, text }: { status: number; text: string }): Verdict {
   // Not every validator responds with JSON.
-  const verdict = verdictOf(jsonObject(text))
+  const verdict = verdictOf(parseJsonObject(text))
   if (BLOCKING.includes(status)) return { category: null, finding: '', ...verdict, verdict: 'block' }
   if (status >= 200 && status < 300) return verdict ?? { verdict: 'clean', category: null, finding: '' }
   throw new RemoteFailure(`the scanner responded with status ${status}`)

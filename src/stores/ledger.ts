@@ -225,9 +225,9 @@ export interface Ledger
    * `burst`, one token every `intervalMs` on average. Resolves to 0, or to the milliseconds to wait before asking again.
    * `now`: epoch milliseconds. Tokens taken while a clock was hours ahead are ignored once it is right.
    */
-  takeTurn(name: string, now: number, rate: Rate, turns?: number): Promise<number>
+  takeTokens(name: string, now: number, rate: Rate, turns?: number): Promise<number>
   /** Blocks the token bucket until `until` (epoch milliseconds). */
-  holdTurns(name: string, until: number, rate: Rate): Promise<void>
+  blockTokens(name: string, until: number, rate: Rate): Promise<void>
 
   /** Resolves if the ledger is currently writable. */
   check(): Promise<void>

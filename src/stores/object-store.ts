@@ -63,10 +63,10 @@ export interface ContentRange {
  * What to read: a range of the image, all of it, its preview (no bytes if it has none), all stored bytes (for a copy), or only
  * the record.
  */
-export type Wanted = ByteRange | 'all' | 'preview' | 'stored' | 'nothing'
+export type ReadSelection = ByteRange | 'all' | 'preview' | 'stored' | 'nothing'
 
 /** What to read, or a function that decides once the record is known. */
-export type Selection = Wanted | ((record: ImageRecord) => Wanted)
+export type Selection = ReadSelection | ((record: ImageRecord) => ReadSelection)
 
 /** Tells whether the read was aborted. Compatible with `AbortSignal`, without the cost of creating one for each read. */
 export type Signal = Pick<AbortSignal, 'aborted'>
@@ -87,7 +87,7 @@ export interface StoredImage {
 }
 
 /** The bytes of an image, in chunks. */
-export async function* piecesOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (body instanceof Uint8Array) yield body
   // The DOM's types lack the async iterator of streams.
   else yield* body as unknown as AsyncIterable<Uint8Array>

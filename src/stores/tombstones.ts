@@ -6,20 +6,20 @@
 import type { Digests } from './holds.ts'
 
 /** Fact: where tombstones are copied to. Absent: none are written. */
-export const PLACE = 'tombstones.place'
+export const LOCATION_FACT = 'tombstones.place'
 
 /**
  * Fact: ID of the second location whose tombstones were applied to this ledger, so that an empty folder is not mistaken for
  * the disk that should be mounted there. `yes`: a location without an ID, by an older version. `none`: a restore went on
  * without one.
  */
-export const APPLIED = 'tombstones.applied'
+export const APPLIED_FACT = 'tombstones.applied'
 
 /** Fact: the last location that was reached. */
-export const REACHED = 'tombstones.reached'
+export const REACHED_FACT = 'tombstones.reached'
 
 /** Fact: time of the last tombstone, deletions excepted. */
-export const LAST = 'tombstones.last'
+export const LAST_FACT = 'tombstones.last'
 
 export type TombstoneAct = 'delete' | 'remove' | 'hold' | 'release' | 'block' | 'unblock'
 

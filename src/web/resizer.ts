@@ -17,7 +17,7 @@ export interface Resized {
 }
 
 /** `template`: see `resizerTemplate`. `baseUrl`: no trailing slash. `null` without a template. */
-export function resizerOf(template: string | null, baseUrl: string): Resizer | null {
+export function createResizer(template: string | null, baseUrl: string): Resizer | null {
   if (template === null) return null
   const addressOf = ({ id, type }: Pick<ImageRecord, 'id' | 'type'>) =>
     template.replace('{url}', () => `${baseUrl}${rawPath(id)}.${EXTENSIONS[type]}`)

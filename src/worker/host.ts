@@ -172,7 +172,7 @@ export function createHost(options: {
       peer,
       header: (name) => (name === 'x-forwarded-for' ? undefined : header(name)),
       body,
-      onGone(listener) {
+      onDisconnect(listener) {
         request.signal.addEventListener('abort', listener)
         return () => request.signal.removeEventListener('abort', listener)
       },

@@ -89,7 +89,7 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
       throw new Refusal('busy', FULL)
     }
     let isGone = false
-    const stopListening = client.onGone(() => {
+    const stopListening = client.onDisconnect(() => {
       isGone = true
     })
     const deadline = Date.now() + limits.waitMs

@@ -101,13 +101,13 @@ it('resumes purging when a clock that was a day ahead is corrected', async (t) =
   let now = Date.now() + 86_400_000
   const purged: string[] = []
   const waits: number[] = []
-  const takeTurn: Ledger['takeTurn'] = async (...args) => {
-    const waitMs = await ledger.takeTurn(...args)
+  const takeTurn: Ledger['takeTokens'] = async (...args) => {
+    const waitMs = await ledger.takeTokens(...args)
     if (waitMs > 0) waits.push(waitMs)
     return waitMs
   }
   const purges = createPurges({
-    ledger: { ...ledger, takeTurn },
+    ledger: { ...ledger, takeTokens: takeTurn },
     cdn: {
       name: 'a cache',
       batchSize: 1,

@@ -1,6 +1,6 @@
 /** Reported sizes match the displayed sizes in Chromium, for every orientation. */
 import assert from 'node:assert/strict'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { test } from '../support/chromium-tests.ts'
@@ -24,7 +24,7 @@ test('sizes match Chromium, before and after scrubbing', async () => {
     for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
       for (let orientation = 1; orientation <= 8; orientation++) {
         const file = await picture().withMetadata({ orientation }).toFormat(format).toBuffer()
-        const { type, width, height } = await inspect(sourceOf(file))
+        const { type, width, height } = await inspect(memorySource(file))
         const shown = await shownSize(type, file)
         assert.deepEqual([width, height], shown, `${format}, orientation ${orientation}`)
         assert.deepEqual(await shownSize(type, (await scrub(file)).file), shown)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import sharp from 'sharp'
 import { Refusal } from '../../src/errors.ts'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { withGainMapOf } from '../../src/formats/jpeg/gain-map.ts'
 import { writeMpf } from '../../src/formats/jpeg/mpf.ts'
@@ -45,7 +45,7 @@ async function assertKept(file: Uint8Array, same = file): Promise<Buffer> {
 }
 
 async function firstImage(file: Uint8Array): Promise<Uint8Array> {
-  return file.subarray(0, (await walkJpeg(sourceOf(file))).end)
+  return file.subarray(0, (await walkJpeg(memorySource(file))).end)
 }
 
 async function assertPlain(file: Uint8Array): Promise<void> {
@@ -182,7 +182,7 @@ describe('withGainMapOf', async () => {
         .keepIccProfile()
         .jpeg({ quality: 40, mozjpeg: true })
         .toBuffer()
-      const file = await withGainMapOf(base, sourceOf(original))
+      const file = await withGainMapOf(base, memorySource(original))
       assert.ok(file && file.length < original.length)
       assert.deepEqual(
         await pixelsOf(await firstImage(file)),
@@ -199,8 +199,8 @@ describe('withGainMapOf', async () => {
   }
 
   test('returns `null` for an original without a gain map', async () => {
-    assert.equal(await withGainMapOf(first, sourceOf(first)), null)
-    assert.equal(await withGainMapOf(first, sourceOf(ultraHdr({ ...phone, silent: true }))), null)
+    assert.equal(await withGainMapOf(first, memorySource(first)), null)
+    assert.equal(await withGainMapOf(first, memorySource(ultraHdr({ ...phone, silent: true }))), null)
   })
 })
 
@@ -213,7 +213,7 @@ test('refuses a file truncated inside its gain map', async () => {
     const file = ultraHdr({ ...phone, index })
     const end = (await firstImage(file)).length
     for (let place = end + 3; place < file.length; place++) {
-      await assert.rejects(inspect(sourceOf(file.subarray(0, place))), Refusal)
+      await assert.rejects(inspect(memorySource(file.subarray(0, place))), Refusal)
     }
   }
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Refusal } from '../../src/errors.ts'
-import { type Inspection, lengthOf, sourceOf } from '../../src/formats/image.ts'
+import { type Inspection, lengthOf, memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { extent } from '../support/extent.ts'
 import { madeImages } from '../support/images/images.ts'
@@ -116,7 +116,7 @@ test('arbitrary bytes after a signature give a consistent result or a refusal', 
 async function isAcceptedConsistently(bytes: Uint8Array): Promise<boolean> {
   let inspection: Inspection
   try {
-    inspection = await inspect(sourceOf(bytes))
+    inspection = await inspect(memorySource(bytes))
   } catch (error) {
     assert.ok(error instanceof Refusal, String(error))
     assert.match(error.code, /^(damaged-image|unsupported-type)$/)

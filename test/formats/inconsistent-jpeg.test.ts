@@ -1,6 +1,6 @@
 /** JPEG files that are inconsistent, or too expensive to decode, are refused. */
 import { describe, test } from 'node:test'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { codeJpeg, EOI, SOI, segment, withSegments } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
@@ -54,7 +54,7 @@ describe('JPEG', async () => {
   const lastScan = scans.lastIndexOf(Buffer.from([0xff, 0xda]))
 
   test('accepts as many scans as an image may need', async () => {
-    for (const file of [refined(progressive, 200), refined(large, 30)]) await inspect(sourceOf(file))
+    for (const file of [refined(progressive, 200), refined(large, 30)]) await inspect(memorySource(file))
   })
 
   refuseAll({

@@ -1,7 +1,7 @@
 /** Inconsistent WebP files are refused. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../support/chunks.ts'
 import { frames, picture } from '../support/images/pictures.ts'
@@ -89,6 +89,6 @@ test('the limit on chunks applies to the whole file, including all frames', asyn
       })),
     )
   }
-  assert.equal((await inspect(sourceOf(withJunk(2)))).animated, true)
-  await assert.rejects(inspect(sourceOf(withJunk(3))), { code: 'damaged-image' })
+  assert.equal((await inspect(memorySource(withJunk(2)))).animated, true)
+  await assert.rejects(inspect(memorySource(withJunk(3))), { code: 'damaged-image' })
 })

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { Refusal, type RefusalCode } from '../../src/errors.ts'
-import { isWhole, sourceOf } from '../../src/formats/image.ts'
+import { isWhole, memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { pngChunk, pngChunks, pngOf } from '../support/chunks.ts'
 import { madeImages } from '../support/images/images.ts'
@@ -15,7 +15,7 @@ import { cameraExif } from '../support/images/private-metadata.ts'
 import { scrub } from './subject.ts'
 
 async function refusalOf(bytes: Uint8Array): Promise<{ code: RefusalCode; detail: string }> {
-  const error = await inspect(sourceOf(bytes)).then(
+  const error = await inspect(memorySource(bytes)).then(
     () => assert.fail('accepted'),
     (error: unknown) => error,
   )
@@ -74,8 +74,8 @@ describe('limits', () => {
     pngOf([pngChunk('IHDR', header(width, height)), pngChunk('IDAT', data), pngChunk('IEND')])
 
   test('the maximum side and pixel count are accepted', async () => {
-    assert.equal((await inspect(sourceOf(png(65_535, 4096)))).width, 65_535)
-    assert.equal((await inspect(sourceOf(png(16_384, 16_384)))).height, 16_384)
+    assert.equal((await inspect(memorySource(png(65_535, 4096)))).width, 65_535)
+    assert.equal((await inspect(memorySource(png(16_384, 16_384)))).height, 16_384)
   })
 
   test('larger images, and images without pixels, are refused', async () => {
@@ -157,18 +157,18 @@ test('every refusal has a short detail that is a sentence', async () => {
 
 test('`strip: false` still validates the file, but keeps it unchanged', async () => {
   const file = withSegments(await picture().jpeg().toBuffer(), exifSegment(cameraExif()))
-  const kept = await inspect(sourceOf(file), { strip: false })
+  const kept = await inspect(memorySource(file), { strip: false })
   assert.equal(isWhole(kept.segments, file.length), true)
   assert.equal(kept.hasLocation, true)
-  assert.equal(isWhole((await inspect(sourceOf(file))).segments, file.length), false)
-  await assert.rejects(inspect(sourceOf(file.subarray(0, -5)), { strip: false }), Refusal)
+  assert.equal(isWhole((await inspect(memorySource(file))).segments, file.length), false)
+  await assert.rejects(inspect(memorySource(file.subarray(0, -5)), { strip: false }), Refusal)
 })
 
 test('a JPEG with 12 bits per sample is accepted', async () => {
   const file = Buffer.from(await picture().jpeg({ progressive: true }).toBuffer())
   const frame = file.indexOf(Buffer.from([0xff, 0xc2]))
   file[frame + 4] = 12
-  assert.equal((await inspect(sourceOf(file))).type, 'image/jpeg')
+  assert.equal((await inspect(memorySource(file))).type, 'image/jpeg')
 })
 
 test('a JPEG whose segment length hides the rest of the file is refused', async () => {

@@ -1,7 +1,7 @@
 /** JPEG XL headers, written bit by bit. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { readJxl } from '../../src/formats/jxl.ts'
 import { box, bytes, u32 } from '../support/images/avif/boxes.ts'
 
@@ -55,7 +55,7 @@ const colours = (primaries: number, transfer: number): Field[] => [
     : enumerated(transfer)),
 ]
 
-const read = (file: Uint8Array) => readJxl(sourceOf(file))
+const read = (file: Uint8Array) => readJxl(memorySource(file))
 
 test('reads the size and colours of a plain image', async () => {
   assert.deepEqual(await read(codestream(...PLAIN)), {

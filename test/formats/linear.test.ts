@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import { newWork } from '../../src/formats/bytes/work.ts'
-import { PIECE_BYTES, sourceOf } from '../../src/formats/image.ts'
+import { CHUNK_BYTES, memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { extent } from '../support/extent.ts'
 import { hostileImages } from '../support/images/hostile.ts'
@@ -13,7 +13,7 @@ import { counted } from './subject.ts'
 const SIZE = extent(3_000_000, 150_000)
 const MAX_SEGMENTS = 4096
 /** Allowance for signatures, the first window, and window boundaries. Unit: bytes. */
-const CONSTANT = 2 * PIECE_BYTES
+const CONSTANT = 2 * CHUNK_BYTES
 /** The metadata of an AVIF is held in memory as a whole. Unit: bytes. */
 const LARGEST_READ = 4 * 1024 * 1024
 /** Limit on the bytes that a walk reads before it yields. */
@@ -25,7 +25,7 @@ describe('the cost of hostile files', () => {
   for (const [name, make] of Object.entries(hostile)) {
     test(name, async () => {
       const bytes = make()
-      const { source, counts } = counted(sourceOf(bytes))
+      const { source, counts } = counted(memorySource(bytes))
       const { result: segments, turns } = await inTurns(async () => {
         try {
           return (await inspect(source)).segments.length
@@ -36,9 +36,9 @@ describe('the cost of hostile files', () => {
       })
       assert.ok(segments <= MAX_SEGMENTS)
       assert.ok(counts.read <= 2 * bytes.length + CONSTANT, `${counts.read} of ${bytes.length}`)
-      assert.ok(counts.calls <= bytes.length / (PIECE_BYTES / 4) + 100, `${counts.calls} reads`)
+      assert.ok(counts.calls <= bytes.length / (CHUNK_BYTES / 4) + 100, `${counts.calls} reads`)
       assert.ok(
-        counts.largest <= (name.startsWith('AVIF') ? LARGEST_READ : PIECE_BYTES),
+        counts.largest <= (name.startsWith('AVIF') ? LARGEST_READ : CHUNK_BYTES),
         `${counts.largest} bytes in one read`,
       )
       assert.ok(
@@ -62,7 +62,7 @@ describe('the cost of hostile files', () => {
       const make = hostile[name]
       assert.ok(make, name)
       const file = make()
-      const { turns } = await inTurns(() => inspect(sourceOf(file)).catch(() => null))
+      const { turns } = await inTurns(() => inspect(memorySource(file)).catch(() => null))
       assert.ok(turns >= (min * SIZE) / 3_000_000, `${name}: ${turns} turns`)
     }
   })
@@ -120,7 +120,7 @@ test('a file that fits into one window is read with a single call', async () => 
     picture().webp().toBuffer(),
   ])
   for (const bytes of files) {
-    const { source, counts } = counted(sourceOf(bytes))
+    const { source, counts } = counted(memorySource(bytes))
     await inspect(source)
     assert.deepEqual(counts, { read: bytes.length, largest: bytes.length, calls: 1 })
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { Refusal } from '../../src/errors.ts'
-import { bytesOf, type Segment, sourceOf } from '../../src/formats/image.ts'
+import { memorySource, readSegments, type Segment } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { inspectUpload, splitFrame } from '../../src/formats/inspect-upload.ts'
 import { extent } from '../support/extent.ts'
@@ -11,7 +11,7 @@ import { framed, previewed } from '../support/images/previewed.ts'
 
 async function contentOf(bytes: Uint8Array, segments: Segment[]): Promise<Buffer> {
   const pieces: Uint8Array[] = []
-  for await (const piece of bytesOf(sourceOf(bytes), segments)) pieces.push(piece)
+  for await (const piece of readSegments(memorySource(bytes), segments)) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 
@@ -27,7 +27,7 @@ it('is ignored by decoders of each format', async () => {
 it('stores a clean upload unchanged, as one range', async () => {
   for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
     const { image, preview, file } = await previewed(format)
-    const { segments, ...found } = await inspectUpload(sourceOf(file))
+    const { segments, ...found } = await inspectUpload(memorySource(file))
     assert.deepEqual(segments, [{ offset: 0, length: file.length }], format)
     assert.deepEqual(await contentOf(file, found.image.segments), image)
     assert.deepEqual(await contentOf(file, found.preview!.segments), preview)
@@ -43,7 +43,7 @@ it('reassembles image and preview when something is removed from either', async 
     [Buffer.concat([image, junk]), Buffer.concat([preview, junk])],
   ] as const) {
     const file = framed(first, second)
-    const { segments, ...found } = await inspectUpload(sourceOf(file))
+    const { segments, ...found } = await inspectUpload(memorySource(file))
     assert.deepEqual(await contentOf(file, segments), framed(image, preview))
     assert.deepEqual(await contentOf(file, found.image.segments), image)
     assert.deepEqual(await contentOf(file, found.preview!.segments), preview)
@@ -52,7 +52,7 @@ it('reassembles image and preview when something is removed from either', async 
 
 it('finds no preview in files without a frame, whatever their size', async () => {
   for (const length of [0, 1, 11, 12, 20, 21, 5000]) {
-    const source = sourceOf(new Uint8Array(length))
+    const source = memorySource(new Uint8Array(length))
     const { image, preview } = await splitFrame(source)
     assert.equal(image.size, length)
     assert.equal(preview, null)
@@ -61,7 +61,7 @@ it('finds no preview in files without a frame, whatever their size', async () =>
 
 it('never lets a changed byte bypass inspection, and throws nothing but refusals', async () => {
   const { image, preview, file } = await previewed()
-  const alone = await inspect(sourceOf(image))
+  const alone = await inspect(memorySource(image))
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(file.length - image.length + 40), fc.nat(255)), {
@@ -76,14 +76,14 @@ it('never lets a changed byte bypass inspection, and throws nothing but refusals
           if (at >= image.length) changed[at] = value
         }
         try {
-          const found = await inspectUpload(sourceOf(changed))
+          const found = await inspectUpload(memorySource(changed))
           assert.deepEqual(await contentOf(changed, found.image.segments), image)
           assert.equal(found.image.width, alone.width)
           const stored = await contentOf(changed, found.segments)
           if (found.preview === null) assert.deepEqual(stored, image)
           else {
             const content = await contentOf(changed, found.preview.segments)
-            await inspect(sourceOf(content))
+            await inspect(memorySource(content))
             assert.deepEqual(stored, framed(image, content))
             assert.ok(content.length <= preview.length)
           }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
 import { cursorOver } from '../../src/formats/bytes/cursor.ts'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { nextMarker } from '../../src/formats/jpeg/markers.ts'
 import { EOI, SOI } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
@@ -50,7 +50,7 @@ test('refuses stray bytes instead of the start or the end of a JPEG', async () =
 })
 
 test('stuffed zeros are skipped one window at a time', async () => {
-  const cursor = cursorOver(sourceOf(before(0xc0, Buffer.alloc(1_000_001, Buffer.from([0xff, 0])))))
+  const cursor = cursorOver(memorySource(before(0xc0, Buffer.alloc(1_000_001, Buffer.from([0xff, 0])))))
   let peeks = 0
   const peek: typeof cursor.peek = (at, length) => {
     peeks++

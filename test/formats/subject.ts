@@ -4,7 +4,13 @@ import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import sharp, { type Metadata } from 'sharp'
 import { Refusal } from '../../src/errors.ts'
-import { type ByteSource, bytesOf, type Inspection, isWhole, sourceOf } from '../../src/formats/image.ts'
+import {
+  type ByteSource,
+  type Inspection,
+  isWhole,
+  memorySource,
+  readSegments,
+} from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 
 export interface Scrubbed extends Inspection {
@@ -15,7 +21,7 @@ export interface Scrubbed extends Inspection {
 
 /** Inspects a file and assembles the bytes that would be stored. */
 export async function scrub(file: Uint8Array): Promise<Scrubbed> {
-  const source = sourceOf(file)
+  const source = memorySource(file)
   const inspection = await inspect(source)
   return {
     ...inspection,
@@ -26,7 +32,7 @@ export async function scrub(file: Uint8Array): Promise<Scrubbed> {
 
 export async function assembled(source: ByteSource, { segments }: Inspection): Promise<Buffer> {
   const pieces: Uint8Array[] = []
-  for await (const piece of bytesOf(source, segments)) pieces.push(piece)
+  for await (const piece of readSegments(source, segments)) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 
@@ -54,7 +60,7 @@ export function refuseAll(files: Record<string, Uint8Array>): void {
   for (const [name, bytes] of Object.entries(files)) {
     test(`refuses ${name}`, () =>
       assert.rejects(
-        inspect(sourceOf(bytes)),
+        inspect(memorySource(bytes)),
         (error) => error instanceof Refusal && error.code === 'damaged-image',
       ))
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
-import { sourceOf } from '../../src/formats/image.ts'
+import { memorySource } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { corpus, DAMAGED } from '../support/corpus.ts'
 import { extent } from '../support/extent.ts'
@@ -68,7 +68,7 @@ async function acceptedCuts(bytes: Uint8Array, places: number[]): Promise<number
   const accepted: number[] = []
   for (const place of places) {
     try {
-      await inspect(sourceOf(bytes.subarray(0, place)))
+      await inspect(memorySource(bytes.subarray(0, place)))
       accepted.push(place)
     } catch (error) {
       assert.ok(error instanceof Refusal, String(error))
@@ -79,7 +79,7 @@ async function acceptedCuts(bytes: Uint8Array, places: number[]): Promise<number
 
 /** Offset of the end of the image. Bytes after it may be cut off without damage. */
 async function pictureEnd(bytes: Uint8Array): Promise<number> {
-  const { type, segments } = await inspect(sourceOf(bytes))
+  const { type, segments } = await inspect(memorySource(bytes))
   if (type === 'image/gif') return gifEnd(bytes)
   const ends = segments.map((segment) =>
     segment instanceof Uint8Array ? 0 : segment.offset + segment.length,

@@ -62,7 +62,7 @@ const request = {
   peer: '203.0.113.1',
   header: () => undefined,
   requestId: 'one',
-  onGone: () => () => {},
+  onDisconnect: () => () => {},
   body: {
     received: () => 0,
     async *[Symbol.asyncIterator]() {},

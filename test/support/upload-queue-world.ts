@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Refusal } from '../../src/errors.ts'
 import {
   createUploadQueue,
-  type Turn,
+  type Slot,
   type UploadQueue,
   type UploadQueueLimits,
 } from '../../src/service/quota/upload-queue.ts'
@@ -31,7 +31,7 @@ interface Upload {
   arrivedAt: number
   /** Position among the admitted uploads of its address. `null` before its turn. */
   position: number | null
-  turn: Turn<true> | null
+  turn: Slot<true> | null
   result: Result | null
   endedAt: number
   leave: (() => void) | null
@@ -87,7 +87,7 @@ export function createWorld(limits: Partial<UploadQueueLimits> = {}) {
         address: `${address}`,
         network: `${network}`,
         waitingBytes: BYTES,
-        onGone(listener: () => void) {
+        onDisconnect(listener: () => void) {
           upload.leave = listener
           return () => {
             upload.leave = null

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { parseConfig } from '../../src/config.ts'
 import type { ImageRecord } from '../../src/stores/object-store.ts'
-import { resizerOf } from '../../src/web/resizer.ts'
+import { createResizer } from '../../src/web/resizer.ts'
 
 const PHOTOGRAPH = {
   id: 'AbCdEf12345',
@@ -31,17 +31,17 @@ const TEMPLATES: [product: string, template: string, address: string][] = [
 for (const [product, template, address] of TEMPLATES) {
   it(`builds URLs for ${product}`, () => {
     const { previewTemplate } = parseConfig({ PREVIEW_TEMPLATE: template })
-    const resizer = resizerOf(previewTemplate, 'https://pics.example')!
+    const resizer = createResizer(previewTemplate, 'https://pics.example')!
     assert.deepEqual(resizer.resized(PHOTOGRAPH), { address, width: 1200, height: 900 })
     assert.equal(resizer.origin, new URL(address).origin)
   })
 }
 
 it('skips animated and small images', () => {
-  const resizer = resizerOf('https://img.example/{url}', 'https://pics.example')!
+  const resizer = createResizer('https://img.example/{url}', 'https://pics.example')!
   assert.equal(resizer.resized({ ...PHOTOGRAPH, animated: true }), null)
   assert.equal(resizer.resized({ ...PHOTOGRAPH, type: 'image/gif' }), null)
   assert.equal(resizer.resized({ ...PHOTOGRAPH, size: 122_880 }), null)
   assert.equal(resizer.resized({ ...PHOTOGRAPH, height: 1 })?.height, 1)
-  assert.equal(resizerOf(null, 'https://pics.example'), null)
+  assert.equal(createResizer(null, 'https://pics.example'), null)
 })

@@ -75,7 +75,7 @@ for (const { perSecond, minutes } of [
     const { trigger, ledger } = await startHostHere(t, { variables, cache })
     // Starts with an empty burst budget.
     const { name, rate } = workersCacheCdn(() => cache)
-    await ledger.takeTurn(name, Date.now(), rate!, LIMITS.bucket)
+    await ledger.takeTokens(name, Date.now(), rate!, LIMITS.bucket)
     const removed: string[][] = []
     for (let minute = 0; minute < 10; minute++) {
       removed.push(fakeIds(Math.floor(perSecond * 60)))

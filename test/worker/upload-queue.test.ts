@@ -10,7 +10,12 @@ import { startHostHere } from '../support/worker/host-here.ts'
 
 const MB = 1024 * 1024
 const quick = { ...LIMITS, pollMs: 1, firstRetryMs: 1, maxRetryMs: 4, waitMs: 60_000 }
-const client = (address: string) => ({ address, network: address, waitingBytes: 0, onGone: () => () => {} })
+const client = (address: string) => ({
+  address,
+  network: address,
+  waitingBytes: 0,
+  onDisconnect: () => () => {},
+})
 
 it('keeps drafts within the memory budget and serves all queued uploads', async () => {
   const queue = createUploadQueue(quick, 100)

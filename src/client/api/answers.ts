@@ -1,4 +1,4 @@
-import { jsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../json.ts'
 import {
   DELETE_PATH,
   ID_PATTERN,
@@ -57,7 +57,7 @@ function describeOther(answer: Answer): string {
 
 /** The JSON object of a successful response. Anything else, e.g. a captive portal's page, is a `NetworkFault`. */
 export function objectOf(answer: Answer): Record<string, unknown> {
-  const value = jsonObject(answer.text)
+  const value = parseJsonObject(answer.text)
   if (value !== null) return value
   const isPage = /^text\/html/i.test(answer.header('Content-Type') ?? '') || /^\s*</.test(answer.text)
   throw new NetworkFault(
@@ -68,7 +68,7 @@ export function objectOf(answer: Answer): Record<string, unknown> {
 }
 
 function toProblem({ text }: Answer): Problem | null {
-  const value = jsonObject(text)
+  const value = parseJsonObject(text)
   return typeof value?.error === 'string' && typeof value.detail === 'string'
     ? (value as unknown as Problem)
     : null

@@ -2,7 +2,7 @@
  * Proof of work that a service requires before an upload. This module is loaded with the first challenge; only services that
  * have sent one are asked for another ahead of an upload.
  */
-import { jsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../json.ts'
 import { checkerOf, type Puzzle } from '../../proof-of-work.ts'
 import { CHALLENGE_PATH, UPLOAD_PATH } from '../../protocol.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -23,12 +23,12 @@ export async function solveRefusal(
   { address }: Endpoint,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const problem = jsonObject(text) as { error?: unknown; challenge?: unknown } | null
+  const problem = parseJsonObject(text) as { error?: unknown; challenge?: unknown } | null
   if (problem?.error !== 'challenge-required') return null
   challengingServices.add(address(UPLOAD_PATH))
   // Browsers have no Web Crypto on plain-http pages.
   if (globalThis.crypto?.subtle === undefined) return null
-  const puzzle = puzzleIn(problem.challenge)
+  const puzzle = parseChallenge(problem.challenge)
   return puzzle && solve(puzzle, { signal })
 }
 
@@ -40,12 +40,12 @@ export async function solveAhead(
   if (!challengingServices.has(address(UPLOAD_PATH))) return null
   const answer = await transport({ method: 'GET', url: address(CHALLENGE_PATH), signal })
   if (answer.status !== 200) challengingServices.delete(address(UPLOAD_PATH))
-  const puzzle = answer.status === 200 ? puzzleIn(jsonObject(answer.text)) : null
+  const puzzle = answer.status === 200 ? parseChallenge(parseJsonObject(answer.text)) : null
   return puzzle && solve(puzzle, { signal })
 }
 
 /** Validates a challenge. The service is untrusted. */
-export function puzzleIn(value: unknown): Puzzle | null {
+export function parseChallenge(value: unknown): Puzzle | null {
   if (typeof value !== 'object' || value === null) return null
   const { token, algorithm, iterations, bits, answers } = value as Record<string, unknown>
   if (typeof token !== 'string' || !/^[\w.-]{1,200}$/.test(token)) return null

@@ -1,4 +1,4 @@
-import { jsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../json.ts'
 
 /**
  * Whether the service itself reports that the image at this raw address is gone. A bare 404 is not enough: it may come from a
@@ -10,7 +10,7 @@ export async function isGone(raw: string, signal?: AbortSignal): Promise<boolean
   const answer = await fetch(raw, { headers, redirect: 'manual', cache: 'no-store', signal: signal ?? null })
   const isProblem = answer.headers.get('Content-Type')?.startsWith(headers.Accept)
   if ((answer.status === 404 || answer.status === 410) && isProblem) {
-    const code = jsonObject(await answer.text())?.error
+    const code = parseJsonObject(await answer.text())?.error
     return code === 'not-found' || code === 'removed'
   }
   await answer.body?.cancel()

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { frameAround } from '../../formats/preview-frame.ts'
+import { previewFrame } from '../../formats/preview-frame.ts'
 import {
   DEFAULT_MAX_UPLOAD_BYTES,
   EXPIRES_PARAMETER,
@@ -101,7 +101,7 @@ export async function uploadWith(
 /** The image with its preview appended, or without it if both exceed `maxBytes`. */
 async function withPreview(image: Blob, preview: Blob | undefined, maxBytes: number): Promise<Blob> {
   if (preview === undefined) return image
-  const { head, foot } = frameAround(preview.size)
+  const { head, foot } = previewFrame(preview.size)
   const file = new Blob([image, head, await sliceable(preview), foot], { type: image.type })
   return file.size <= maxBytes ? file : image
 }

@@ -1,5 +1,5 @@
 /** Generates ICC profiles for colour spaces that files name only by code point (ICC.1:2022; ITU-T H.273, 8.1). */
-import { be32, joined } from '../../bytes.ts'
+import { be32, concatBytes } from '../../bytes.ts'
 import { ascii } from '../../formats/bytes/text.ts'
 
 /** Code points of primaries wider than sRGB. */
@@ -36,7 +36,7 @@ const HEADER_BYTES = 128
 export function displayProfile(primaries: number): Uint8Array<ArrayBuffer> | null {
   const space = PRIMARIES[primaries]
   if (!space) return null
-  const curve = joined(ascii('para'), be32(0), be32(3 << 16), ...SRGB_CURVE.map(fixed))
+  const curve = concatBytes(ascii('para'), be32(0), be32(3 << 16), ...SRGB_CURVE.map(fixed))
   const [red, green, blue] = space.xyz.map(xyzTag)
   const tags: [string, Uint8Array][] = [
     ['desc', textTag(space.name)],
@@ -57,7 +57,7 @@ export function displayProfile(primaries: number): Uint8Array<ArrayBuffer> | nul
     at += data.length
   }
   const table = tags.flatMap(([name, data]) => [ascii(name), be32(offsets.get(data)!), be32(data.length)])
-  return joined(header(at), be32(tags.length), ...table, ...offsets.keys())
+  return concatBytes(header(at), be32(tags.length), ...table, ...offsets.keys())
 }
 
 /** 7.2: version 4.3, display class, RGB to XYZ, without platform or manufacturer. */
@@ -77,14 +77,14 @@ function header(size: number): Uint8Array {
 }
 
 function xyzTag(values: number[]): Uint8Array {
-  return joined(ascii('XYZ '), be32(0), ...values.map(fixed))
+  return concatBytes(ascii('XYZ '), be32(0), ...values.map(fixed))
 }
 
 /** 10.15: one en-US record, padded to four bytes. */
 function textTag(text: string): Uint8Array {
-  const units = joined(...Array.from(text, (character) => Uint8Array.of(0, character.charCodeAt(0))))
+  const units = concatBytes(...Array.from(text, (character) => Uint8Array.of(0, character.charCodeAt(0))))
   const padding = new Uint8Array((4 - (units.length % 4)) % 4)
-  return joined(
+  return concatBytes(
     ascii('mluc'),
     be32(0),
     be32(1),

@@ -4,8 +4,8 @@
  */
 import { Refusal } from '../../errors.ts'
 import { isHdrTransfer } from '../../formats/avif/colour.ts'
-import { PIECE_BYTES } from '../../formats/image.ts'
-import { sniffOther } from '../../formats/sniff.ts'
+import { CHUNK_BYTES } from '../../formats/image.ts'
+import { sniffUnsupported } from '../../formats/sniff.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobSource } from '../blob-source.ts'
 import type { ForeignType } from '../types.ts'
@@ -16,7 +16,7 @@ import { rgbProfile } from './icc.ts'
 import { isOpaque, type Pixels } from './pixels.ts'
 import { type Capabilities, MAX_WEBP_SIDE } from './plan.ts'
 import { decodedByPlatform } from './platform.ts'
-import { type Milestones, photoOf, type Recompressed, webpOf } from './recompress.ts'
+import { encodePhoto, type Milestones, type Recompressed, webpOf } from './recompress.ts'
 
 interface ForeignImage {
   type: ForeignType
@@ -52,8 +52,8 @@ export async function openForeign(
   codecs: Codecs,
   { webAssembly, maxPixels }: Capabilities,
 ): Promise<ForeignImage | null> {
-  const head = new Uint8Array(await file.slice(0, PIECE_BYTES).arrayBuffer())
-  const type = sniffOther(head)?.type
+  const head = new Uint8Array(await file.slice(0, CHUNK_BYTES).arrayBuffer())
+  const type = sniffUnsupported(head)?.type
   if (type === undefined) return null
   if (type === 'image/tiff') return tiffByPlatform(file, codecs, maxPixels)
   const facts = await (type === 'image/heic' ? heicFacts : jxlFacts)(file, codecs)
@@ -151,7 +151,7 @@ async function encode(
   if (isOpaque(pixels)) {
     if (halfChroma) restoreChroma(pixels)
     const fullChroma = !halfChroma && fineColourShows(pixels)
-    const bytes = await photoOf(pixels, { fullChroma, gray: false, profile }, codecs)
+    const bytes = await encodePhoto(pixels, { fullChroma, gray: false, profile }, codecs)
     result = { bytes, type: 'image/jpeg', action: 'lossy' }
   } else {
     if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE)

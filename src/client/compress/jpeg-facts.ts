@@ -2,7 +2,7 @@ import { latin1 } from '../../formats/bytes/text.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { gainMapBytesOf } from '../../formats/jpeg/gain-map.ts'
 import { readMpf } from '../../formats/jpeg/mpf.ts'
-import { nameOfKind } from '../../formats/jpeg/segments.ts'
+import { identifierOf } from '../../formats/jpeg/segments.ts'
 import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
 import { profileKindOf } from './icc.ts'
 import { jpegProfileOf } from './jpeg-profile.ts'
@@ -62,7 +62,7 @@ const GAIN_MAP_XMP = /hdrgm|hdr-gain-map|HDRGainMap/
 
 /** An MPF entry other than a preview: a gain map, a depth map, the other eye. It may be the only sign of Apple's gain map. */
 function namesSecondImage(body: Uint8Array): boolean {
-  const [, ...others] = readMpf(body.subarray(nameOfKind('mpf').length), 0)
+  const [, ...others] = readMpf(body.subarray(identifierOf('mpf').length), 0)
   return others.some(({ isPreview }) => !isPreview)
 }
 

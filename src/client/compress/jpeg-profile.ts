@@ -1,10 +1,10 @@
 /** ICC profiles in JPEG, split into chunks across APP2 segments (ICC.1:2022, annex B.4). */
-import { joined } from '../../bytes.ts'
-import { type ByteSource, sourceOf } from '../../formats/image.ts'
-import { APP2, type JpegSegment, nameOfKind, segmentOf } from '../../formats/jpeg/segments.ts'
+import { concatBytes } from '../../bytes.ts'
+import { type ByteSource, memorySource } from '../../formats/image.ts'
+import { APP2, encodeSegment, identifierOf, type JpegSegment } from '../../formats/jpeg/segments.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 
-const SIGNATURE = nameOfKind('icc')
+const SIGNATURE = identifierOf('icc')
 /** A segment holds up to 65,533 bytes: the signature, the chunk's number, the number of chunks, and the chunk. */
 const CHUNK_BYTES = 65_533 - SIGNATURE.length - 2
 
@@ -19,9 +19,9 @@ export function withJpegProfile(
   const at = jpeg[2] === 0xff && jpeg[3] === 0xe0 ? 4 + jpeg[4]! * 256 + jpeg[5]! : 2
   const segments = Array.from({ length: chunks }, (_, index) => {
     const chunk = profile.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
-    return segmentOf(APP2, joined(SIGNATURE, Uint8Array.of(index + 1, chunks), chunk))
+    return encodeSegment(APP2, concatBytes(SIGNATURE, Uint8Array.of(index + 1, chunks), chunk))
   })
-  return joined(jpeg.subarray(0, at), ...segments, jpeg.subarray(at))
+  return concatBytes(jpeg.subarray(0, at), ...segments, jpeg.subarray(at))
 }
 
 /** `null` if there is none, `broken` if chunks are missing or inconsistent. */
@@ -42,12 +42,12 @@ export async function jpegProfileOf(
   }
   if (chunks.size === 0) return null
   if (chunks.size !== expected) return 'broken'
-  return joined(...[...chunks].sort(([a], [b]) => a - b).map(([, chunk]) => chunk))
+  return concatBytes(...[...chunks].sort(([a], [b]) => a - b).map(([, chunk]) => chunk))
 }
 
 /** The JPEG without its profile. `jpeg` must be valid. */
 export async function withoutJpegProfile(jpeg: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const { segments } = await walkJpeg(sourceOf(jpeg))
+  const { segments } = await walkJpeg(memorySource(jpeg))
   const kept = segments.filter(({ kind }) => kind !== 'icc')
-  return joined(...kept.map(({ offset, length }) => jpeg.subarray(offset, offset + length)))
+  return concatBytes(...kept.map(({ offset, length }) => jpeg.subarray(offset, offset + length)))
 }

@@ -124,7 +124,7 @@ export async function decodeWithPlatform(
   const bitmap = await bitmapOfJpeg(jpeg)
   if (bitmap === null) return null
   const { width, height } = bitmap
-  if (!hasTrueCanvas(width * height <= SAFE_CANVAS_PIXELS ? undefined : bitmap)) {
+  if (!hasFaithfulCanvas(width * height <= SAFE_CANVAS_PIXELS ? undefined : bitmap)) {
     bitmap.close()
     return null
   }
@@ -168,7 +168,7 @@ export async function decodeWithPlatform(
 }
 
 /** Checks `isCanvasFaithful` on a new canvas of this size. False if the browser has no memory for one. */
-export function hasTrueCanvas(size: Size = { width: 16, height: 16 }): boolean {
+export function hasFaithfulCanvas(size: Size = { width: 16, height: 16 }): boolean {
   const made = canvasOf(size)
   if (made === null) return false
   try {

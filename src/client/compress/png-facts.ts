@@ -1,7 +1,7 @@
 /** Reads the metadata chunks of a valid PNG (PNG, third edition, section 11). */
 import { cursorOver } from '../../formats/bytes/cursor.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
-import { inflated } from '../../formats/bytes/zlib.ts'
+import { inflate } from '../../formats/bytes/zlib.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { readExif } from '../../formats/metadata/exif.ts'
 import { MAX_PROFILE_BYTES, profileLength } from '../../formats/metadata/icc.ts'
@@ -68,7 +68,7 @@ function differs(chunk: Uint8Array | undefined, expected: number[]): boolean {
 async function profileOf(chunk: Uint8Array): Promise<Uint8Array | null> {
   const nameEnd = chunk.indexOf(0)
   if (nameEnd < 1 || chunk[nameEnd + 1] !== 0) return null
-  const bytes = await inflated(chunk.subarray(nameEnd + 2), MAX_PROFILE_BYTES)
+  const bytes = await inflate(chunk.subarray(nameEnd + 2), MAX_PROFILE_BYTES)
   const length = bytes && profileLength(bytes, bytes.length)
   return bytes && length ? bytes.subarray(0, length) : null
 }

@@ -1,8 +1,8 @@
 /** Extracts the first rows of a PNG as a separate PNG, to estimate what repacking the whole would save. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
-import { deflated, inflated } from '../../formats/bytes/zlib.ts'
-import { chunkOf } from '../../formats/png/chunks.ts'
+import { deflate, inflate } from '../../formats/bytes/zlib.ts'
+import { encodeChunk } from '../../formats/png/chunks.ts'
 
 interface Strip {
   png: Uint8Array<ArrayBuffer>
@@ -38,24 +38,24 @@ export async function stripOf(png: Uint8Array): Promise<Strip | null> {
   const fields = new DataView(header.buffer, header.byteOffset, header.length)
   const [width, height] = [fields.getUint32(0), fields.getUint32(4)]
   const [depth = 0, type = 0, , , isInterlaced] = header.subarray(8)
-  const packed = joined(...chunks.flatMap(({ name, body }) => (name === 'IDAT' ? [body] : [])))
+  const packed = concatBytes(...chunks.flatMap(({ name, body }) => (name === 'IDAT' ? [body] : [])))
   const share = STRIP_PIXELS / (width * height)
   const stride = 1 + Math.ceil((width * depth * (CHANNELS[type] ?? 0)) / 8)
   if (isInterlaced || share >= 0.5) return null
   const start = packed.subarray(0, Math.ceil(share * packed.length))
-  const unpacked = await inflated(start, MAX_RATIO * share * stride * height)
+  const unpacked = await inflate(start, MAX_RATIO * share * stride * height)
   const rows = Math.min(height, Math.floor((unpacked?.length ?? 0) / stride))
   if (!unpacked || rows === 0) return null
   const ownHeader = header.slice()
   new DataView(ownHeader.buffer).setUint32(4, rows)
-  const pixels = await deflated(unpacked.subarray(0, rows * stride))
+  const pixels = await deflate(unpacked.subarray(0, rows * stride))
   const kept = chunks.filter(({ name }) => KEPT.has(name))
   return {
-    png: joined(
+    png: concatBytes(
       png.subarray(0, SIGNATURE_BYTES),
-      ...kept.map(({ name, body }) => chunkOf(name, name === 'IHDR' ? ownHeader : body)),
-      chunkOf('IDAT', pixels),
-      chunkOf('IEND', new Uint8Array()),
+      ...kept.map(({ name, body }) => encodeChunk(name, name === 'IHDR' ? ownHeader : body)),
+      encodeChunk('IDAT', pixels),
+      encodeChunk('IEND', new Uint8Array()),
     ),
     bytes: (start.length * rows * stride) / unpacked.length,
   }

@@ -1,6 +1,6 @@
 /** Decodes a file that is sent without recompression, for its preview. Runs in a worker. */
 import { isHdrTransfer } from '../../formats/avif/colour.ts'
-import { sourceOf } from '../../formats/image.ts'
+import { memorySource } from '../../formats/image.ts'
 import type { Codecs } from './codecs.ts'
 import { displayProfile } from './display-profile.ts'
 import { rgbProfile } from './icc.ts'
@@ -48,7 +48,7 @@ async function decodedAvif(
   decode: NonNullable<Codecs['decodeAvif']>,
 ): Promise<Decoded | null> {
   const { readStill } = await import('../../formats/avif/still.ts')
-  const still = await readStill(sourceOf(bytes))
+  const still = await readStill(memorySource(bytes))
   if (still === null || isHdrTransfer(still.colour.transfer)) return null
   const { colour, orientations } = still
   return {

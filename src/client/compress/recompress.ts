@@ -1,6 +1,6 @@
 /** Executes a compression plan. Runs in a worker. */
-import { joined } from '../../bytes.ts'
-import { sourceOf } from '../../formats/image.ts'
+import { concatBytes } from '../../bytes.ts'
+import { memorySource } from '../../formats/image.ts'
 import { withGainMapOf } from '../../formats/jpeg/gain-map.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
@@ -111,7 +111,7 @@ async function fromJpeg(
   const pixels = await timed(decoding, milestones)
   const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
   if (plan.restoreChroma) restoreChroma(pixels)
-  const base = await photoOf(pixels, { fullChroma, gray: plan.gray, profile: keptProfile }, codecs)
+  const base = await encodePhoto(pixels, { fullChroma, gray: plan.gray, profile: keptProfile }, codecs)
   const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
   const result = bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
   if ((result?.bytes ?? scrubbed).length > PREVIEW_MAX_BYTES)
@@ -124,7 +124,7 @@ function jpegOf(bytes: Uint8Array<ArrayBuffer>): Recompressed {
 }
 
 /** Encodes a photograph as JPEG, at a quality chosen from a sample of it. */
-export async function photoOf(
+export async function encodePhoto(
   pixels: Pixels,
   { fullChroma, gray, profile }: { fullChroma: boolean; gray: boolean; profile: Uint8Array | null },
   codecs: Codecs,
@@ -139,12 +139,12 @@ export async function photoOf(
 
 /** The gain map applies to the stored pixels, so the base keeps its stored orientation and its Exif tag. */
 async function withGainMap(base: Uint8Array, original: Uint8Array): Promise<Uint8Array<ArrayBuffer> | null> {
-  const { segments } = await walkJpeg(sourceOf(original))
+  const { segments } = await walkJpeg(memorySource(original))
   const exif = segments.find(({ kind }) => kind === 'exif')
-  if (!exif) return withGainMapOf(base, sourceOf(original))
+  if (!exif) return withGainMapOf(base, memorySource(original))
   // After scrubbing, Exif only holds the orientation. It must directly follow SOI (Exif 3.0, 4.5.4).
   const segment = original.subarray(exif.offset, exif.offset + exif.length)
-  return withGainMapOf(joined(base.subarray(0, 2), segment, base.subarray(2)), sourceOf(original))
+  return withGainMapOf(concatBytes(base.subarray(0, 2), segment, base.subarray(2)), memorySource(original))
 }
 
 const BROWSER_OPTIONS = {

@@ -1,6 +1,6 @@
 /** ICC profiles in WebP: a chunk of the extended format (RFC 9649, section 2.7). */
-import { joined } from '../../bytes.ts'
-import { chunkOf, le32, readChunk, u32le } from '../../formats/webp/chunks.ts'
+import { concatBytes } from '../../bytes.ts'
+import { encodeChunk, le32, readChunk, u32le } from '../../formats/webp/chunks.ts'
 
 const RIFF_HEADER_BYTES = 12
 const CHUNK_HEADER_BYTES = 8
@@ -23,7 +23,7 @@ export function withWebpProfile(
   const image = webp.subarray(isExtended ? first.end : RIFF_HEADER_BYTES)
   const features = isExtended ? first.head.slice() : featuresOf(image, width, height)
   features[0]! |= HAS_ICC
-  const out = joined(header, chunkOf('VP8X', features), chunkOf('ICCP', profile), image)
+  const out = concatBytes(header, encodeChunk('VP8X', features), encodeChunk('ICCP', profile), image)
   out.set(le32(out.length - 8), 4)
   return out
 }

@@ -1,8 +1,8 @@
 /** The worker's side of the protocol, the same in browsers and Node. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
 import type { ByteSource, Inspection, Segment } from '../../formats/image.ts'
-import { bytesOf, isWhole, lengthOf, sourceOf } from '../../formats/image.ts'
+import { isWhole, lengthOf, memorySource, readSegments } from '../../formats/image.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobSource } from '../blob-source.ts'
 import type { Codecs } from '../compress/codecs.ts'
@@ -116,14 +116,14 @@ async function checkedReply(result: Recompressed | null, inspection: Inspection)
 /** Reads a file that may be uploaded into memory, because in browsers each read of a file is a trip to another process. */
 async function openSource(blob: Blob): Promise<ByteSource> {
   return blob.size <= DEFAULT_MAX_UPLOAD_BYTES
-    ? sourceOf(new Uint8Array(await blob.arrayBuffer()))
+    ? memorySource(new Uint8Array(await blob.arrayBuffer()))
     : blobSource(blob)
 }
 
 async function readAll(source: ByteSource, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
-  for await (const piece of bytesOf(source, segments)) pieces.push(piece)
-  return joined(...pieces)
+  for await (const piece of readSegments(source, segments)) pieces.push(piece)
+  return concatBytes(...pieces)
 }
 
 /** Facts that the policy needs about an inspected file, and the colour profile that its replacement must keep. */
@@ -179,7 +179,7 @@ function previewMaker(
 ) {
   async function sendPreview(made: MadePreview | null): Promise<void> {
     if (made === null) return
-    const { width, height } = await inspect(sourceOf(made.bytes))
+    const { width, height } = await inspect(memorySource(made.bytes))
     const expected = previewSize(displayed, Math.max(width, height))
     // The service refuses an image whose preview has another aspect ratio.
     if (width === expected.width && height === expected.height) reply({ kind: 'preview', ...made })
@@ -214,7 +214,7 @@ async function isSameImage(
   { bytes, type }: Recompressed,
   original: { width: number; height: number },
 ): Promise<boolean> {
-  const result = await inspect(sourceOf(bytes))
+  const result = await inspect(memorySource(bytes))
   return (
     result.type === type &&
     result.width === original.width &&

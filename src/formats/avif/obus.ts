@@ -1,10 +1,10 @@
 /** Parses AV1 data into open bitstream units (AV1 bitstream specification, 5.3). Reads only their headers. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { addEdit, addZeros, type Edit, writeEdits } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero, type Run, refuse } from '../bmff/fields.ts'
 import type { BoxFile } from '../bmff/file.ts'
 import type { Cursor } from '../bytes/cursor.ts'
-import { PIECE_BYTES } from '../image.ts'
+import { CHUNK_BYTES } from '../image.ts'
 import {
   isSameSize,
   MAX_SEQUENCE_HEADER_BYTES,
@@ -128,7 +128,7 @@ async function blankUnit(
   }
   const end = at + body + size
   for (let from = at + body; from < end; ) {
-    const piece = await data.load(from, Math.min(end - from, PIECE_BYTES))
+    const piece = await data.load(from, Math.min(end - from, CHUNK_BYTES))
     const isLast = from + piece.length === end
     const zeros = isLast ? piece.subarray(0, -1) : piece
     if (!isZero(zeros)) for (const run of data.runs(from, zeros.length)) addZeros(edits, run)
@@ -212,7 +212,7 @@ function readerOf(cursor: Cursor, runs: Run[]): RunReader {
         filled += piece.length
       }
       const [only] = pieces
-      return only && pieces.length === 1 ? only : joined(...pieces)
+      return only && pieces.length === 1 ? only : concatBytes(...pieces)
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Random access to a box file: a read budget, exact reads, and box iteration. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { type Cursor, cursorOver } from '../bytes/cursor.ts'
-import { type ByteSource, PIECE_BYTES } from '../image.ts'
+import { type ByteSource, CHUNK_BYTES } from '../image.ts'
 import { type Box, boxFrom, fits, isZero, MAX_BOXES_PER_PARENT, type Run, refuse } from './fields.ts'
 
 /** Read budget in addition to twice the file size, for headers of small files. Unit: bytes. */
@@ -50,13 +50,13 @@ export async function readRuns(file: BoxFile, runs: Run[], maxLength: number): P
     left -= length
     if (left === 0) break
   }
-  return joined(...parts)
+  return concatBytes(...parts)
 }
 
 /** True if a byte range contains only zeros. Stops at the first window that does not. */
 export async function isZeroRun({ cursor }: BoxFile, { start, end }: Run): Promise<boolean> {
   for (let at = start; at < end; ) {
-    const wanted = Math.min(end - at, PIECE_BYTES)
+    const wanted = Math.min(end - at, CHUNK_BYTES)
     const window = (cursor.peek(at, 1) ?? (await cursor.load(at, 1))).subarray(0, wanted)
     if (window.length === 0) refuse('it is cut off')
     cursor.work.spendBytes(window.length)

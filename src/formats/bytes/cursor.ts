@@ -1,5 +1,5 @@
 /** A window over a source. A walk reads from it synchronously, and awaits only to move the window or to yield the thread. */
-import { type ByteSource, PIECE_BYTES } from '../image.ts'
+import { type ByteSource, CHUNK_BYTES } from '../image.ts'
 import { newWork, type Work } from './work.ts'
 
 export interface Cursor {
@@ -27,7 +27,7 @@ interface CursorOptions {
 }
 
 export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cursor {
-  const { end = source.size, work = newWork(), minWindow = PIECE_BYTES } = options
+  const { end = source.size, work = newWork(), minWindow = CHUNK_BYTES } = options
   let start = 0
   let bytes: Uint8Array = new Uint8Array(0)
   let window = minWindow
@@ -50,7 +50,7 @@ export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cur
       const cached = fromWindow(offset, length)
       if (cached) return cached
       const isSequential = offset >= start && offset <= start + 2 * bytes.length
-      window = isSequential && bytes.length > 0 ? Math.min(2 * window, PIECE_BYTES) : minWindow
+      window = isSequential && bytes.length > 0 ? Math.min(2 * window, CHUNK_BYTES) : minWindow
       const readLength = Math.min(Math.max(length, window), end - offset)
       if (readLength <= 0) return new Uint8Array(0)
       bytes = await source.read(offset, readLength)

@@ -1,13 +1,10 @@
 /** In-memory zlib streams (RFC 1950). */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 
 /**
  * Inflates a stream, or as much as the start of a stream yields. `null` when the output exceeds `maxLength`. Unit: bytes.
  */
-export async function inflated(
-  start: Uint8Array,
-  maxLength: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+export async function inflate(start: Uint8Array, maxLength: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const parts: Uint8Array[] = []
   let length = 0
   // Not every browser supports async iteration over streams.
@@ -23,10 +20,10 @@ export async function inflated(
   } finally {
     void reader.cancel().catch(() => {})
   }
-  return joined(...parts)
+  return concatBytes(...parts)
 }
 
-export async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
+export async function deflate(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await new Response(pipe(bytes, new CompressionStream('deflate'))).arrayBuffer())
 }
 

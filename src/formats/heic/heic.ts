@@ -2,7 +2,7 @@
  * HEIC: HEVC-coded still images (ISO/IEC 23008-12, annex B). The server does not accept the format; clients decode and
  * convert it. The decoder is given a rewritten file that contains only the primary image.
  */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
 import { type Colour, colourOf } from '../avif/colour.ts'
 import {
@@ -189,7 +189,7 @@ function withCropsOnGrids(items: StillItem[]): StillItem[] {
     // Put `colr` on the grid only: if both have it, libheif expands a limited range twice where a crop splits a chroma sample.
     const gridProperties = properties.filter((property) => property.type !== 'hvcC')
     // One row, one column, then width and height of 32 bits each, copied from `ispe` after its version and flags.
-    const layout = joined(Uint8Array.of(0, 1, 0, 0), size.body.subarray(4))
+    const layout = concatBytes(Uint8Array.of(0, 1, 0, 0), size.body.subarray(4))
     const tile: StillItem = { id: ++lastId, type, inputs: [], properties: codedProperties, data }
     return [{ id, type: 'grid', inputs: [tile.id], properties: gridProperties, data: layout }, tile]
   })

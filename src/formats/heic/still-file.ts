@@ -1,5 +1,5 @@
 /** Writes a HEIC file with one image (ISO/IEC 23008-12; boxes: 14496-12). */
-import { be32, joined } from '../../bytes.ts'
+import { be32, concatBytes } from '../../bytes.ts'
 import { ascii } from '../bytes/text.ts'
 
 export interface StillItem {
@@ -22,7 +22,7 @@ export function stillFile(
   // The size of `meta` does not depend on the offsets in it, so a first pass determines where the data starts.
   const head = metaBox(items, primary, alpha, 0)
   const meta = metaBox(items, primary, alpha, brands.length + head.length + 8)
-  return joined(brands, meta, box('mdat', ...items.map(({ data }) => data)))
+  return concatBytes(brands, meta, box('mdat', ...items.map(({ data }) => data)))
 }
 
 function metaBox(items: StillItem[], primary: number, alpha: number | null, dataAt: number): Uint8Array {
@@ -65,7 +65,7 @@ function metaBox(items: StillItem[], primary: number, alpha: number | null, data
 
 function box(type: string, ...parts: Uint8Array[]): Uint8Array {
   const size = parts.reduce((sum, part) => sum + part.length, 8)
-  return joined(be32(size), ascii(type), ...parts)
+  return concatBytes(be32(size), ascii(type), ...parts)
 }
 
 function fullBox(type: string, version: number, ...parts: Uint8Array[]): Uint8Array {

@@ -5,7 +5,7 @@
 import { Refusal } from '../../errors.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { cutOff } from '../damaged.ts'
-import { type ByteSource, bytesOf, lengthOf, type Segment, sourceOf } from '../image.ts'
+import { type ByteSource, lengthOf, memorySource, readSegments, type Segment } from '../image.ts'
 import {
   type AppleGainMap,
   readAppleGainMap,
@@ -22,7 +22,7 @@ import {
 } from '../metadata/gain-map-xmp.ts'
 import { type MpImage, readMpf, writeMpf } from './mpf.ts'
 import { scrubJpeg } from './scrub.ts'
-import { type JpegSegment, nameOfKind } from './segments.ts'
+import { identifierOf, type JpegSegment } from './segments.ts'
 import { type Jpeg, walkJpeg } from './walk.ts'
 
 /** A gain map in at least one of the three known formats. */
@@ -39,7 +39,7 @@ interface GainMap {
 function bodyOf(jpeg: Jpeg, wanted: 'mpf' | 'gain-map'): { body: Uint8Array; at: number } | undefined {
   const segment = jpeg.segments.find(({ kind }) => kind === wanted)
   if (!segment?.body) return undefined
-  const name = nameOfKind(wanted).length
+  const name = identifierOf(wanted).length
   return { body: segment.body.subarray(name), at: startOfBody(segment) + name }
 }
 
@@ -117,7 +117,7 @@ function isIsoMetadata(metadata: Uint8Array): boolean {
   return metadata.length === (hasCommonDenominator ? 5 + 4 + 8 + channels * 20 : 5 + 16 + channels * 40)
 }
 
-const MPF_NAME = nameOfKind('mpf')
+const MPF_NAME = identifierOf('mpf')
 
 /** The scrubbed segments of both images, in separate lists because they may come from separate files. */
 export function scrubWithGainMap(
@@ -163,9 +163,9 @@ export async function withGainMapOf(
   const first = await walkJpeg(original)
   const gainMap = await findGainMap(original, first)
   if (!gainMap) return null
-  const parts = scrubWithGainMap(await walkJpeg(sourceOf(base)), gainMap)
+  const parts = scrubWithGainMap(await walkJpeg(memorySource(base)), gainMap)
   const file = new Uint8Array(lengthOf(parts.first) + lengthOf(parts.second))
-  await copyInto(file, 0, sourceOf(base), parts.first)
+  await copyInto(file, 0, memorySource(base), parts.first)
   await copyInto(file, lengthOf(parts.first), original, parts.second)
   return file
 }
@@ -181,7 +181,7 @@ export async function gainMapBytesOf(original: ByteSource): Promise<number | nul
 
 async function copyInto(to: Uint8Array, at: number, source: ByteSource, parts: Segment[]): Promise<void> {
   let next = at
-  for await (const piece of bytesOf(source, parts)) {
+  for await (const piece of readSegments(source, parts)) {
     to.set(piece, next)
     next += piece.length
   }

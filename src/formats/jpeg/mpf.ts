@@ -1,5 +1,5 @@
 /** Multi-Picture Format (CIPA DC-007): the index of the images in a JPEG file. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { ascii } from '../bytes/text.ts'
 import { ifdOf, LONG, openTiff, readIfd, TIFF_HEADER, UNDEFINED } from '../metadata/tiff.ts'
 
@@ -59,5 +59,5 @@ export function writeMpf(
     { tag: COUNT_TAG, type: LONG, value: 2 },
     { tag: ENTRIES_TAG, type: UNDEFINED, value: entries },
   ])
-  return joined(TIFF_HEADER, directory)
+  return concatBytes(TIFF_HEADER, directory)
 }

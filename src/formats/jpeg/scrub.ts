@@ -1,14 +1,23 @@
 /** Removes private metadata from a JPEG, segment by segment. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import { APP1, APP2, DAC, type JpegKind, type JpegSegment, nameOfKind, SOI, segmentOf } from './segments.ts'
+import {
+  APP1,
+  APP2,
+  DAC,
+  encodeSegment,
+  identifierOf,
+  type JpegKind,
+  type JpegSegment,
+  SOI,
+} from './segments.ts'
 import type { Jpeg } from './walk.ts'
 
 /** The name, version 100, and zero flags. */
-const ADOBE_START = joined(nameOfKind('adobe'), Uint8Array.of(0, 100, 0, 0, 0, 0))
+const ADOBE_START = concatBytes(identifierOf('adobe'), Uint8Array.of(0, 100, 0, 0, 0, 0))
 
 /** Metadata that links a gain map to its base image: segment bodies without their identifiers. */
 export interface GainMapSegments {
@@ -25,10 +34,10 @@ export interface GainMapSegments {
 export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegments = {}): Segment[] {
   const exif = minimalExif(jpeg.exif, makerNote)
   const added: { kind: JpegKind; marker: number; body: Uint8Array }[] = []
-  if (exif) added.push({ kind: 'exif', marker: APP1, body: joined(EXIF_PREFIX, exif) })
-  if (xmp) added.push({ kind: 'xmp', marker: APP1, body: joined(nameOfKind('xmp'), xmp) })
-  if (mpf) added.push({ kind: 'mpf', marker: APP2, body: joined(nameOfKind('mpf'), mpf) })
-  if (iso) added.push({ kind: 'gain-map', marker: APP2, body: joined(nameOfKind('gain-map'), iso) })
+  if (exif) added.push({ kind: 'exif', marker: APP1, body: concatBytes(EXIF_PREFIX, exif) })
+  if (xmp) added.push({ kind: 'xmp', marker: APP1, body: concatBytes(identifierOf('xmp'), xmp) })
+  if (mpf) added.push({ kind: 'mpf', marker: APP2, body: concatBytes(identifierOf('mpf'), mpf) })
+  if (iso) added.push({ kind: 'gain-map', marker: APP2, body: concatBytes(identifierOf('gain-map'), iso) })
 
   const profile = keptProfile(jpeg.segments.filter(({ kind }) => kind === 'icc'))
   const missing = added.filter((one) => !jpeg.segments.some(({ kind }) => kind === one.kind))
@@ -42,7 +51,7 @@ export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegme
   })
   const [start, second] = jpeg.segments
   const at = start?.marker === SOI && second?.kind === 'jfif' ? 2 : 1
-  return parts.toSpliced(at, 0, ...missing.map(({ marker, body }) => segmentOf(marker, body)))
+  return parts.toSpliced(at, 0, ...missing.map(({ marker, body }) => encodeSegment(marker, body)))
 }
 
 /** Drops tables that no scan uses, and arithmetic conditioning in files without arithmetic coding. */
@@ -53,7 +62,7 @@ function keptOfPicture(segment: JpegSegment, { frame }: Jpeg): Segment[] {
   if (!used || used.length === tables?.length) return [segment]
   if (used.length === 0) return []
   const length = used.reduce((sum, table) => sum + table.length, 0)
-  const header = segmentOf(marker, new Uint8Array(0), length)
+  const header = encodeSegment(marker, new Uint8Array(0), length)
   return [header, ...used.map((table) => ({ offset: bodyAt + table.at, length: table.length }))]
 }
 
@@ -61,7 +70,7 @@ function keptOfPicture(segment: JpegSegment, { frame }: Jpeg): Segment[] {
 function withBody(segment: JpegSegment, body: Uint8Array | undefined): Segment {
   if (!body) return segment
   const unchanged = segment.length === 4 + body.length && segment.body && sameBytes(segment.body, body)
-  return unchanged ? segment : segmentOf(segment.marker, body)
+  return unchanged ? segment : encodeSegment(segment.marker, body)
 }
 
 /** Zeroes the last two bytes of JFIF, the width and height of the thumbnail that follows (JFIF 1.02). */
@@ -71,10 +80,10 @@ function withoutThumbnail(jfif: Uint8Array | undefined): Uint8Array | undefined 
 
 /** Decoders read only the last byte of an Adobe segment, the colour transform (Adobe TN 5116). */
 function normalizedAdobe(adobe: Uint8Array | undefined): Uint8Array | undefined {
-  return adobe && joined(ADOBE_START, adobe.subarray(ADOBE_START.length))
+  return adobe && concatBytes(ADOBE_START, adobe.subarray(ADOBE_START.length))
 }
 
-const ICC_NAME = nameOfKind('icc')
+const ICC_NAME = identifierOf('icc')
 /** The identifier, the chunk number, and the chunk count. */
 const ICC_CHUNK_HEADER_BYTES = ICC_NAME.length + 2
 
@@ -113,9 +122,9 @@ function keptProfile(segments: JpegSegment[]): Map<JpegSegment, Segment[]> {
   for (const [index, chunk] of needed.entries()) {
     const bytes = Math.min(left, chunk.length)
     left -= bytes
-    const start = joined(ICC_NAME, Uint8Array.of(index + 1, needed.length))
+    const start = concatBytes(ICC_NAME, Uint8Array.of(index + 1, needed.length))
     const run = { offset: chunk.segment.bodyAt + ICC_CHUNK_HEADER_BYTES, length: bytes }
-    kept.set(chunk.segment, [segmentOf(APP2, start, bytes), run])
+    kept.set(chunk.segment, [encodeSegment(APP2, start, bytes), run])
   }
   return kept
 }

@@ -1,6 +1,6 @@
 /** Classifies the marker segments of a JPEG into those to keep, to rewrite and to remove. */
 
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { ascii } from '../bytes/text.ts'
 import { EXIF_PREFIX } from '../metadata/exif.ts'
@@ -63,7 +63,7 @@ const NAMES: { marker: number; name: Uint8Array; kind: JpegKind; bodyBytes: numb
 ]
 
 /** The identifier at the start of the segment's body, including its zero byte. Empty for `picture` and `other`. */
-export function nameOfKind(kind: JpegKind): Uint8Array {
+export function identifierOf(kind: JpegKind): Uint8Array {
   return NAMES.find((known) => known.kind === kind)?.name ?? new Uint8Array(0)
 }
 
@@ -79,7 +79,7 @@ export function classify(marker: number, body: Uint8Array): { kind: JpegKind; bo
 }
 
 /** Encodes a segment. `moreBytes`: bytes of its body that follow separately. The body takes at most 65,533 bytes in total. */
-export function segmentOf(marker: number, body: Uint8Array, moreBytes = 0): Uint8Array {
+export function encodeSegment(marker: number, body: Uint8Array, moreBytes = 0): Uint8Array {
   const length = 2 + body.length + moreBytes
-  return joined(Uint8Array.of(0xff, marker, length >> 8, length & 0xff), body)
+  return concatBytes(Uint8Array.of(0xff, marker, length >> 8, length & 0xff), body)
 }

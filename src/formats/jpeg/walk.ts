@@ -26,9 +26,9 @@ import {
   DQT,
   DRI,
   EOI,
+  identifierOf,
   type JpegKind,
   type JpegSegment,
-  nameOfKind,
   SOI,
   SOS,
 } from './segments.ts'
@@ -222,7 +222,7 @@ function newWalk() {
   function finish(end: number): Jpeg {
     if (!frame || frame.components.some(({ id }) => !startedComponents.has(id))) throw incompletePicture()
     const body = (wanted: JpegKind) => segments.find(({ kind }) => kind === wanted)?.body ?? EMPTY
-    const xmp = latin1(body('xmp').subarray(nameOfKind('xmp').length))
+    const xmp = latin1(body('xmp').subarray(identifierOf('xmp').length))
     return { segments, end, frame, quantisation, exif: readExif(body('exif')), xmp }
   }
 

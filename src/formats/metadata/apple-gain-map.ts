@@ -2,7 +2,7 @@
  * Apple's gain maps in JPEG: an image in the multi-picture index whose XMP declares it an auxiliary image, plus the headroom
  * in two maker note fields of the primary image (Apple, "Applying Apple HDR effect to your photos").
  */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { ascii } from '../bytes/text.ts'
 import { ifdOf, type Rational, rationalAt, rationalBytes, readIfd, SRATIONAL, tiffOf } from './tiff.ts'
@@ -83,5 +83,5 @@ export function writeAppleMakerNote({ headroom }: AppleGainMap): Uint8Array | un
     type: SRATIONAL,
     value: rationalBytes(value),
   }))
-  return joined(MAKER_NOTE_HEADER, ifdOf(MAKER_NOTE_HEADER.length, fields))
+  return concatBytes(MAKER_NOTE_HEADER, ifdOf(MAKER_NOTE_HEADER.length, fields))
 }

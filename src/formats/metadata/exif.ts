@@ -1,5 +1,5 @@
 /** Exif: reads the fields viewers need, detects a location, and writes back a minimal block. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import {
   type IfdEntry,
   type IfdField,
@@ -110,12 +110,12 @@ export function minimalExif(facts: ExifFacts, makerNote?: Uint8Array): Uint8Arra
     fields.push({ tag: RESOLUTION_UNIT, type: SHORT, value: resolutionUnit })
   }
   const at = TIFF_HEADER.length
-  if (!makerNote) return fields.length === 0 ? null : joined(TIFF_HEADER, ifdOf(at, fields))
+  if (!makerNote) return fields.length === 0 ? null : concatBytes(TIFF_HEADER, ifdOf(at, fields))
   const withDirectoryAt = (value: number) =>
     ifdOf(at, [...fields, { tag: EXIF_DIRECTORY, type: LONG, value }])
   const directoryAt = at + withDirectoryAt(0).length
   const directory = ifdOf(directoryAt, [{ tag: MAKER_NOTE, type: UNDEFINED, value: makerNote }])
-  return joined(TIFF_HEADER, withDirectoryAt(directoryAt), directory)
+  return concatBytes(TIFF_HEADER, withDirectoryAt(directoryAt), directory)
 }
 
 /** True if the orientation swaps width and height. */

@@ -1,5 +1,5 @@
 /** Bounds-checked reading and writing of TIFF structures (TIFF 6.0, section 2), as used in Exif, maker notes and MPF. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 
 export interface Tiff {
   readonly bytes: Uint8Array
@@ -123,5 +123,5 @@ export function ifdOf(at: number, fields: IfdField[]): Uint8Array<ArrayBuffer> {
       valueAt += value.length
     }
   }
-  return joined(directory, ...values)
+  return concatBytes(directory, ...values)
 }

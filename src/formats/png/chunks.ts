@@ -1,5 +1,5 @@
 /** Chunks of a PNG (W3C PNG 3, 5.3), and which of them affect rendering (5.6 and 11.3). */
-import { be32, joined } from '../../bytes.ts'
+import { be32, concatBytes } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
 import { ascii } from '../bytes/text.ts'
 import { GREY, GREY_ALPHA, PALETTE, type PngHeader, TRUECOLOUR, TRUECOLOUR_ALPHA } from './header.ts'
@@ -12,9 +12,9 @@ export interface PngChunk {
   length: number
 }
 
-export function chunkOf(type: string, body: Uint8Array): Uint8Array {
-  const typed = joined(ascii(type), body)
-  return joined(be32(body.length), typed, be32(crc32(typed)))
+export function encodeChunk(type: string, body: Uint8Array): Uint8Array {
+  const typed = concatBytes(ascii(type), body)
+  return concatBytes(be32(body.length), typed, be32(crc32(typed)))
 }
 
 export function be32At(bytes: Uint8Array, at: number): number {

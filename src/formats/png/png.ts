@@ -9,7 +9,7 @@ import { EXIF_PREFIX, type ExifFacts, minimalExif, readExif, swapsSides } from '
 import { MAX_PROFILE_BYTES } from '../metadata/icc.ts'
 import { MAX_METADATA_BYTES, xmpHasLocation } from '../metadata/xmp.ts'
 import { type PngAnimation, readAnimation } from './animation.ts'
-import { affectsRendering, be32At, chunkOf, type PngChunk } from './chunks.ts'
+import { affectsRendering, be32At, encodeChunk, type PngChunk } from './chunks.ts'
 import { canHoldImage, exceedsImage, IHDR_BYTES, PALETTE, type PngHeader, readPngHeader } from './header.ts'
 import { keptProfile } from './profile.ts'
 
@@ -128,7 +128,7 @@ function newPngWalk() {
     const usable = 2 ** header.bitDepth
     paletteEntries = Math.min(entries, usable)
     if (entries <= usable) keep(chunk)
-    else kept.put(chunkOf('PLTE', body.subarray(0, usable * ENTRY_BYTES)))
+    else kept.put(encodeChunk('PLTE', body.subarray(0, usable * ENTRY_BYTES)))
   }
 
   function readAncillary(chunk: PngChunk, body: Uint8Array): void {
@@ -168,7 +168,7 @@ function newPngWalk() {
     const minimal = minimalExif(exif)
     if (!minimal) return
     if (minimal.length === length && sameBytes(minimal, body)) keep(chunk)
-    else kept.put(chunkOf('eXIf', minimal))
+    else kept.put(encodeChunk('eXIf', minimal))
   }
 
   function keep({ at, length }: PngChunk): void {

@@ -1,12 +1,12 @@
 /** iCCP (W3C PNG 3, 11.3.2.3): a human-readable name and a deflated ICC profile. */
-import { be32, joined } from '../../bytes.ts'
+import { be32, concatBytes } from '../../bytes.ts'
 import { crc32 } from '../bytes/crc32.ts'
 import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
-import { deflated } from '../bytes/zlib.ts'
-import { PIECE_BYTES, type Segment } from '../image.ts'
+import { deflate } from '../bytes/zlib.ts'
+import { CHUNK_BYTES, type Segment } from '../image.ts'
 import { ICC_HEADER_BYTES, MAX_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
-import { chunkOf, type PngChunk } from './chunks.ts'
+import { encodeChunk, type PngChunk } from './chunks.ts'
 
 /** Default names written by encoders. Any other name may identify the user's display. */
 const DEFAULT_NAMES: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ const DEFAULT_NAMES: ReadonlySet<string> = new Set([
 const MAX_INFLATION = 64
 
 /** Limit for recompressing a profile, which holds it in memory. Display and camera profiles are smaller. Unit: bytes. */
-const MAX_RECOMPRESSED_BYTES = PIECE_BYTES
+const MAX_RECOMPRESSED_BYTES = CHUNK_BYTES
 
 /** Input bytes per inflate step. Some streams buffer all output of one step: with this input, a megabyte at most. */
 const INFLATE_STEP_BYTES = 1024
@@ -50,11 +50,14 @@ export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segm
   if (isExact && declared === length) {
     if (DEFAULT_NAMES.has(name)) return [{ offset: chunk.at, length: 12 + chunk.length }]
     const zlib = { offset: zlibAt, length: end - zlibAt }
-    return [joined(be32(CHUNK_START.length - 4 + zlib.length), CHUNK_START), zlib, be32(crc)]
+    return [concatBytes(be32(CHUNK_START.length - 4 + zlib.length), CHUNK_START), zlib, be32(crc)]
   }
   if (declared > MAX_RECOMPRESSED_BYTES) return []
   return [
-    chunkOf('iCCP', joined(CHUNK_START.subarray(4), await deflated(joined(...pieces).subarray(0, declared)))),
+    encodeChunk(
+      'iCCP',
+      concatBytes(CHUNK_START.subarray(4), await deflate(concatBytes(...pieces).subarray(0, declared))),
+    ),
   ]
 }
 
@@ -103,7 +106,7 @@ async function inflated(cursor: Cursor, from: number, to: number): Promise<Infla
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       const { header, length, pieces } = result
       if (header.length < ICC_HEADER_BYTES) {
-        result.header = joined(header, read.value.subarray(0, ICC_HEADER_BYTES - header.length))
+        result.header = concatBytes(header, read.value.subarray(0, ICC_HEADER_BYTES - header.length))
       }
       if (length < MAX_RECOMPRESSED_BYTES) pieces.push(read.value)
       result.length += read.value.length

@@ -147,7 +147,7 @@ export async function checkPadding(cursor: Cursor, chunk: WebpChunk): Promise<We
 /** The chunk, truncated to the first `length` bytes of its body. */
 export function firstBytes(chunk: WebpChunk, length: number): Segment[] {
   if (length === chunk.length) return wholeChunk(chunk)
-  const header = chunkOf(chunk.type, new Uint8Array(0))
+  const header = encodeChunk(chunk.type, new Uint8Array(0))
   header.set(le32(length), 4)
   const padding = length & 1 ? [new Uint8Array(1)] : []
   return [header, { offset: chunk.at + 8, length }, ...padding]
@@ -164,7 +164,7 @@ export function u32le(bytes: Uint8Array, at: number): number {
 }
 
 /** Encodes a chunk, padded to an even length. */
-export function chunkOf(type: string, body: Uint8Array): Uint8Array {
+export function encodeChunk(type: string, body: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(8 + body.length + (body.length & 1))
   bytes.set(ascii(type))
   bytes.set(le32(body.length), 4)

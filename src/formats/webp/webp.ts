@@ -1,5 +1,5 @@
 /** WebP (RFC 9649), still and animated: walks every chunk of the RIFF and strips private metadata. */
-import { joined } from '../../bytes.ts'
+import { concatBytes } from '../../bytes.ts'
 import { type Cursor, cursorOver } from '../bytes/cursor.ts'
 import { type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
@@ -11,8 +11,8 @@ import { MAX_METADATA_BYTES, xmpHasLocation } from '../metadata/xmp.ts'
 import {
   CHUNK_START_BYTES,
   checkPadding,
-  chunkOf,
   damagedWebp,
+  encodeChunk,
   firstBytes,
   le32,
   type PictureSize,
@@ -53,7 +53,7 @@ export const inspectWebp: Inspector = async (source) => {
   const kept = keptRuns()
   const bytes = lengthOf(webp.segments)
   if (RIFF_BYTES + bytes === end) kept.keep(0, RIFF_BYTES)
-  else kept.put(joined(riff.subarray(0, 4), le32(RIFF_BYTES - 8 + bytes), riff.subarray(8, RIFF_BYTES)))
+  else kept.put(concatBytes(riff.subarray(0, 4), le32(RIFF_BYTES - 8 + bytes), riff.subarray(8, RIFF_BYTES)))
   kept.append(webp.segments)
   return {
     type: 'image/webp',
@@ -141,7 +141,7 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
         const minimal = minimalExif(exif)
         if (!minimal) clearedFlags |= HAS_EXIF
         else if (chunk.length === minimal.length && sameBytes(minimal, body)) kept.append(wholeChunk(chunk))
-        else kept.put(chunkOf('EXIF', minimal))
+        else kept.put(encodeChunk('EXIF', minimal))
       } else if (type === 'XMP ') {
         clearedFlags |= HAS_XMP
         const packet = latin1(await metadata(cursor, chunk))
@@ -163,7 +163,7 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
   const newHeader = header.fill(0, 1, 4).with(0, flags & KNOWN_FLAGS & ~clearedFlags)
   const all = keptRuns()
   if (sameBytes(newHeader, vp8x.head)) all.append(wholeChunk(vp8x))
-  else all.put(chunkOf('VP8X', newHeader))
+  else all.put(encodeChunk('VP8X', newHeader))
   all.append(kept.segments)
   return { ...canvas, frames: isAnimated ? frames : 1, hasLocation, segments: all.segments }
 }
@@ -228,7 +228,7 @@ async function walkFrame(
   if (chunksAt + bytes === end && sameBytes(frameHeader, head.subarray(0, ANMF_HEADER_BYTES))) {
     kept.keep(frame.at, chunksAt - frame.at)
   } else {
-    kept.put(joined(ANMF, le32(ANMF_HEADER_BYTES + bytes), frameHeader))
+    kept.put(concatBytes(ANMF, le32(ANMF_HEADER_BYTES + bytes), frameHeader))
   }
   kept.append(runs.segments)
   // If the last chunk has an odd length and no padding, the frame itself is padded.

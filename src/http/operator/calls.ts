@@ -2,7 +2,7 @@
  * POST /calls: remote procedure calls of the operator's commands on another machine, `{"on": "takedown", "call": "hold",
  * "given": […]}`. For programs only, authenticated by their token. Only the methods listed in `CALLS` can be called.
  */
-import { jsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../json.ts'
 import { SettingError, type SettingValues } from '../../service/settings.ts'
 import { DamagedObject } from '../../stores/object-store.ts'
 import { readText } from '../body.ts'
@@ -77,7 +77,7 @@ async function answerSettings(
 }
 
 function parseCall(text: string): { on: string; call: string; given: unknown[] } | null {
-  const { on, call, given } = jsonObject(text) ?? {}
+  const { on, call, given } = parseJsonObject(text) ?? {}
   return typeof on === 'string' && typeof call === 'string' && Array.isArray(given)
     ? { on, call, given }
     : null

@@ -9,7 +9,7 @@ import { DamagedObject, type ObjectStore, StoreUnavailable } from '../../stores/
 import type { Case } from '../../stores/reports.ts'
 import { type CaseFacts, casePage } from '../../web/operator/case.ts'
 import { othersPage } from '../../web/operator/others.ts'
-import { isStep, type Step } from '../../web/operator/picture.ts'
+import { type DetailLevel, isDetailLevel } from '../../web/operator/picture.ts'
 import { queuePage } from '../../web/operator/queue.ts'
 import type { AppContext } from '../context.ts'
 import type { Access, OperatorParts } from './access.ts'
@@ -58,7 +58,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     }
   }
 
-  async function factsOf(id: string, show: Step): Promise<CaseFacts> {
+  async function factsOf(id: string, show: DetailLevel): Promise<CaseFacts> {
     const [found, reports, image, others, pending] = await Promise.all([
       ledger.caseOf(id),
       ledger.reportsOf(id, MAX_SHOWN_REPORTS),
@@ -83,9 +83,9 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     }
   }
 
-  const stepIn = (c: AppContext): Step => {
+  const stepIn = (c: AppContext): DetailLevel => {
     const step = c.req.query('show') ?? ''
-    return isStep(step) ? step : 'text'
+    return isDetailLevel(step) ? step : 'text'
   }
   const idOf = (c: AppContext): string => c.req.param('id') ?? ''
 

@@ -3,7 +3,7 @@
  * removals, whose near-duplicates a scanner may block. A scanner can read and decide only images that it has claimed.
  */
 import type { Hono } from 'hono'
-import { jsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../json.ts'
 import { type Verdict, verdictOf } from '../../scan/scanner.ts'
 import { isSevere } from '../../service/moderation/scan-gate.ts'
 import type { ScanTask } from '../../service/moderation/scanning.ts'
@@ -101,7 +101,7 @@ function claimExpired(c: AppContext): Response {
 
 /** The body as a JSON object; empty when it is anything else. */
 async function bodyOf(c: AppContext): Promise<Record<string, unknown>> {
-  return jsonObject(await readText(c, BODY_MAX_BYTES)) ?? {}
+  return parseJsonObject(await readText(c, BODY_MAX_BYTES)) ?? {}
 }
 
 /** `null` when the verdict is missing or unknown. */

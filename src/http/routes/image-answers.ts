@@ -2,11 +2,11 @@
 import { Refusal } from '../../errors.ts'
 import { type Problem, REQUEST_ID_HEADER } from '../../protocol.ts'
 import {
+  type ReadSelection,
   resolveRange,
   type Signal,
   type StoredImage,
   UnsatisfiableRange,
-  type Wanted,
 } from '../../stores/object-store.ts'
 import { type Answer, pageAnswer, problemAnswer } from '../answer.ts'
 import type { Site } from '../context.ts'
@@ -147,7 +147,7 @@ export function answerWith(
 }
 
 /** Slices the wanted range out of an image in memory. `size`: size of the whole resource. */
-export function sliceRange(image: StoredImage, wanted: Wanted, size: number): StoredImage {
+export function sliceRange(image: StoredImage, wanted: ReadSelection, size: number): StoredImage {
   if (typeof wanted === 'string' || !(image.body instanceof Uint8Array)) return image
   const range = resolveRange(wanted, size)
   return { ...image, range, body: image.body.subarray(range.first, range.last + 1) }

@@ -7,7 +7,7 @@ import { CDN_MAX_AGE_SECONDS, previewPath, REQUEST_ID_HEADER, rawPath } from '..
 import type { ExpiryClock } from '../../service/expiry-clock.ts'
 import { leftMsOf } from '../../service/images/expiry.ts'
 import type { Images } from '../../service/images/images.ts'
-import { dispose, type ImageRecord, type StoredImage, type Wanted } from '../../stores/object-store.ts'
+import { dispose, type ImageRecord, type ReadSelection, type StoredImage } from '../../stores/object-store.ts'
 import type { Resizer } from '../../web/resizer.ts'
 import type { Answer } from '../answer.ts'
 import { rangeOf } from '../headers/conditional.ts'
@@ -47,7 +47,7 @@ export function createPreviews(parts: {
       : imageHeaders({ id, ...preview }, common, cdn, leftMsOf(record, expiryClock))
   }
 
-  function wantedOf(request: RawRequest, record: ImageRecord): Wanted {
+  function wantedOf(request: RawRequest, record: ImageRecord): ReadSelection {
     const known = headersOf(record)
     return known === null || hasNoBody(request, known.etag) ? 'nothing' : 'preview'
   }

@@ -10,9 +10,9 @@ import type { Images } from '../../service/images/images.ts'
 import {
   dispose,
   type ImageRecord,
+  type ReadSelection,
   type Selection,
   type StoredImage,
-  type Wanted,
 } from '../../stores/object-store.ts'
 import type { Answer } from '../answer.ts'
 import type { Site } from '../context.ts'
@@ -137,7 +137,7 @@ export function createRaw(parts: {
   }
 
   /** Throws when a precondition fails or the extension is wrong. */
-  function wantedOf(request: RawRequest, target: Target, record: ImageRecord): Wanted {
+  function wantedOf(request: RawRequest, target: Target, record: ImageRecord): ReadSelection {
     assertExtensionMatches(target, record)
     const { etag } = headersOf(record)
     assertIfMatch(request, etag)

@@ -1,7 +1,7 @@
 /** GET and POST /report, POST /api/report, GET /receipt/<secret>: filing a report and following its state. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
-import { jsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../json.ts'
 import { PROBLEMS } from '../../problems.ts'
 import { ID_PATTERN, receiptPath } from '../../protocol.ts'
 import { CATEGORIES } from '../../service/moderation/report-categories.ts'
@@ -84,7 +84,7 @@ function addressOf(c: AppContext, parts: AppParts): ClientAddress {
 }
 
 function parseReport(text: string): ReportForm {
-  const value = jsonObject(text)
+  const value = parseJsonObject(text)
   if (value === null) throw new Refusal('bad-report', 'The body is not a JSON object.')
   return reportFrom((name) => (typeof value[name] === 'string' ? value[name] : ''), value.goodFaith === true)
 }

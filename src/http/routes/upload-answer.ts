@@ -25,7 +25,7 @@ export interface UploadRequest {
   header(name: string): string | undefined
   body: RequestBody
   /** Calls the listener if the client disconnects. Returns a function that removes the listener. */
-  onGone(listener: () => void): () => void
+  onDisconnect(listener: () => void): () => void
   requestId: string
 }
 

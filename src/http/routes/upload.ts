@@ -15,10 +15,10 @@ import {
 } from '../../protocol.ts'
 import type { Credentials } from '../../service/challenge/challenges.ts'
 import { lifetimeFor } from '../../service/images/expiry.ts'
-import { drawIdentity } from '../../service/images/identities.ts'
+import { randomIdentity } from '../../service/images/identities.ts'
 import { InspectionFailure, type Published, type PublishOptions } from '../../service/images/publish.ts'
 import { type Admitted, createAdmission } from '../../service/quota/admission.ts'
-import type { Taken } from '../../service/quota/capacity.ts'
+import type { CapacityReservation } from '../../service/quota/capacity.ts'
 import { type ClientAddress, quotaExceeded, type Reservation } from '../../service/quota/quota.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
 import { SHARE_PATH } from '../../web/share-path.ts'
@@ -57,7 +57,7 @@ export function createUpload(parts: AppParts): Upload {
     assertLengthWithinLimit(request, parts)
     const lifetimeSeconds = lifetimeFor(request.query, parts.lifetimes)
     const idempotencyKey = idempotencyKeyOf(request)
-    const identity = idempotencyKey === null ? drawIdentity() : await parts.derive(idempotencyKey)
+    const identity = idempotencyKey === null ? randomIdentity() : await parts.derive(idempotencyKey)
     const maxBytes = Math.min(parts.maxUploadBytes, announced(request).maxBytes ?? parts.maxUploadBytes)
     let remaining: number | undefined
     const slot = await admit({
@@ -68,7 +68,7 @@ export function createUpload(parts: AppParts): Upload {
       onRemaining(left) {
         remaining = left
       },
-      onGone: request.onGone,
+      onDisconnect: request.onDisconnect,
     }).catch((error: Error) => error)
     if (slot instanceof Error) return { remaining: impliesNoneRemaining(slot) ? 0 : remaining, error: slot }
     try {
@@ -86,7 +86,7 @@ export function createUpload(parts: AppParts): Upload {
   ): Promise<Outcome> {
     const { remaining, used } = reservation
     const remainingReleased = quota.limit - used + 1
-    let claim: Taken | undefined
+    let claim: CapacityReservation | undefined
     let isKept = false
     const beforeStored = async (bytes: number) => {
       // Admitted as a retry for an existing image, which was deleted in the meantime.

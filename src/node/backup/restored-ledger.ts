@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts'
 import { type FoundTombstones, latestPerSubject } from '../../service/recovery/tombstone-files.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
-import { APPLIED, PLACE, type Tombstone } from '../../stores/tombstones.ts'
+import { APPLIED_FACT, LOCATION_FACT, type Tombstone } from '../../stores/tombstones.ts'
 import { RESTORING } from '../open/data-folder.ts'
 import type { Stores } from '../open/stores.ts'
 
@@ -45,7 +45,7 @@ export async function removeMark(dataDir: string): Promise<void> {
 
 /** Throws an `Error` if the service kept tombstones in a second location and the configuration names none. */
 export async function assertTombstonesConfigured({ tombstonesUrl }: Config, ledger: Ledger): Promise<void> {
-  const place = (await ledger.facts())[PLACE]
+  const place = (await ledger.facts())[LOCATION_FACT]
   if (place === undefined || tombstonesUrl !== null) return
   throw new Error(
     `deletions made after the backup are recorded in ${place}: set TOMBSTONES_URL and run restore again. ` +
@@ -81,7 +81,7 @@ export async function catchUpLedger(
   const last = latestPerSubject(tombstones?.tombstones ?? [])
   await ledger.applyTombstones(last)
   await ledger.writeFacts(
-    { [APPLIED]: tombstones === null ? 'none' : (tombstones.id ?? 'yes') },
+    { [APPLIED_FACT]: tombstones === null ? 'none' : (tombstones.id ?? 'yes') },
     { replace: true },
   )
   if (mark.hasHolds) return

@@ -36,7 +36,7 @@ export function createListener(
       peer: incoming.socket.remoteAddress ?? '',
       header: (name) => incoming.headers[name] as string | undefined,
       body: body(),
-      onGone(onClose) {
+      onDisconnect(onClose) {
         outgoing.once('close', onClose)
         return () => outgoing.off('close', onClose)
       },

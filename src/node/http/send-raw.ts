@@ -1,6 +1,6 @@
 /** Writes image bytes directly to the socket: a framework's overhead costs more than the image itself. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES, LARGE_CHUNK_BYTES } from '../../formats/image.ts'
 import type { Answer } from '../../http/answer.ts'
 import type { Log } from '../../http/log.ts'
 import { CONDITION_HEADERS } from '../../http/routes/image-answers.ts'
@@ -97,14 +97,14 @@ const FAST_CLIENT_MS = 100
  */
 function piecesOf(body: Answer['body']): Pieces | null {
   if (body instanceof ReadableStream) return body.getReader()
-  if (!(body instanceof Uint8Array) || body.length <= PIECE_BYTES) return null
+  if (!(body instanceof Uint8Array) || body.length <= CHUNK_BYTES) return null
   let at = 0
   let readAt = Number.NEGATIVE_INFINITY
   return {
     async read() {
       if (at >= body.length) return { done: true, value: undefined }
       const now = performance.now()
-      const value = body.subarray(at, at + (now - readAt < FAST_CLIENT_MS ? LARGE_PIECE_BYTES : PIECE_BYTES))
+      const value = body.subarray(at, at + (now - readAt < FAST_CLIENT_MS ? LARGE_CHUNK_BYTES : CHUNK_BYTES))
       readAt = now
       at += value.length
       return { done: false, value }

@@ -41,7 +41,7 @@ export function newRateState(): RateState {
 }
 
 export function createUploadRate(parts: {
-  ledger: Pick<Ledger, 'takeTurn' | 'facts' | 'writeFacts'>
+  ledger: Pick<Ledger, 'takeTokens' | 'facts' | 'writeFacts'>
   now: () => number
   /** The current limit. 0: no limit. */
   perHour: () => number
@@ -75,7 +75,7 @@ export function createUploadRate(parts: {
       uncounted -= turns
       if (rate === 0) continue
       const intervalMs = Math.max(1, Math.floor(HOUR_MS / rate))
-      if ((await ledger.takeTurn(BUCKET, now(), { intervalMs, burst }, turns)) === 0) continue
+      if ((await ledger.takeTokens(BUCKET, now(), { intervalMs, burst }, turns)) === 0) continue
       if (await isExceeded()) return
       const until = now() + ON_MS
       await ledger.writeFacts({ [FACT]: `${until}` }, { replace: true })

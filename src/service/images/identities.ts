@@ -22,7 +22,7 @@ export type Derive = (idempotencyKey: string) => Promise<Identity>
 /** Ledger fact with the secret: 32 random bytes, hex. */
 const SECRET_FACT = 'identity-secret'
 
-export function drawIdentity(): Identity {
+export function randomIdentity(): Identity {
   const id = newId()
   return { id, key: newKey(id), isDerived: false }
 }

@@ -2,7 +2,7 @@
 
 import { createInFlight, createSemaphore, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
-import { bytesOf, isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { CHUNK_BYTES, isWhole, lengthOf, readSegments, type Segment } from '../../formats/image.ts'
 import { type InspectedUpload, inspectUpload } from '../../formats/inspect-upload.ts'
 import type { Scanned } from '../../scan/scanner.ts'
 import type { Absence } from '../../stores/holds.ts'
@@ -23,7 +23,7 @@ import type { Hashes } from '../hashes.ts'
 import type { Moves } from '../moderation/moves.ts'
 import type { ScanGate } from '../moderation/scan-gate.ts'
 import { expiryAfter, isExpired } from './expiry.ts'
-import { drawIdentity, type Identity } from './identities.ts'
+import { type Identity, randomIdentity } from './identities.ts'
 import { equalInConstantTime } from './ids.ts'
 
 export interface Published {
@@ -136,7 +136,7 @@ export function createPublish(parts: {
 
   function sentDigest(draft: Draft): Promise<string> {
     const whole = () => draft.digest([{ offset: 0, length: draft.size }])
-    const digest = draft.size > PIECE_BYTES ? largeReads.run(whole) : whole()
+    const digest = draft.size > CHUNK_BYTES ? largeReads.run(whole) : whole()
     return digest.catch(discarding(draft))
   }
 
@@ -146,7 +146,7 @@ export function createPublish(parts: {
     { lifetimeSeconds, beforeStored }: Storing,
   ): Promise<Published> {
     const limited = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
-      draft.size > PIECE_BYTES ? semaphore.run(work) : work()
+      draft.size > CHUNK_BYTES ? semaphore.run(work) : work()
     const inspected = await limited(largeReads, () => examine(draft)).catch(discarding(draft))
     const { segments, pictures, ...facts } = inspected
     const record: ImageRecord = {
@@ -176,7 +176,7 @@ export function createPublish(parts: {
   function inspectLimited(draft: Draft): Promise<InspectedUpload> {
     const inspect = () => inspectUpload(draft, { strip: parts.stripMetadata }).catch(blameFile)
     // A large draft already holds a permit for all of its reads.
-    return draft.size > PIECE_BYTES ? inspect() : smallInspections.run(inspect)
+    return draft.size > CHUNK_BYTES ? inspect() : smallInspections.run(inspect)
   }
 
   /** Inspects a draft and checks everything it may be refused for. */
@@ -199,7 +199,7 @@ export function createPublish(parts: {
     return { ...facts, segments: inspected.segments, pictures }
 
     function picture(facts: Omit<Scanned, 'bytes'>, segments: Segment[]): Scanned {
-      return { ...facts, bytes: () => bytesOf(draft, segments) }
+      return { ...facts, bytes: () => readSegments(draft, segments) }
     }
   }
 
@@ -229,7 +229,7 @@ export function createPublish(parts: {
     body,
     {
       maxBytes = Number.POSITIVE_INFINITY,
-      identity = drawIdentity(),
+      identity = randomIdentity(),
       lifetimeSeconds = null,
       beforeStored = async () => {},
       onStored = () => {},

@@ -69,7 +69,7 @@ export function createPurges(parts: {
     batchTimer = undefined
     while (!isThrottled() && (await ledger.isPurgeDue(now()))) {
       if (cdn.rate !== null) {
-        const waitMs = await ledger.takeTurn(cdn.name, now(), cdn.rate)
+        const waitMs = await ledger.takeTokens(cdn.name, now(), cdn.rate)
         if (waitMs > 0) {
           throttledUntil = now() + waitMs
           return
@@ -104,7 +104,7 @@ export function createPurges(parts: {
   /** Applies the provider's `Retry-After` to all purges, on every server. */
   async function throttle(until: number): Promise<void> {
     throttledUntil = Math.max(throttledUntil, until)
-    if (cdn.rate !== null) await ledger.holdTurns(cdn.name, until, cdn.rate)
+    if (cdn.rate !== null) await ledger.blockTokens(cdn.name, until, cdn.rate)
   }
 
   function flush(): void {

@@ -6,11 +6,11 @@ import { createSemaphore } from '../../async.ts'
 import type { Files } from '../../stores/files.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import {
+  chunksOf,
   DamagedObject,
   type ImageRecord,
   type ObjectStore,
   openAnywhere,
-  piecesOf,
   storedSize,
 } from '../../stores/object-store.ts'
 import { DAY_MS, utcDayOf } from '../utc-day.ts'
@@ -94,7 +94,7 @@ async function* withHead(
   body: Uint8Array | ReadableStream<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   yield head
-  yield* piecesOf(body)
+  yield* chunksOf(body)
 }
 
 /** Parses an opened box: the facts, including the record, and the stored bytes of the image and its preview. */

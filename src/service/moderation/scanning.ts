@@ -9,11 +9,11 @@ import { RemoteFailure } from '../../errors.ts'
 import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
+  chunksOf,
   DamagedObject,
   type ImageRecord,
   type ObjectStore,
   openAnywhere,
-  piecesOf,
 } from '../../stores/object-store.ts'
 import type { ClaimedScan } from '../../stores/scans.ts'
 import type { Hashes } from '../hashes.ts'
@@ -164,7 +164,7 @@ export function createScanning(parts: {
     const image = await openAnywhere(objects, id, part)
     if (image === null) throw new RemoteFailure('the image is gone')
     try {
-      yield* piecesOf(image.body)
+      yield* chunksOf(image.body)
     } finally {
       image.release?.()
     }

@@ -6,7 +6,7 @@
  * HKDF-SHA-256 of the shared secret, salted with both public keys. A chunk's nonce contains its index and whether it is the
  * last, so that chunks cannot be dropped, reordered or truncated.
  */
-import { fromHex, joined, toHex } from '../../bytes.ts'
+import { concatBytes, fromHex, toHex } from '../../bytes.ts'
 
 const MAGIC = new TextEncoder().encode('pinhole evidence 1\n')
 const CURVE = { name: 'ECDH', namedCurve: 'P-256' } as const
@@ -48,7 +48,7 @@ export async function sealerFor(publicKey: string): Promise<Seal> {
   return async (plain, size) => {
     const ephemeral = await crypto.subtle.generateKey(CURVE, false, ['deriveBits'])
     const point = new Uint8Array(await crypto.subtle.exportKey('raw', ephemeral.publicKey))
-    const key = await keyOf(ephemeral.privateKey, known, joined(point, recipient), 'encrypt')
+    const key = await keyOf(ephemeral.privateKey, known, concatBytes(point, recipient), 'encrypt')
     const chunks = Math.max(1, Math.ceil(size / CHUNK_BYTES))
     const box = new Uint8Array(MAGIC.length + POINT_BYTES + size + chunks * TAG_BYTES)
     box.set(MAGIC)
@@ -75,7 +75,7 @@ export async function open(box: Uint8Array, privateKey: string): Promise<Uint8Ar
   const { own, recipient } = await privateKeyOf(privateKey)
   try {
     const ephemeral = await crypto.subtle.importKey('raw', point, CURVE, false, [])
-    const key = await keyOf(own, ephemeral, joined(point, recipient), 'decrypt')
+    const key = await keyOf(own, ephemeral, concatBytes(point, recipient), 'decrypt')
     const plain: Uint8Array[] = []
     for (let at = head, index = 0; at < box.length; index++) {
       const end = Math.min(box.length, at + CHUNK_BYTES + TAG_BYTES)
@@ -85,7 +85,7 @@ export async function open(box: Uint8Array, privateKey: string): Promise<Uint8Ar
       )
       at = end
     }
-    return joined(...plain)
+    return concatBytes(...plain)
   } catch (cause) {
     throw new Error('the evidence is damaged, or sealed for a different key', { cause })
   }
@@ -100,7 +100,7 @@ async function privateKeyOf(pem: string): Promise<{ own: CryptoKey; recipient: U
   const coordinates = [x, y].map((text) =>
     Uint8Array.from(atob(text!.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)),
   )
-  return { own, recipient: joined(Uint8Array.of(4), ...coordinates) }
+  return { own, recipient: concatBytes(Uint8Array.of(4), ...coordinates) }
 }
 
 async function keyOf(

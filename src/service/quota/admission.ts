@@ -10,10 +10,10 @@ import type { Identity } from '../images/identities.ts'
 import type { Images } from '../images/images.ts'
 import type { Capacity } from './capacity.ts'
 import type { ClientAddress, Quota, Reservation } from './quota.ts'
-import type { Turn, UploadQueue } from './upload-queue.ts'
+import type { Slot, UploadQueue } from './upload-queue.ts'
 
 /** Waits like `UploadQueue.enter`. Throws `Refusal`. */
-export type Admit = (upload: UploadRequest) => Promise<Turn<Admitted>>
+export type Admit = (upload: UploadRequest) => Promise<Slot<Admitted>>
 
 export interface UploadRequest {
   address: ClientAddress
@@ -24,7 +24,7 @@ export interface UploadRequest {
   /** Called with the address's remaining uploads, if they were looked up. */
   onRemaining(remaining: number): void
   /** Registers a listener for a client disconnect. Returns a function that removes it. */
-  onGone(listener: () => void): () => void
+  onDisconnect(listener: () => void): () => void
 }
 
 export interface Admitted {
@@ -83,7 +83,9 @@ export function createAdmission(parts: {
 
   return (upload) => {
     const waitingBytes = Math.min(upload.maxBytes, MAX_WAITING_BYTES)
-    return uploadQueue.enter({ ...upload.address, waitingBytes, onGone: upload.onGone }, () => admit(upload))
+    return uploadQueue.enter({ ...upload.address, waitingBytes, onDisconnect: upload.onDisconnect }, () =>
+      admit(upload),
+    )
   }
 }
 

@@ -13,12 +13,12 @@ export interface Capacity {
    */
   assertOpen(maxBytes: number): Promise<void>
   /** Call it before an image of `bytes` is stored, to count it. Throws `Refusal('capacity-reached')`. */
-  take(bytes: number): Promise<Taken>
+  take(bytes: number): Promise<CapacityReservation>
   /** Resolves when all background releases have ended. */
   stop(): Promise<void>
 }
 
-export interface Taken {
+export interface CapacityReservation {
   /** Call it if nothing was stored after all. */
   release(): void
 }

@@ -22,10 +22,10 @@ export interface Client extends ClientAddress {
   /** Maximum memory it uses while it waits. Unit: bytes. */
   waitingBytes: number
   /** Registers a listener for a client disconnect. Returns a function that removes it. */
-  onGone(listener: () => void): () => void
+  onDisconnect(listener: () => void): () => void
 }
 
-export interface Turn<Admitted> {
+export interface Slot<Admitted> {
   admitted: Admitted
   /** Frees the slot for the next upload. Call it exactly once, when the upload has ended. */
   end(): void
@@ -38,7 +38,7 @@ export interface UploadQueue {
    * in this process, or may have ended in another. Throws whatever `admit` throws; `Refusal('busy')` if the queue is full or
    * the wait is too long; `Refusal('malformed-multipart')` if the client disconnects while waiting.
    */
-  enter<Admitted>(client: Client, admit: () => Promise<Admitted | null>): Promise<Turn<Admitted>>
+  enter<Admitted>(client: Client, admit: () => Promise<Admitted | null>): Promise<Slot<Admitted>>
   /** Number of uploads being read, and waiting. */
   counts(): { reading: number; waiting: number }
 }
@@ -85,7 +85,7 @@ const MAX_RETRY_MS = 2000
 /** Memory overhead of a waiting upload: connection, request and headers. */
 const WAITER_BYTES = 8 * 1024
 
-const TOO_LONG = 'This upload waited too long for its turn. Please try again in a moment.'
+const TOO_LONG = 'This upload waited too long in the queue. Please try again in a moment.'
 const ADDRESS_FULL =
   'Too many uploads from this address are waiting already. Please wait for some of them to finish.'
 const ALL_FULL = 'The upload queue of this server is full. Please try again in a moment.'
@@ -227,7 +227,7 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
       drop(address, waiter, error)
     }
     const timer = setTimeout(() => leave(new Refusal('busy', TOO_LONG)), limits.waitMs)
-    const removeListener = waiter.client.onGone(() => leave(new Refusal('malformed-multipart', GONE)))
+    const removeListener = waiter.client.onDisconnect(() => leave(new Refusal('malformed-multipart', GONE)))
     return () => {
       clearTimeout(timer)
       removeListener()
@@ -259,7 +259,7 @@ export function createUploadQueue(limits: UploadQueueLimits): UploadQueue {
   return {
     async enter<Admitted>(client: Client, admit: () => Promise<Admitted | null>) {
       const address = addressOf(client)
-      const { promise, resolve, reject } = Promise.withResolvers<Turn<Admitted>>()
+      const { promise, resolve, reject } = Promise.withResolvers<Slot<Admitted>>()
       const bytes = WAITER_BYTES + client.waitingBytes
       const attempt = async () => {
         try {

@@ -8,7 +8,7 @@ import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts
 import type { Files } from '../../stores/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
-import { APPLIED, REACHED, type Tombstone } from '../../stores/tombstones.ts'
+import { APPLIED_FACT, REACHED_FACT, type Tombstone } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
 import { restoreFromTombstones } from './reconcile.ts'
 import { createTombstoneFiles, isTombstoneAct, latestPerSubject } from './tombstone-files.ts'
@@ -75,11 +75,11 @@ export function createTombstones(parts: {
     if (isPrepared) return
     const facts = await ledger.facts()
     // Creates the location only until it was first reached. If it is missing later, its disk is not mounted.
-    const isNew = isNewToLedger || facts[REACHED] !== parts.place
+    const isNew = isNewToLedger || facts[REACHED_FACT] !== parts.place
     if (isNew) await parts.files.make()
     const isEmpty = (await files.until()) === null
     const found = await files.id()
-    const isApplied = facts[APPLIED] === (found ?? 'yes')
+    const isApplied = facts[APPLIED_FACT] === (found ?? 'yes')
     // The ledger was lost and recreated, or the location's disk was not mounted before.
     if (!isEmpty && !isApplied) await restoreFromTombstones(await olderChanges(), ledger, objects)
     if (isEmpty || !isApplied || found === null) {
@@ -87,10 +87,10 @@ export function createTombstones(parts: {
       // First, as it throws if the location is unreachable.
       if (found === null) await files.identify(id)
       if (!isNew && (isEmpty || !isApplied)) await ledger.requeueTombstones(now())
-      await ledger.writeFacts({ [APPLIED]: id }, { replace: true })
+      await ledger.writeFacts({ [APPLIED_FACT]: id }, { replace: true })
     }
     if (isEmpty) await files.follow(0)
-    if (isNew) await ledger.writeFacts({ [REACHED]: parts.place }, { replace: true })
+    if (isNew) await ledger.writeFacts({ [REACHED_FACT]: parts.place }, { replace: true })
     isNewToLedger = false
     isPrepared = true
   }
@@ -124,16 +124,16 @@ export function createTombstones(parts: {
     const at = now()
     if (Math.abs(at - followedAt) < FOLLOW_RATE.intervalMs) return
     followedAt = at
-    if ((await ledger.takeTurn('tombstones.follow', at, FOLLOW_RATE)) > 0) return
+    if ((await ledger.takeTokens('tombstones.follow', at, FOLLOW_RATE)) > 0) return
     // A disk was mounted or unmounted there.
-    if ((await files.id()) !== (await ledger.facts())[APPLIED]) {
+    if ((await files.id()) !== (await ledger.facts())[APPLIED_FACT]) {
       isPrepared = false
       await prepare()
       return
     }
     if ((await ledger.pendingTombstones()).count > 0) return
     await files.follow(at - COMMITTED_MS)
-    if ((await ledger.takeTurn('tombstones.merge', now(), MERGE_RATE)) === 0) await files.merge(now())
+    if ((await ledger.takeTokens('tombstones.merge', now(), MERGE_RATE)) === 0) await files.merge(now())
   }
 
   async function run(): Promise<void> {

@@ -4,6 +4,7 @@ import { sleep } from '../../async.ts'
 import type { Segment } from '../../formats/image.ts'
 import type { Expiry } from '../../stores/expiries.ts'
 import {
+  chunksOf,
   DamagedObject,
   type Draft,
   dispose,
@@ -11,7 +12,6 @@ import {
   type ImageRecord,
   isCopyOf,
   type ObjectStore,
-  piecesOf,
   type Selection,
   type StoredImage,
   StoreUnavailable,
@@ -172,7 +172,7 @@ export async function isDamaged(id: string, { verify, openHeld }: ObjectStore): 
     if ((await verify(id)) !== null) return false
     for (const part of ['all', 'preview'] as const) {
       const held = await openHeld(id, part)
-      if (held !== null) for await (const _ of piecesOf(held.body));
+      if (held !== null) for await (const _ of chunksOf(held.body));
       held?.release?.()
     }
     return false
@@ -245,7 +245,7 @@ async function readWhole<T>(
     if (image === null) return null
     record = image.record
     try {
-      draft = await to.draft(piecesOf(image.body), storedSize(record))
+      draft = await to.draft(chunksOf(image.body), storedSize(record))
     } finally {
       image.release?.()
     }

@@ -7,11 +7,11 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type ByteSource,
-  bytesOf,
+  CHUNK_BYTES,
   isWhole,
-  PIECE_BYTES,
+  memorySource,
+  readSegments,
   type Segment,
-  sourceOf,
 } from '../../formats/image.ts'
 import { type BlockPool, blockSizeFor, createBlockPool, type Memory } from './blocks.ts'
 import { assertWithin, type DraftBytes } from './draft.ts'
@@ -73,7 +73,7 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
   const path = () => join(folder, `${draftPrefix(process.pid)}${++serial}`)
 
   function blockBytes(limitBytes: number): number {
-    const isSmall = limitBytes <= PIECE_BYTES && blocks.acquiredBytes() <= TOTAL_BYTES
+    const isSmall = limitBytes <= CHUNK_BYTES && blocks.acquiredBytes() <= TOTAL_BYTES
     if (!isSmall) return BLOCK_BYTES
     return blockSizeFor(limitBytes + (options.spare?.(limitBytes) ?? 0))
   }
@@ -150,7 +150,7 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
         isWhole(segments, size)
           ? whole
           : digestOf(segments, (rest) => piecesOf(handle, rest, { blocks, tail }), checkpoints),
-      bytes: (segments) => bytesOf(source, segments),
+      bytes: (segments) => readSegments(source, segments),
       detach: () => null,
       discard,
     }
@@ -166,19 +166,19 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
 
 function spooledMemory(block: Buffer<ArrayBuffer>, size: number, blocks: BlockPool): Spooled {
   const bytes = block.subarray(0, size)
-  const source = sourceOf(bytes)
+  const source = memorySource(bytes)
   let isDiscarded = false
   let whole: string | undefined
   return {
     ...source,
     file: null,
     async digest(segments) {
-      if (!isWhole(segments, bytes.length)) return digestOf(segments, (rest) => bytesOf(source, rest))
+      if (!isWhole(segments, bytes.length)) return digestOf(segments, (rest) => readSegments(source, rest))
       // On the main thread: for so few bytes, hashing is quicker than a thread-pool round trip.
       whole ??= hash('sha256', bytes)
       return whole
     },
-    bytes: (segments) => bytesOf(source, segments),
+    bytes: (segments) => readSegments(source, segments),
     detach(bytes) {
       if (isDiscarded || block.length !== blockSizeFor(bytes)) return null
       isDiscarded = true
@@ -246,7 +246,7 @@ async function* piecesOf(
     return block.subarray(0, bytesRead)
   }
   try {
-    yield* bytesOf({ size: Number.POSITIVE_INFINITY, read }, segments)
+    yield* readSegments({ size: Number.POSITIVE_INFINITY, read }, segments)
   } finally {
     blocks.release(block)
   }

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, fsync, open, write } from 'node:fs'
 import { link, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isWhole, lengthOf, PIECE_BYTES, type Segment } from '../../formats/image.ts'
+import { CHUNK_BYTES, isWhole, lengthOf, type Segment } from '../../formats/image.ts'
 import { isCode, unlessAbsent } from '../disk/faults.ts'
 import { acquireSized, type BlockPool, createBlockPool, type Memory } from '../drafts/blocks.ts'
 import type { NewImage } from '../drafts/draft.ts'
@@ -185,7 +185,7 @@ async function writeImage(
     await file.handle.sync()
     return { whole: null, identity: identityOf(fstatSync(file.handle.fd)) }
   }
-  const whole = storedSize(record) <= PIECE_BYTES ? await wholeImage(draft, segments, blocks) : null
+  const whole = storedSize(record) <= CHUNK_BYTES ? await wholeImage(draft, segments, blocks) : null
   const isFlushed = whole !== null && IS_FLUSHED_BY_WRITE
   const descriptor = await openFile(path, isFlushed ? NEW_FILE | O_DSYNC : NEW_FILE, 0o600)
   try {

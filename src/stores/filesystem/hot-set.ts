@@ -7,7 +7,7 @@
  */
 import { type Stats, statSync } from 'node:fs'
 import { oncePerTick } from '../../async.ts'
-import { PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES } from '../../formats/image.ts'
 import type { ImageRecord, StoredImage } from '../object-store.ts'
 
 /** An image that a response can send in one go. */
@@ -97,7 +97,7 @@ export function createHotSet(budgetBytes: number) {
   function acquire(image: HotImage): ImageInMemory | null {
     const { stored, reservedBytes, reuse, pins } = image
     // Not pinned: this is no more memory than the piece of a stream that a connection may hold anyway.
-    if (reservedBytes <= PIECE_BYTES && reuse === undefined) return stored
+    if (reservedBytes <= CHUNK_BYTES && reuse === undefined) return stored
     if (pins === 0 && !mayPin(reservedBytes)) return null
     return { ...stored, release: pin(image) }
   }
@@ -137,7 +137,7 @@ export function createHotSet(budgetBytes: number) {
     reserve(bytes: number): Reservation | null {
       const wanted = bytes + ENTRY_BYTES
       // A single image must not push out all others.
-      if (wanted > budgetBytes / 4 || (bytes > PIECE_BYTES && !mayPin(bytes))) return null
+      if (wanted > budgetBytes / 4 || (bytes > CHUNK_BYTES && !mayPin(bytes))) return null
       if (!makeRoom(wanted)) return null
       used += wanted
       let isOpen = true

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, open, openSync, read } from 'node:fs'
 import { promisify } from 'node:util'
-import { LARGE_PIECE_BYTES, PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES, LARGE_CHUNK_BYTES } from '../../formats/image.ts'
 import { isCode } from '../disk/faults.ts'
 import { acquireSized, createBlockPool } from '../drafts/blocks.ts'
 import {
@@ -13,12 +13,12 @@ import {
   DamagedObject,
   type ImageRecord,
   previewRange,
+  type ReadSelection,
   resolveRange,
   type Selection,
   type Signal,
   type StoredImage,
   storedSize,
-  type Wanted,
 } from '../object-store.ts'
 import { BLOCK_BYTES, createBlockDigester, matchesDigests } from './block-digests.ts'
 import { storeFault } from './faults.ts'
@@ -30,7 +30,7 @@ const openPath = promisify(open)
 const readInto = promisify(read)
 
 /** A file up to this size is read in one go, a larger one in pieces. */
-const SMALL_FILE_BYTES = PIECE_BYTES + tailLength(PIECE_BYTES)
+const SMALL_FILE_BYTES = CHUNK_BYTES + tailLength(CHUNK_BYTES)
 
 const NOTHING = new Uint8Array()
 
@@ -80,8 +80,8 @@ export function createImageReader(hotSet: HotSet | null) {
       const image = { file, record, digests, whole: isSmall ? end : null }
       if (reservation !== null)
         return reservation.add({ record, body: await readAll(image, signal) }, path, file.identity)
-      if (span.last - span.first < PIECE_BYTES) {
-        const { memory, release } = pooled ?? acquireSized(blocks, PIECE_BYTES + BLOCK_BYTES)
+      if (span.last - span.first < CHUNK_BYTES) {
+        const { memory, release } = pooled ?? acquireSized(blocks, CHUNK_BYTES + BLOCK_BYTES)
         return { record, range, body: await readBlocks(image, span, memory), release }
       }
       keepOpen()
@@ -235,7 +235,7 @@ export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Si
   const bytes = storedSize(record)
   const digester = createBlockDigester()
   const comparison = compareDigests(record)
-  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, bytes))
+  const piece = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, bytes))
   for (let at = 0; at < bytes; at += piece.length) {
     assertWanted(signal)
     const read = await readFully(file, at, piece.subarray(0, bytes - at))
@@ -263,7 +263,7 @@ export function compareDigests(record: ImageRecord) {
 }
 
 /** The range of stored bytes that `wanted` selects. `null` if none. Throws `UnsatisfiableRange`. */
-function spanOf(record: ImageRecord, wanted: Wanted): ContentRange | null {
+function spanOf(record: ImageRecord, wanted: ReadSelection): ContentRange | null {
   if (typeof wanted === 'object') return resolveRange(wanted, record.size)
   switch (wanted) {
     case 'all':
@@ -282,9 +282,9 @@ async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Ui
   // The image's last block may also contain the start of its preview.
   const blockBytes = Math.min(storedSize(record), Math.ceil(record.size / BLOCK_BYTES) * BLOCK_BYTES)
   const body = whole ?? Buffer.allocUnsafeSlow(blockBytes)
-  for (let first = 0; first < record.size; first += PIECE_BYTES) {
+  for (let first = 0; first < record.size; first += CHUNK_BYTES) {
     assertWanted(signal)
-    const last = Math.min(record.size, first + PIECE_BYTES) - 1
+    const last = Math.min(record.size, first + CHUNK_BYTES) - 1
     await readBlocks(image, { first, last }, body.subarray(first))
   }
   return body.subarray(0, record.size)
@@ -292,8 +292,8 @@ async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Ui
 
 /** The more streams are open, the smaller their pieces, so that slow clients hold little memory. A stream holds two pieces. */
 function pieceBytesFor(streams: number): number {
-  if (streams <= 8) return LARGE_PIECE_BYTES
-  if (streams <= 32) return LARGE_PIECE_BYTES / 2
+  if (streams <= 8) return LARGE_CHUNK_BYTES
+  if (streams <= 32) return LARGE_CHUNK_BYTES / 2
   return BLOCK_BYTES
 }
 

@@ -10,7 +10,7 @@
  */
 
 import { crc32 } from 'node:zlib'
-import { jsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../json.ts'
 import { type ImageRecord, storedSize } from '../object-store.ts'
 import { digestsLength } from './block-digests.ts'
 
@@ -113,5 +113,5 @@ function endsWith(bytes: Buffer, mark: Buffer): boolean {
 }
 
 function parseRecord(json: Buffer): ImageRecord | null {
-  return jsonObject(json.toString('utf8')) as ImageRecord | null
+  return parseJsonObject(json.toString('utf8')) as ImageRecord | null
 }

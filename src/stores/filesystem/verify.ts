@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES } from '../../formats/image.ts'
 import { ID_PATTERN } from '../../protocol.ts'
 import { isCode } from '../disk/faults.ts'
 import { DamagedObject, type ImageRecord, storedSize } from '../object-store.ts'
@@ -63,7 +63,7 @@ function isWhole(file: Buffer, record: ImageRecord): boolean {
 }
 
 /** Reused for all files; grows to the largest one. */
-let memory = Buffer.allocUnsafeSlow(PIECE_BYTES)
+let memory = Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
 /** `null` if the file is gone, since servers may be running meanwhile. Throws raw file-system errors. */
 function auditFile(folder: string, id: string): Audited | null {

@@ -1,5 +1,5 @@
 /** In-memory drafts. A list of blocks grows with the upload, so that no byte is copied twice. */
-import { type ByteSource, bytesOf, isWhole } from '../../formats/image.ts'
+import { type ByteSource, isWhole, readSegments } from '../../formats/image.ts'
 import { assertWithin, type DraftBytes } from '../drafts/draft.ts'
 import { digestOf } from './runtime.ts'
 
@@ -56,11 +56,11 @@ function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): DraftBytes {
   return {
     ...source,
     digest(segments) {
-      if (!isWhole(segments, size)) return digestOf(bytesOf(source, segments))
-      whole ??= digestOf(bytesOf(source, segments))
+      if (!isWhole(segments, size)) return digestOf(readSegments(source, segments))
+      whole ??= digestOf(readSegments(source, segments))
       return whole
     },
-    bytes: (segments) => bytesOf(source, segments),
+    bytes: (segments) => readSegments(source, segments),
     async discard() {
       // Detaching frees the memory immediately. Left to the garbage collector, it exceeded an isolate's limit before V8 ran a
       // collection (bench `workers`).

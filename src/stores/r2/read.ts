@@ -1,5 +1,5 @@
 /** Reads images from R2. */
-import { PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES } from '../../formats/image.ts'
 import { MAX_ATTEMPTS } from '../bucket/markers.ts'
 import { type ObjectRef, recordOf } from '../bucket/store.ts'
 import {
@@ -40,7 +40,7 @@ export async function openObject(
     // The object was replaced meanwhile: read its record again.
     if (part === null) continue
     if (wanted === 'preview') return { record, body: await checkedBytes(part, record, record.preview!) }
-    if (length > PIECE_BYTES) return { record, range, body: part.body }
+    if (length > CHUNK_BYTES) return { record, range, body: part.body }
     return { record, range, body: new Uint8Array(await part.arrayBuffer()) }
   }
   throw new StoreUnavailable({
@@ -70,7 +70,7 @@ async function openWhole(
 }
 
 async function bodyOf(object: R2ObjectBody, record: ImageRecord): Promise<StoredImage['body']> {
-  if (record.size > PIECE_BYTES) return checked(object.body, record)
+  if (record.size > CHUNK_BYTES) return checked(object.body, record)
   return checkedBytes(object, record, record)
 }
 

@@ -1,5 +1,5 @@
 /** Non-standard APIs of workerd, with fallbacks that buffer all bytes, since tests also run on Node. */
-import { joined, toHex } from '../../bytes.ts'
+import { concatBytes, toHex } from '../../bytes.ts'
 import type { R2Value } from './binding.ts'
 
 interface FixedLength {
@@ -27,7 +27,7 @@ export function runningDigest(): RunningDigest {
     const pieces: Uint8Array[] = []
     return {
       update: (piece) => void pieces.push(piece.slice()),
-      end: async () => hex(await crypto.subtle.digest('SHA-256', joined(...pieces))),
+      end: async () => hex(await crypto.subtle.digest('SHA-256', concatBytes(...pieces))),
     }
   }
   const stream = new DigestStream('SHA-256')

@@ -2,7 +2,7 @@
  * `ObjectStore` and `Files` in R2, through a Worker's binding. Uses the same object format as the S3 adapter, which can read
  * the same bucket from anywhere else. Drafts stay in memory.
  */
-import { PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES } from '../../formats/image.ts'
 import { MARKER, MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord, RECORD_NAME } from '../bucket/record.ts'
 import { type ImageBucket, openBucketStore } from '../bucket/store.ts'
@@ -134,7 +134,7 @@ function sendDraft({ record, draft, segments }: NewImage) {
   return async (put: Put): Promise<R2Object | null> => {
     const [only, ...others] = segments
     if (
-      storedSize(record) <= PIECE_BYTES &&
+      storedSize(record) <= CHUNK_BYTES &&
       only !== undefined &&
       others.length === 0 &&
       !(only instanceof Uint8Array)

@@ -1,11 +1,11 @@
 /** `ImageBucket` over the HTTP interface of S3. */
 import { hexToBase64 } from '../../bytes.ts'
-import { lengthOf, PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES, lengthOf } from '../../formats/image.ts'
 import { MARKER } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import type { BucketStoreOptions, ImageBucket, PutOutcome } from '../bucket/store.ts'
 import type { NewImage } from '../drafts/draft.ts'
-import { DamagedObject, isCopyOf, piecesOf, StoreUnavailable, storedSize } from '../object-store.ts'
+import { chunksOf, DamagedObject, isCopyOf, StoreUnavailable, storedSize } from '../object-store.ts'
 import { createCheck } from './bucket.ts'
 import type { S3Client, S3Request } from './client.ts'
 import {
@@ -95,7 +95,7 @@ export function createS3Bucket(
       const image = await openObject({ client, ...copy }, 'stored')
       if (image === null) return null
       const { record, body } = image
-      const draft = await receive(piecesOf(body), storedSize(record))
+      const draft = await receive(chunksOf(body), storedSize(record))
       try {
         if (!(await isCopyOf(record, draft))) throw new DamagedObject(record.id)
         const put = await putOf({ record, draft, segments: [{ offset: 0, length: draft.size }] })
@@ -138,7 +138,7 @@ async function putOf({ record, draft, segments }: NewImage) {
     'x-amz-checksum-sha256': hexToBase64(sha256),
     [RECORD_HEADER]: encodeRecord(record),
   }
-  if (lengthOf(segments) > PIECE_BYTES) return { headers, body: () => draft.bytes(segments) }
+  if (lengthOf(segments) > CHUNK_BYTES) return { headers, body: () => draft.bytes(segments) }
   const body = new Uint8Array(lengthOf(segments))
   let at = 0
   for await (const piece of draft.bytes(segments)) {

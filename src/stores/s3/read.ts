@@ -1,6 +1,6 @@
 /** Opens images and ranges of them. Bytes that do not match the record cause an error. */
 import { createHash, hash } from 'node:crypto'
-import { PIECE_BYTES } from '../../formats/image.ts'
+import { CHUNK_BYTES } from '../../formats/image.ts'
 import { decodeRecord } from '../bucket/record.ts'
 import { type ObjectRef, recordOf } from '../bucket/store.ts'
 import {
@@ -136,7 +136,7 @@ async function bodyOf(
   sha256: string | null,
 ): Promise<StoredImage['body']> {
   const size = last - first + 1
-  if (sha256 !== null && size <= PIECE_BYTES) {
+  if (sha256 !== null && size <= CHUNK_BYTES) {
     const bytes = await withDeadline(collect(reader, size), reader, deadline)
     if (hash('sha256', bytes) !== sha256) throw new DamagedObject(id)
     return bytes

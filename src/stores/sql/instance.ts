@@ -42,7 +42,7 @@ export function instanceLedger(database: SqlDatabase) {
       return row!.ms
     },
 
-    async takeTurn(name, now, { intervalMs, burst }, turns = 1) {
+    async takeTokens(name, now, { intervalMs, burst }, turns = 1) {
       // Generic cell rate algorithm (ITU-T I.371): the only state is the time at which the bucket is full again.
       const [costMs, toleranceMs] = [turns * intervalMs, (burst - turns) * intervalMs]
       // No wait is that long: written by a clock that was ahead.
@@ -61,7 +61,7 @@ export function instanceLedger(database: SqlDatabase) {
       return Math.max(1, (row?.full_at_ms ?? now) - toleranceMs - now)
     },
 
-    async holdTurns(name, until, { intervalMs, burst }) {
+    async blockTokens(name, until, { intervalMs, burst }) {
       const fullAt = until + (burst - 1) * intervalMs
       await database.write([
         sql`insert into turns (name, full_at_ms) values (${name}, ${fullAt})

@@ -1,6 +1,12 @@
 /** Tombstones: an outbox shared by several processes, and the replay of what they wrote. */
 import type { Ledger } from '../ledger.ts'
-import { LAST, PLACE, type Tombstone, type TombstoneAct, type TombstoneLedger } from '../tombstones.ts'
+import {
+  LAST_FACT,
+  LOCATION_FACT,
+  type Tombstone,
+  type TombstoneAct,
+  type TombstoneLedger,
+} from '../tombstones.ts'
 import { tick } from './audit-log.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { heldGone, holdRow, IS_NOT_ENDING } from './holds.ts'
@@ -8,7 +14,7 @@ import { outboxOf, randomToken } from './outbox.ts'
 import { decide, markImageGone } from './reports.ts'
 import { ALWAYS, joined, type Part, rawSql, sql } from './statement.ts'
 
-const IS_ENABLED = sql`exists (select 1 from facts where name = ${PLACE})`
+const IS_ENABLED = sql`exists (select 1 from facts where name = ${LOCATION_FACT})`
 
 /** Tombstones applied per transaction. */
 const APPLY_BATCH_SIZE = 500
@@ -28,14 +34,14 @@ function heldDigest(column: 'sha256' | 'sent_sha256', id: Part): Part {
 
 /** Sets the time of the next tombstones: `at`, or just after the last one, as clocks differ and may be set back. */
 function advanceTime(at: number): Statement {
-  return sql`insert into facts (name, value) select ${LAST}, ${String(at)} where ${IS_ENABLED}
+  return sql`insert into facts (name, value) select ${LAST_FACT}, ${String(at)} where ${IS_ENABLED}
     on conflict (name) do update set value = case when ${IS_LATER} then excluded.value
       else cast(cast(facts.value as bigint) + 1 as text) end`
 }
 
 const IS_LATER = sql`cast(facts.value as bigint) < cast(excluded.value as bigint)`
 
-const CURRENT_TIME = sql`(select cast(value as bigint) from facts where name = ${LAST})`
+const CURRENT_TIME = sql`(select cast(value as bigint) from facts where name = ${LAST_FACT})`
 
 function insertTombstone(
   { act, subject, rule = '', condition = ALWAYS }: NewTombstone,
@@ -101,16 +107,19 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
 
   return {
     async setTombstoneLocation(place, now) {
-      const [fact] = await database.read(sql`select value from facts where name = ${PLACE}`)
+      const [fact] = await database.read(sql`select value from facts where name = ${LOCATION_FACT}`)
       if ((fact?.value ?? null) === place) return false
       if (place === null) {
-        await database.write([sql`delete from facts where name = ${PLACE}`, sql`delete from tombstones`])
+        await database.write([
+          sql`delete from facts where name = ${LOCATION_FACT}`,
+          sql`delete from tombstones`,
+        ])
         return true
       }
-      const hasChanged = sql`not exists (select 1 from facts where name = ${PLACE} and value = ${place})`
+      const hasChanged = sql`not exists (select 1 from facts where name = ${LOCATION_FACT} and value = ${place})`
       await database.write([
         ...addTombstonesForState(hasChanged, now),
-        sql`insert into facts (name, value) values (${PLACE}, ${place})
+        sql`insert into facts (name, value) values (${LOCATION_FACT}, ${place})
           on conflict (name) do update set value = excluded.value`,
       ])
       return true
@@ -151,7 +160,7 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
       // Later acts must have later times.
       const last = tombstones.reduce((last, { at, act }) => (act === 'delete' ? last : Math.max(last, at)), 0)
       await database.write([
-        sql`insert into facts (name, value) values (${LAST}, ${String(last)})
+        sql`insert into facts (name, value) values (${LAST_FACT}, ${String(last)})
           on conflict (name) do update set value = excluded.value where ${IS_LATER}`,
       ])
     },

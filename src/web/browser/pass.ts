@@ -1,5 +1,5 @@
 /** The pass page: solves a challenge, then shows the pass with ready-made tool settings. */
-import { puzzleIn, solve } from '../../client/api/challenge.ts'
+import { parseChallenge, solve } from '../../client/api/challenge.ts'
 import {
   CHALLENGE_PATH,
   PASS_PATH,
@@ -45,7 +45,7 @@ function setWorking(isWorking: boolean): void {
 
 async function getPass(): Promise<PassAnswer> {
   const asked = await fetch(`${CHALLENGE_PATH}?for=pass`)
-  const puzzle = puzzleIn(await asked.json())
+  const puzzle = parseChallenge(await asked.json())
   if (puzzle === null) throw new Error('not a challenge')
   progress.max = puzzle.answers
   progress.value = 0

@@ -7,7 +7,7 @@ import { byteSize } from '../messages/wording.ts'
 import type { Page } from '../pages/page.ts'
 import { decisionButton, pendingSection, reasonFields } from './decision.ts'
 import { type AdminContext, adminPage, formToken } from './page.ts'
-import { mosaicFilter, picture, type Step, steps } from './picture.ts'
+import { type DetailLevel, mosaicFilter, picture, steps } from './picture.ts'
 import { categoryName, dueIn } from './words.ts'
 
 export interface CaseFacts {
@@ -27,7 +27,7 @@ export interface CaseFacts {
   /** Previous case in the queue. */
   previous: string | null
   next: string | null
-  show: Step
+  show: DetailLevel
   pending: Decision[]
   /** Epoch milliseconds. */
   now: number

@@ -5,9 +5,9 @@
 import { html, raw } from 'hono/html'
 import type { Page } from '../pages/page.ts'
 
-export type Step = 'text' | 'mosaic' | 'blurred' | 'grey' | 'colour'
+export type DetailLevel = 'text' | 'mosaic' | 'blurred' | 'grey' | 'colour'
 
-const STEPS: { name: Step; label: string }[] = [
+const STEPS: { name: DetailLevel; label: string }[] = [
   { name: 'text', label: 'Text only' },
   { name: 'mosaic', label: 'Mosaic' },
   { name: 'blurred', label: 'Blurred' },
@@ -15,12 +15,12 @@ const STEPS: { name: Step; label: string }[] = [
   { name: 'colour', label: 'Colour' },
 ]
 
-export function isStep(text: string): text is Step {
+export function isDetailLevel(text: string): text is DetailLevel {
   return STEPS.some(({ name }) => name === text)
 }
 
 /** Links to all steps. The Space key goes to the next one. */
-export function steps(path: string, show: Step): Page {
+export function steps(path: string, show: DetailLevel): Page {
   const at = STEPS.findIndex(({ name }) => name === show)
   return html`<nav class="steps" aria-label="How much of the picture is shown"><ol>${STEPS.map(
     ({ name, label }, i) =>
@@ -29,7 +29,12 @@ export function steps(path: string, show: Step): Page {
 }
 
 /** `part`: the uploader supplies the preview shown by chats and galleries, so it may differ from the image. */
-export function picture(id: string, show: Step, alt: string, part: 'bytes' | 'preview' = 'bytes'): Page | '' {
+export function picture(
+  id: string,
+  show: DetailLevel,
+  alt: string,
+  part: 'bytes' | 'preview' = 'bytes',
+): Page | '' {
   if (show === 'text') return ''
   return html`<img class="reported" data-show="${show}" src="/images/${id}/${part}" alt="${alt}" decoding="async">`
 }

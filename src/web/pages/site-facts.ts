@@ -1,4 +1,4 @@
-import { resizerOf } from '../resizer.ts'
+import { createResizer } from '../resizer.ts'
 import type { AssetUrls, SiteFacts } from './page.ts'
 
 /** The part of the configuration that pages need. */
@@ -20,7 +20,7 @@ export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUr
     maxUploadBytes: settings.maxUploadBytes,
     stripsMetadata: settings.stripMetadata,
     convertsHeic: settings.convertHeic,
-    resizer: resizerOf(settings.previewTemplate, baseUrl),
+    resizer: createResizer(settings.previewTemplate, baseUrl),
     keepsAll: settings.defaultExpires === null && settings.maxAgeDays === null,
     operator: {
       name: settings.operatorName ?? undefined,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { compress } from '../../../src/client/node.ts'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { extent } from '../../support/extent.ts'
 import { png } from '../../support/images/tiny-images.ts'
@@ -19,7 +19,7 @@ async function assertSafe(bytes: Uint8Array): Promise<void> {
     return
   }
   const out = await result.blob.bytes()
-  const { type, width, height, hasLocation } = await inspect(sourceOf(out))
+  const { type, width, height, hasLocation } = await inspect(memorySource(out))
   assert.deepEqual([type, width, height], [result.type, result.width, result.height])
   assert.equal(hasLocation, false)
   assert.ok(out.length <= bytes.length || result.action === 'scrubbed')

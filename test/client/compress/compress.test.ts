@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import sharp from 'sharp'
 import { compress } from '../../../src/client/node.ts'
 import type { Mode } from '../../../src/client/types.ts'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { pngChunks } from '../../support/chunks.ts'
 import { folderOf } from '../../support/folder.ts'
@@ -195,7 +195,7 @@ test('strips the location in all modes but original, and always reports it', asy
         assert.equal(action, 'unchanged')
         sameBytes(out, new Uint8Array(bytes))
       } else {
-        assert.equal((await inspect(sourceOf(out))).hasLocation, false, `${name} ${mode}`)
+        assert.equal((await inspect(memorySource(out))).hasLocation, false, `${name} ${mode}`)
         assert.doesNotMatch(Buffer.from(out).toString('latin1'), /Obscura/, `${name} ${mode}`)
       }
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
 import { compress } from '../../../src/client/node.ts'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { appleHdr, HEADROOM, headroomOf } from '../../support/images/apple-hdr.ts'
 import { exifSegment } from '../../support/images/jpeg.ts'
@@ -55,7 +55,7 @@ test('keeps the stored orientation of base and gain map', async () => {
     const out = await recompressed(file)
     const { width, height, orientation: kept } = await sharp(out).metadata()
     assert.deepEqual([width, height, kept], [640, 480, orientation])
-    const inspection = await inspect(sourceOf(new Uint8Array(out)))
+    const inspection = await inspect(memorySource(new Uint8Array(out)))
     assert.deepEqual([inspection.width, inspection.height], orientation === 6 ? [480, 640] : [640, 480])
     assert.ok(meanDifference(await hdrPixels(file), await hdrPixels(out)) < 0.05)
   }

@@ -7,7 +7,7 @@ import { displayProfile } from '../../../src/client/compress/display-profile.ts'
 import { profileKindOf } from '../../../src/client/compress/icc.ts'
 import { type CompressOptions, compress } from '../../../src/client/node.ts'
 import { readHeic } from '../../../src/formats/heic/heic.ts'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { corpus, DAMAGED } from '../../support/corpus.ts'
 import type { Property } from '../../support/images/avif/assembly.ts'
 import {
@@ -175,7 +175,7 @@ describe('only the primary image reaches the decoder', () => {
       ],
       plan: { references: [['dimg', 50, 50]] },
     })
-    const { still, width } = await readHeic(sourceOf(file))
+    const { still, width } = await readHeic(memorySource(file))
     assert.equal(width, 64)
     const text = Buffer.from(await still()).toString('latin1')
     for (const type of ['iden', 'unci', 'mski', 'mime', 'hdrgainmap']) assert.ok(!text.includes(type), type)
@@ -236,7 +236,7 @@ test('converts files of phones and cameras from PINHOLE_CORPUS', async (t) => {
       await assert.rejects(compress(blobOf(bytes)), refusal, name)
       continue
     }
-    const { width, height } = await readHeic(sourceOf(bytes))
+    const { width, height } = await readHeic(memorySource(bytes))
     if (expected) assert.deepEqual([width, height], expected, name)
     const { blob } = await compress(blobOf(bytes))
     const result = await sharp(await blob.bytes()).metadata()

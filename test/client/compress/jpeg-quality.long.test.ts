@@ -11,7 +11,7 @@ import {
 } from '../../../src/client/compress/jpeg-quality.ts'
 import { textureLossOf } from '../../../src/client/compress/texture-loss.ts'
 import { compress } from '../../../src/client/node.ts'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { blobOf, noise, photo, rgba } from '../pictures.ts'
 
@@ -20,7 +20,7 @@ async function lumaTableSum(picture: Sharp): Promise<number> {
   const jpeg = await picture.jpeg({ quality: 97, chromaSubsampling: '4:2:0' }).toBuffer()
   const { blob, action } = await compress(blobOf(jpeg))
   assert.equal(action, 'lossy')
-  const { quantisation } = await walkJpeg(sourceOf(await blob.bytes()))
+  const { quantisation } = await walkJpeg(memorySource(await blob.bytes()))
   return quantisation[0]!.reduce((sum, value) => sum + value, 0)
 }
 
@@ -61,7 +61,7 @@ test('re-encodes the output of a browser with the same quantisation', async () =
   const once = await photo(1280, 960, 40).jpeg({ quality: 80 }).toBuffer()
   const camera = await sharp(once).jpeg({ quality: 97, chromaSubsampling: '4:2:0' }).toBuffer()
   const { blob } = await compress(blobOf(camera))
-  const tables = async (jpeg: Uint8Array) => (await walkJpeg(sourceOf(jpeg))).quantisation
+  const tables = async (jpeg: Uint8Array) => (await walkJpeg(memorySource(jpeg))).quantisation
   assert.deepEqual(await tables(await blob.bytes()), await tables(once))
 })
 

@@ -5,7 +5,7 @@ import { profileKindOf } from '../../../src/client/compress/icc.ts'
 import { jpegFactsOf } from '../../../src/client/compress/jpeg-facts.ts'
 import { withJpegProfile } from '../../../src/client/compress/jpeg-profile.ts'
 import { withWebpProfile } from '../../../src/client/compress/webp-profile.ts'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { noise } from '../pictures.ts'
 
 const picture = () => sharp({ create: { width: 20, height: 10, channels: 4, background: '#12345678' } })
@@ -38,7 +38,7 @@ test('splits a profile over 64 KB across segments that other programs can read',
   const profile = new Uint8Array([...(await profileOf('p3')).slice(0, 128), ...noise(150_000)])
   const jpeg = withJpegProfile(await picture().flatten().jpeg().toBuffer(), profile)
   assert.equal(Buffer.compare((await sharp(jpeg).metadata()).icc!, profile), 0)
-  const found = await jpegFactsOf(sourceOf(jpeg))
+  const found = await jpegFactsOf(memorySource(jpeg))
   assert.equal(Buffer.compare(found.profile!, profile), 0)
 })
 
@@ -48,7 +48,7 @@ test('a profile with a missing chunk is unusable', async () => {
   const endOf = (at: number) => at + 2 + jpeg[at + 2]! * 256 + jpeg[at + 3]!
   const second = endOf(Buffer.from(jpeg).indexOf(Buffer.from([0xff, 0xe2])))
   const cut = Buffer.concat([jpeg.subarray(0, second), jpeg.subarray(endOf(second))])
-  const { facts, profile: found } = await jpegFactsOf(sourceOf(cut))
+  const { facts, profile: found } = await jpegFactsOf(memorySource(cut))
   assert.deepEqual([facts.profile, found], ['unusable', null])
 })
 

@@ -177,8 +177,8 @@ export function everyCall(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.removedIds('', 10),
     () => ledger.facts(),
     () => ledger.writeFacts({ a: '1' }, { replace: true }),
-    () => ledger.takeTurn('a', 1000, { intervalMs: 1000, burst: 2 }),
-    () => ledger.holdTurns('a', 2000, { intervalMs: 1000, burst: 2 }),
+    () => ledger.takeTokens('a', 1000, { intervalMs: 1000, burst: 2 }),
+    () => ledger.blockTokens('a', 2000, { intervalMs: 1000, burst: 2 }),
     () => ledger.check(),
   ]
 }

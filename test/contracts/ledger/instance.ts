@@ -72,18 +72,18 @@ export function instanceCases({ on }: Harness): void {
   on('allows a burst of tokens, then one per interval', async (ledger, { another }) => {
     const handles = [ledger, await another()]
     const taken = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.takeTurn('x', NOW, RATE)),
+      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.takeTokens('x', NOW, RATE)),
     )
     assert.equal(taken.filter((wait) => wait === 0).length, 3)
     for (const wait of taken.filter((each) => each > 0)) assert.equal(wait, 1000)
-    assert.equal(await ledger.takeTurn('y', NOW, RATE), 0, 'each name has its own bucket')
-    assert.equal(await ledger.takeTurn('x', NOW + 400, RATE), 600)
-    assert.equal(await ledger.takeTurn('x', NOW + 1000, RATE), 0)
-    assert.equal(await ledger.takeTurn('x', NOW + 1000, RATE), 1000)
+    assert.equal(await ledger.takeTokens('y', NOW, RATE), 0, 'each name has its own bucket')
+    assert.equal(await ledger.takeTokens('x', NOW + 400, RATE), 600)
+    assert.equal(await ledger.takeTokens('x', NOW + 1000, RATE), 0)
+    assert.equal(await ledger.takeTokens('x', NOW + 1000, RATE), 1000)
     const later = NOW + 60_000
     for (const expected of [0, 0, 0, 1000]) {
       assert.equal(
-        await ledger.takeTurn('x', later, RATE),
+        await ledger.takeTokens('x', later, RATE),
         expected,
         'a pause accumulates no more than a burst',
       )
@@ -91,29 +91,33 @@ export function instanceCases({ on }: Harness): void {
   })
 
   on('takes several tokens at once, or none', async (ledger) => {
-    assert.equal(await ledger.takeTurn('x', NOW, RATE, 2), 0)
-    assert.equal(await ledger.takeTurn('x', NOW, RATE, 2), 1000)
-    assert.equal(await ledger.takeTurn('x', NOW, RATE), 0, 'the remaining token')
-    assert.equal(await ledger.takeTurn('x', NOW + 2000, RATE, 2), 0)
-    assert.equal(await ledger.takeTurn('x', NOW + 2000, RATE), 1000)
+    assert.equal(await ledger.takeTokens('x', NOW, RATE, 2), 0)
+    assert.equal(await ledger.takeTokens('x', NOW, RATE, 2), 1000)
+    assert.equal(await ledger.takeTokens('x', NOW, RATE), 0, 'the remaining token')
+    assert.equal(await ledger.takeTokens('x', NOW + 2000, RATE, 2), 0)
+    assert.equal(await ledger.takeTokens('x', NOW + 2000, RATE), 1000)
   })
 
   on('blocks a bucket until the given time', async (ledger) => {
-    await ledger.holdTurns('x', NOW + 30_000, RATE)
-    await ledger.holdTurns('x', NOW + 5000, RATE)
-    assert.equal(await ledger.takeTurn('x', NOW, RATE), 30_000)
-    assert.equal(await ledger.takeTurn('x', NOW + 30_000, RATE), 0)
+    await ledger.blockTokens('x', NOW + 30_000, RATE)
+    await ledger.blockTokens('x', NOW + 5000, RATE)
+    assert.equal(await ledger.takeTokens('x', NOW, RATE), 30_000)
+    assert.equal(await ledger.takeTokens('x', NOW + 30_000, RATE), 0)
   })
 
   on('recovers when a clock that was a day ahead is corrected', async (ledger) => {
     const ahead = NOW + 86_400_000
-    for (let index = 0; index < 3; index++) assert.equal(await ledger.takeTurn('x', ahead, RATE), 0)
-    await ledger.holdTurns('y', ahead + 30_000, RATE)
+    for (let index = 0; index < 3; index++) assert.equal(await ledger.takeTokens('x', ahead, RATE), 0)
+    await ledger.blockTokens('y', ahead + 30_000, RATE)
     for (const name of ['x', 'y']) {
-      for (const expected of [0, 0, 0, 1000]) assert.equal(await ledger.takeTurn(name, NOW, RATE), expected)
+      for (const expected of [0, 0, 0, 1000]) assert.equal(await ledger.takeTokens(name, NOW, RATE), expected)
     }
-    await ledger.holdTurns('x', NOW + 3_600_000, RATE)
-    assert.equal(await ledger.takeTurn('x', NOW, RATE), 3_600_000, 'the maximum that a provider may ask for')
+    await ledger.blockTokens('x', NOW + 3_600_000, RATE)
+    assert.equal(
+      await ledger.takeTokens('x', NOW, RATE),
+      3_600_000,
+      'the maximum that a provider may ask for',
+    )
   })
 
   on('lists removed and deleted images in pages', async (ledger) => {

@@ -1,7 +1,7 @@
 /** Tombstones: queued for a second location, and replayed onto an older ledger. */
 import assert from 'node:assert/strict'
 import type { Ledger } from '../../../src/stores/ledger.ts'
-import { LAST, type Tombstone } from '../../../src/stores/tombstones.ts'
+import { LAST_FACT, type Tombstone } from '../../../src/stores/tombstones.ts'
 import type { Harness } from './harness.ts'
 
 const NOW = 1_790_000_000_000
@@ -126,7 +126,7 @@ export function tombstonesCases({ on }: Harness): void {
     await ledger.recordRelease(B, 'a reason', AT)
     const [released] = await takeAll(ledger)
     assert.ok(released!.at > at)
-    assert.equal((await ledger.facts())[LAST], String(released!.at))
+    assert.equal((await ledger.facts())[LAST_FACT], String(released!.at))
   })
 
   on('writes tombstones for the current state when the second location is set or changed', async (ledger) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { wholeOf } from '../../../src/formats/image.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, IMAGE_TYPES, MAX_SIDE_PIXELS } from '../../../src/protocol.ts'
 import type { ImageRecord } from '../../../src/stores/object-store.ts'
 import { IdTaken } from '../../../src/stores/object-store.ts'
@@ -57,7 +57,7 @@ export function commitCases({ on, onHooks }: Harness): void {
         }),
       )
       const outcomes = await Promise.allSettled(
-        images.map(({ draft, record }) => draft.commit(record, wholeOf(draft))),
+        images.map(({ draft, record }) => draft.commit(record, wholeFile(draft))),
       )
       const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
       assert.equal(winners.length, 1, 'one winner')
@@ -72,8 +72,8 @@ export function commitCases({ on, onHooks }: Harness): void {
       const bytes = bytesFor(1, size)
       const draft = await store.draft(inChunks(bytes), size)
       const record = recordOf(idFor('a'), bytes)
-      await draft.commit(record, wholeOf(draft))
-      await assert.rejects(draft.commit({ ...record, id: idFor('b') }, wholeOf(draft)))
+      await draft.commit(record, wholeFile(draft))
+      await assert.rejects(draft.commit({ ...record, id: idFor('b') }, wholeFile(draft)))
       await draft.discard()
       await draft.discard()
       await assertAbsent(store, idFor('b'))
@@ -133,7 +133,7 @@ export function commitCases({ on, onHooks }: Harness): void {
           }),
         )
         const outcomes = await Promise.allSettled(
-          images.map(({ draft, record }) => draft.commit(record, wholeOf(draft), { isContended: true })),
+          images.map(({ draft, record }) => draft.commit(record, wholeFile(draft), { isContended: true })),
         )
         const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
         assert.equal(winners.length, 1, 'one winner')

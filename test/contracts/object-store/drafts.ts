@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Refusal } from '../../../src/errors.ts'
-import { wholeOf } from '../../../src/formats/image.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
 import { sha256Of } from '../../support/sha256.ts'
 import {
   assertAbsent,
@@ -36,7 +36,7 @@ export function draftCases({ on }: Harness): void {
       assert.equal(draft.size, size)
       assertSameBytes(await draft.read(0, size), bytes)
       const record = recordOf(idFor('a'), bytes)
-      await draft.commit(record, wholeOf(draft))
+      await draft.commit(record, wholeFile(draft))
       await assertHolds(store, record, bytes)
     })
   }
@@ -45,7 +45,7 @@ export function draftCases({ on }: Harness): void {
     const draft = await store.draft(inChunks(new Uint8Array()), SMALL)
     assert.equal(draft.size, 0)
     assert.equal((await draft.read(0, 10)).length, 0)
-    assert.equal(await draft.digest(wholeOf(draft)), sha256Of(''))
+    assert.equal(await draft.digest(wholeFile(draft)), sha256Of(''))
     await draft.discard()
   })
 
@@ -144,10 +144,10 @@ export function draftCases({ on }: Harness): void {
     on(`computes the digest of what a commit of ${size} bytes would store`, async (store) => {
       const bytes = bytesFor(2, size)
       const draft = await store.draft(inChunks(bytes), size)
-      assert.equal(await draft.digest(wholeOf(draft)), sha256Of(bytes))
+      assert.equal(await draft.digest(wholeFile(draft)), sha256Of(bytes))
       assert.equal(await draft.digest([]), sha256Of(''))
       assert.equal(await draft.digest([new Uint8Array([1, 2, 3])]), sha256Of(new Uint8Array([1, 2, 3])))
-      assert.equal(await draft.digest(wholeOf(draft)), sha256Of(bytes), 'a second time')
+      assert.equal(await draft.digest(wholeFile(draft)), sha256Of(bytes), 'a second time')
       await draft.discard()
     })
   }
@@ -159,7 +159,7 @@ export function draftCases({ on }: Harness): void {
     )
     for (const seed of seeds) {
       const bytes = bytesFor(seed, 300_000 + seed)
-      assert.equal(await drafts[seed]!.digest(wholeOf(drafts[seed]!)), sha256Of(bytes))
+      assert.equal(await drafts[seed]!.digest(wholeFile(drafts[seed]!)), sha256Of(bytes))
     }
     await Promise.all(drafts.map((draft) => draft.discard()))
   })

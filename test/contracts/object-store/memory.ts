@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { wholeOf } from '../../../src/formats/image.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
 import { idFor, recordOf } from '../../support/stored-images.ts'
 import type { ContractOptions, Harness } from './harness.ts'
 
@@ -44,11 +44,11 @@ export function memoryCases({ on }: Harness, { draftsInMemory = false }: Contrac
     }
     const draft = await store.draft(body(), BODY_MB * MB)
     peak = Math.max(peak, measureMb() - before)
-    const sha256 = await draft.digest(wholeOf(draft))
+    const sha256 = await draft.digest(wholeFile(draft))
     peak = Math.max(peak, measureMb() - before)
     await draft.commit(
       { ...recordOf(idFor('a'), new Uint8Array()), sha256, size: draft.size },
-      wholeOf(draft),
+      wholeFile(draft),
     )
     peak = Math.max(peak, measureMb() - before)
     assert.ok(peak < MAX_USED_MB, `used ${peak.toFixed(1)} MB`)

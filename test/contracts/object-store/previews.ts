@@ -1,6 +1,6 @@
 /** Previews: stored in the same object as their image, written and removed together. */
 import assert from 'node:assert/strict'
-import { frameAround } from '../../../src/formats/preview-frame.ts'
+import { previewFrame } from '../../../src/formats/preview-frame.ts'
 import {
   type Draft,
   type ImageRecord,
@@ -47,7 +47,7 @@ interface Sample {
 function sampleOf(imageBytes: number, previewBytes: number, id = idFor('a')): Sample {
   const image = bytesFor(imageBytes, imageBytes)
   const preview = bytesFor(7, previewBytes)
-  const { head, foot } = frameAround(previewBytes)
+  const { head, foot } = previewFrame(previewBytes)
   const file = Buffer.concat([image, head, preview, foot])
   const facts = { type: 'image/webp', width: 320, height: 240 } as const
   const record = recordOf(id, image, {
@@ -131,7 +131,7 @@ export function previewCases({ on, onHooks }: Harness): void {
       const sample = sampleOf(imageBytes, previewBytes)
       const sent = Buffer.concat([bytesFor(3, 500), sample.file, bytesFor(4, 50)])
       const draft = await drafted(store, sent)
-      const { head, foot } = frameAround(previewBytes)
+      const { head, foot } = previewFrame(previewBytes)
       const range = previewRange(sample.record)!
       await draft.commit(sample.record, [
         { offset: 500, length: imageBytes },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { wholeOf } from '../../../src/formats/image.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
 import { assertHolds, bytesFor, idFor, inChunks, listOf, put, recordOf } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
@@ -47,7 +47,7 @@ export function strangeIdCases({ on }: Harness): void {
       const bytes = bytesFor(1, size)
       for (const [name, id] of Object.entries(STRANGE)) {
         const draft = await store.draft(inChunks(bytes), size)
-        await assert.rejects(draft.commit(recordOf(id, bytes), wholeOf(draft)), `commit of ${name}`)
+        await assert.rejects(draft.commit(recordOf(id, bytes), wholeFile(draft)), `commit of ${name}`)
       }
     }
     assert.deepEqual(await listOf(store), [])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import {
   assemble,
   type Coded,
@@ -24,14 +24,14 @@ describe('reads', () => {
     const large = await coded(noise(1024, 1024), { quality: 100, chromaSubsampling: '4:4:4' })
     const file = still(large)
     assert.ok(file.length > 1_000_000)
-    const { source, counts } = counted(sourceOf(file))
+    const { source, counts } = counted(memorySource(file))
     await inspectAvif(source)
     assert.ok(counts.read < 8192, `${counts.read} bytes were read`)
   })
 
   test('little of real files', async () => {
     for (const { name, file } of corpus()) {
-      const { source, counts } = counted(sourceOf(file))
+      const { source, counts } = counted(memorySource(file))
       await inspectAvif(source)
       assert.ok(counts.read < 16_384, `${counts.read} bytes of ${name} were read`)
     }
@@ -52,7 +52,7 @@ describe('reads', () => {
       }),
     ]
     for (const file of files) {
-      const { source, counts } = counted(sourceOf(file))
+      const { source, counts } = counted(memorySource(file))
       await inspectAvif(source).catch((error) => assert.ok(error instanceof Refusal))
       assert.ok(counts.read <= 2 * file.length + 65_536, `${counts.read} bytes of ${file.length} were read`)
       assert.ok(counts.largest <= 256 * 1024)
@@ -61,7 +61,7 @@ describe('reads', () => {
 
   test('a source that ends before its declared size is refused', async () => {
     const file = still(picture)
-    const short = { size: file.length, read: sourceOf(file.subarray(0, 100)).read }
+    const short = { size: file.length, read: memorySource(file.subarray(0, 100)).read }
     await assert.rejects(inspectAvif(short), Refusal)
   })
 

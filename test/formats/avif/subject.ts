@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import sharp from 'sharp'
 import { Refusal } from '../../../src/errors.ts'
 import { inspectAvif } from '../../../src/formats/avif/avif.ts'
-import { type Inspection, sourceOf } from '../../../src/formats/image.ts'
+import { type Inspection, memorySource } from '../../../src/formats/image.ts'
 import { corpus as images } from '../../support/corpus.ts'
 import { type Scrubbed, scrub } from '../subject.ts'
 
 export function inspect(file: Uint8Array): Promise<Inspection> {
-  return inspectAvif(sourceOf(file))
+  return inspectAvif(memorySource(file))
 }
 
 /** `accepted`, or the error code of the refusal. */

@@ -4,7 +4,7 @@ import { existsSync, fstatSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { wholeOf } from '../../../src/formats/image.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
 import { createFolderFlush } from '../../../src/stores/filesystem/folder-flush.ts'
 import { makeFolders } from '../../../src/stores/filesystem/layout.ts'
 import { createRemover } from '../../../src/stores/filesystem/removal.ts'
@@ -31,7 +31,7 @@ async function onFlush(
 async function commitContended(store: FilesystemStore): Promise<void> {
   const bytes = bytesFor(1, 1000)
   const draft = await store.draft(inChunks(bytes), bytes.length)
-  await draft.commit(recordOf(ID, bytes), wholeOf(draft), { isContended: true })
+  await draft.commit(recordOf(ID, bytes), wholeFile(draft), { isContended: true })
 }
 
 test('does not report an image as durable while its commit may fail, nor after it failed', async (t) => {

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { wholeOf } from '../../../src/formats/image.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
 import { IdTaken, StoreFull } from '../../../src/stores/object-store.ts'
 import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
@@ -42,8 +42,8 @@ for (const operation of ['commit', 'replacement'] as const)
         const draft = await store.draft(inChunks(bytes), size)
         const writing =
           operation === 'commit'
-            ? draft.commit(recordOf(ID, bytes), wholeOf(draft), { isContended: true })
-            : draft.replace(recordOf(ID, bytes), wholeOf(draft))
+            ? draft.commit(recordOf(ID, bytes), wholeFile(draft), { isContended: true })
+            : draft.replace(recordOf(ID, bytes), wholeFile(draft))
         const outcome = writing.catch((error) => error)
         await until('the check is done', () => isPaused)
         // Meanwhile the image is held or removed.

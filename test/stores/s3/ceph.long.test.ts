@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { readServices } from '../../../scripts/services-state.ts'
-import { wholeOf } from '../../../src/formats/image.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
 import { StoreFull } from '../../../src/stores/object-store.ts'
 import { createTransport, type ReplyBody, type Transport } from '../../../src/stores/s3/transport.ts'
 import { objectStoreContract } from '../../contracts/object-store.ts'
@@ -60,7 +60,7 @@ if (services === null) {
         const bytes = bytesFor(1, size)
         const draft = await store.draft(inChunks(bytes), size)
         const record = recordOf(ID, bytes, { sha256: 'a'.repeat(64) })
-        await assert.rejects(draft.commit(record, wholeOf(draft)), (error: Error) =>
+        await assert.rejects(draft.commit(record, wholeFile(draft)), (error: Error) =>
           /XAmzContentSHA256Mismatch/.test(inspect(error)),
         )
         await assertAbsent(store, ID)

@@ -1,7 +1,7 @@
 /** Commits under every kind of fault between the adapter and the store. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { lengthOf, wholeOf } from '../../../src/formats/image.ts'
+import { lengthOf, wholeFile } from '../../../src/formats/image.ts'
 import { IdTaken, StoreFull, StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { openS3Store } from '../../../src/stores/s3/store.ts'
 import type { Fault } from '../../support/s3/fake-s3-faults.ts'
@@ -151,13 +151,13 @@ for (const size of [2000, 700_000]) {
     withStore('stores nothing if the digest does not match', async (opened) => {
       const draft = await opened.store.draft(inChunks(bytes), size)
       const record = recordOf(ID, bytes, { sha256: 'a'.repeat(64) })
-      await assert.rejects(draft.commit(record, wholeOf(draft)))
+      await assert.rejects(draft.commit(record, wholeFile(draft)))
       await assertAbsent(opened.store, ID)
     })
 
     withStore('sends nothing if the size does not match', async (opened, fake) => {
       const draft = await opened.store.draft(inChunks(bytes), size)
-      await assert.rejects(draft.commit(recordOf(ID, bytes, { size: size - 1 }), wholeOf(draft)), /size/)
+      await assert.rejects(draft.commit(recordOf(ID, bytes, { size: size - 1 }), wholeFile(draft)), /size/)
       assert.deepEqual(fake.logOf(ID), [])
     })
 
@@ -202,7 +202,7 @@ test('rethrows an error of the draft’s disk without a retry', async () => {
   })
   const draft = await store.draft(inChunks(new Uint8Array()), 1)
   const record = recordOf(ID, new Uint8Array(1_000_000))
-  await assert.rejects(draft.commit(record, wholeOf(draft)), (error) => error === fault)
+  await assert.rejects(draft.commit(record, wholeFile(draft)), (error) => error === fault)
   assert.equal(reads, 1)
   assert.equal(discarded, 1)
   await assertAbsent(store, ID)

@@ -1,12 +1,12 @@
 /** Images followed by a framed preview. */
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
-import { frameAround } from '../../../src/formats/preview-frame.ts'
+import { previewFrame } from '../../../src/formats/preview-frame.ts'
 import { picture } from './pictures.ts'
 
 /** Combines an image and its framed preview into one file. */
 export function framed(image: Uint8Array, preview: Uint8Array): Buffer {
-  const { head, foot } = frameAround(preview.length)
+  const { head, foot } = previewFrame(preview.length)
   return Buffer.concat([image, head, preview, foot])
 }
 

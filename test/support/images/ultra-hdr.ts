@@ -1,7 +1,7 @@
 /** Handcrafted Ultra HDR files (Android "Ultra HDR image format" 1.1), with the extras that cameras add. */
 import assert from 'node:assert/strict'
 import sharp, { type Sharp } from 'sharp'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { xmpSegment } from './jpeg.ts'
 import { segment, withSegments } from './jpeg-coder.ts'
@@ -115,6 +115,6 @@ export async function hdrPixels(file: Uint8Array): Promise<Float32Array> {
 
 /** The bytes after the first image, up to the end of the second. */
 export async function secondImage(file: Uint8Array): Promise<Uint8Array> {
-  const { end } = await walkJpeg(sourceOf(file))
-  return file.subarray(end, (await walkJpeg(sourceOf(file), end)).end)
+  const { end } = await walkJpeg(memorySource(file))
+  return file.subarray(end, (await walkJpeg(memorySource(file), end)).end)
 }

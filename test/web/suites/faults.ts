@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { sourceOf } from '../../../src/formats/image.ts'
+import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { type Fault, hold, NEVER, NONE } from '../support/fault-proxy.ts'
 import { gif, photoWithPlace } from '../support/pictures.ts'
@@ -247,7 +247,7 @@ export function faultsSuite(site: () => Site): void {
     const kept = await fetch(`${url}/raw/${await idOf(await cardIn(page, 'done', 'here.jpg'))}`)
     assert.deepEqual(Buffer.from(await kept.arrayBuffer()), chosen.buffer)
     const cleaned = await fetch(`${url}/raw/${await idOf(await cardIn(page, 'done', 'there.jpg'))}`)
-    const { hasLocation } = await inspect(sourceOf(await cleaned.bytes()))
+    const { hasLocation } = await inspect(memorySource(await cleaned.bytes()))
     assert.equal(hasLocation, false)
   })
 

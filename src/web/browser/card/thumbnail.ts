@@ -1,5 +1,5 @@
 /** Thumbnails for cards. They never leave this device; uploaded bytes never pass through a canvas. */
-import { hasTrueCanvas } from '../../../client/compress/platform.ts'
+import { hasFaithfulCanvas } from '../../../client/compress/platform.ts'
 
 /** Twice the size at which cards show it. Unit: pixels. */
 const SIDE = 176
@@ -17,7 +17,7 @@ export function thumbnailOf(file: Blob): Promise<Blob | null> {
 }
 
 async function render(file: Blob): Promise<Blob | null> {
-  if (!hasTrueCanvas()) return null
+  if (!hasFaithfulCanvas()) return null
   // The browser scales while decoding, off the main thread.
   let picture = await createImageBitmap(file, { resizeWidth: SIDE, resizeQuality: 'medium' })
   // A panorama would become a strip, stretched to fill the card's square: crop its middle at full height instead.

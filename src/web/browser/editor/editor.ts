@@ -1,7 +1,7 @@
 /** Picture editor: redact, crop, rotate and annotate before the upload. Loaded on demand. */
 import '../../style/editor.css'
 import { blobSource } from '../../../client/blob-source.ts'
-import { hasTrueCanvas } from '../../../client/compress/platform.ts'
+import { hasFaithfulCanvas } from '../../../client/compress/platform.ts'
 import { inspect } from '../../../formats/inspect.ts'
 import { rawPath } from '../../../protocol.ts'
 import { fill } from '../../messages/wording.ts'
@@ -94,7 +94,7 @@ async function editOne(file: File, frame: Frame, progress: string): Promise<File
 /** The decoded picture, or the reason why it can't be edited. */
 async function open(file: File): Promise<ImageBitmap | string> {
   try {
-    if (!hasTrueCanvas()) return words.impossible
+    if (!hasFaithfulCanvas()) return words.impossible
     const { animated, type } = await inspect(blobSource(file))
     if (animated || type === 'image/gif') return words.animated
     return await createImageBitmap(file, { imageOrientation: 'from-image' })

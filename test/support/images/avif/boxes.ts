@@ -1,8 +1,8 @@
 /** Encodes boxes of ISO/IEC 14496-12. */
-import { joined } from '../../../../src/bytes.ts'
+import { concatBytes } from '../../../../src/bytes.ts'
 
 export function bytes(...parts: (Uint8Array | number[] | string)[]): Uint8Array {
-  return joined(
+  return concatBytes(
     ...parts.map((part) =>
       typeof part === 'string'
         ? Buffer.from(part, 'latin1')
