@@ -4,6 +4,7 @@ import { noFirefox } from '../support/browser.ts'
 import { accessibilitySuite } from './suites/accessibility.ts'
 import { editorSuite } from './suites/editor.ts'
 import { faultsSuite } from './suites/faults.ts'
+import { firstLoadSuite } from './suites/first-load.ts'
 import { gallerySuite } from './suites/gallery.ts'
 import { historySuite } from './suites/history.ts'
 import { inputSuite } from './suites/input.ts'
@@ -38,6 +39,7 @@ describe('the pages in Firefox', { skip: noFirefox }, () => {
 
   // Engine-independent: network, storage and announcements. They pass in Firefox, too, but double the run time.
   if (process.env.PINHOLE_FIREFOX_WHOLE) {
+    describe('first load', () => firstLoadSuite(() => site))
     describe('loading', () => loadingSuite(() => site))
     describe('faults', () => faultsSuite(() => site))
     describe('history', () => historySuite(() => site))

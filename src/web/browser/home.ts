@@ -111,10 +111,10 @@ if (form) {
   })
   input.addEventListener('click', uploads.prepare)
   form.addEventListener('submit', (event) => event.preventDefault())
-  const onAddressOnly = () => say(words.foreign)
+  const onLink = () => say(words.foreign)
   const onFiles = (files: File[]) => void addFiles(files, true)
-  acceptDrops({ onDrag: uploads.prepare, onFiles, onAddressOnly })
-  acceptPastes({ onFiles, onAddressOnly })
+  acceptDrops({ onDrag: uploads.prepare, onFiles, onLink })
+  acceptPastes({ onFiles, onLink })
   void refreshQuota()
   // Timers may have been suspended with the page.
   addEventListener('visibilitychange', () => void (isQuotaUsedUp() && refreshQuota()))
@@ -135,7 +135,7 @@ function registerWorker(address: string): void {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
   const policy = trustedTypes?.createPolicy('pinhole-page', {
     createScriptURL(url) {
-      if (url !== address) throw new TypeError('only our own service worker')
+      if (url !== address) throw new TypeError('unknown script')
       return url
     },
   })

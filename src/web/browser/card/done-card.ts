@@ -61,7 +61,7 @@ export function showDone(card: Card, picture: HistoryEntry, options: DoneCardOpt
 }
 
 /** The history entry of an uploaded picture. */
-export function historyEntryOf(
+export function entryOf(
   { file, compressed }: Item,
   { id, key, link, expires }: Sent,
   { name, at }: { name: string; at: number },

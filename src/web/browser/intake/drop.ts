@@ -5,11 +5,11 @@ import { words } from '../upload/facts.ts'
 export interface IntakeOptions {
   onFiles(files: File[]): void
   /** Only a URL was dropped or pasted, which this page may not fetch. */
-  onAddressOnly(): void
+  onLink(): void
 }
 
 /** `onDrag`: a drag entered the page. */
-export function acceptDrops({ onDrag, onFiles, onAddressOnly }: IntakeOptions & { onDrag(): void }): void {
+export function acceptDrops({ onDrag, onFiles, onLink }: IntakeOptions & { onDrag(): void }): void {
   const root = document.documentElement
   let isOwnDrag = false
   /** `dragenter` on a child fires before `dragleave` on its parent, so count both. */
@@ -56,7 +56,7 @@ export function acceptDrops({ onDrag, onFiles, onAddressOnly }: IntakeOptions & 
     const isInline = files.length === 0 && address.startsWith('data:')
     const inline = isInline && (await loadFolders())?.fileOfDataUrl(address)
     if (inline) onFiles([inline])
-    else if (files.length === 0 && address) onAddressOnly()
+    else if (files.length === 0 && address) onLink()
     else onFiles(files)
   })
 }
@@ -65,7 +65,7 @@ export function acceptDrops({ onDrag, onFiles, onAddressOnly }: IntakeOptions & 
 const loadFolders = () => import('./folders.ts').catch(() => null)
 
 /** Handles pastes anywhere on the page, except into text fields. */
-export function acceptPastes({ onFiles, onAddressOnly }: IntakeOptions): void {
+export function acceptPastes({ onFiles, onLink }: IntakeOptions): void {
   addEventListener('paste', (event) => {
     if (
       (event.target as Element).closest?.(
@@ -78,7 +78,7 @@ export function acceptPastes({ onFiles, onAddressOnly }: IntakeOptions): void {
       event.preventDefault()
       onFiles(files)
     } else if (/^https?:\/\/\S+$/i.test(event.clipboardData?.getData('text/plain').trim() ?? '')) {
-      onAddressOnly()
+      onLink()
     }
   })
 }

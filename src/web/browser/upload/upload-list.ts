@@ -151,7 +151,7 @@ export function createUploadList(options: UploadListOptions) {
     if (state.at !== 'done' || !compressed || !uploading) return
     const { remaining } = state.sent
     const { name, isEdited } = entry
-    const picture = uploading.historyEntryOf(item, state.sent, entry)
+    const picture = uploading.entryOf(item, state.sent, entry)
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
     uploading.resetBackoff()

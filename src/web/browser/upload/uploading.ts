@@ -4,7 +4,7 @@ import { cancellable } from './cancellable.ts'
 import { createThroughputMeter } from './throughput.ts'
 
 export { compress, prepare } from '../../../client/browser.ts'
-export { historyEntryOf, notesFor, showDone } from '../card/done-card.ts'
+export { entryOf, notesFor, showDone } from '../card/done-card.ts'
 export { isRejected, outlookOf, viewOfFailed, viewOfResuming } from '../card/failed-card.ts'
 export { thumbnailOf } from '../card/thumbnail.ts'
 export { createUnsent } from '../intake/unsent.ts'
