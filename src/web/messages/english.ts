@@ -152,6 +152,7 @@ export const english = {
     gallery: 'Gallery',
     galleryOf: { one: 'One link to {count} picture', other: 'One link to {count} pictures' },
     described: 'Description saved.',
+    notDescribed: 'This browser couldn’t save the description. It is used until you close the page.',
     galleryCopied: {
       one: 'One link to {count} picture copied',
       other: 'One link to {count} pictures copied',
@@ -344,7 +345,7 @@ export const english = {
       'too-many-reports': 'Too many reports today.',
       busy: 'Pinhole is busy.',
       'too-many-refusals': 'Too many uploads failed today.',
-      'capacity-reached': 'Storage is full.',
+      'capacity-reached': 'The daily limit of this service is reached.',
       'network-quota-exceeded': 'Your network has reached today’s upload limit.',
       'challenge-required': 'This connection has uploaded a lot today.',
       'cross-site': 'This request came from another site.',

@@ -158,6 +158,8 @@ export const french: Messages = {
     gallery: 'Galerie',
     galleryOf: { one: 'Un lien vers {count} image', other: 'Un lien vers {count} images' },
     described: 'Description enregistrée.',
+    notDescribed:
+      'Ce navigateur n’a pas pu enregistrer la description. Elle sert jusqu’à la fermeture de la page.',
     galleryCopied: {
       one: 'Un lien vers {count} image copié',
       other: 'Un lien vers {count} images copié',
@@ -371,7 +373,7 @@ export const french: Messages = {
       'too-many-reports': 'Trop de signalements aujourd’hui.',
       busy: 'Pinhole est très sollicité.',
       'too-many-refusals': 'Trop d’envois ont échoué aujourd’hui.',
-      'capacity-reached': 'L’espace de stockage est plein.',
+      'capacity-reached': 'La limite quotidienne de ce service est atteinte.',
       'network-quota-exceeded': 'Votre réseau a atteint la limite d’envois du jour.',
       'challenge-required': 'Cette connexion a déjà beaucoup envoyé aujourd’hui.',
       'cross-site': 'Cette requête venait d’un autre site.',

@@ -154,6 +154,8 @@ export const german: Messages = {
     gallery: 'Galerie',
     galleryOf: { one: 'Ein Link zu {count} Bild', other: 'Ein Link zu {count} Bildern' },
     described: 'Beschreibung gespeichert.',
+    notDescribed:
+      'Dieser Browser konnte die Beschreibung nicht speichern. Sie gilt, bis du die Seite schließt.',
     galleryCopied: { one: 'Ein Link zu {count} Bild kopiert', other: 'Ein Link zu {count} Bildern kopiert' },
     imported: { one: '{count} Bild importiert.', other: '{count} Bilder importiert.' },
     exported: {
@@ -362,7 +364,7 @@ export const german: Messages = {
       'too-many-reports': 'Zu viele Meldungen heute.',
       busy: 'Pinhole ist ausgelastet.',
       'too-many-refusals': 'Zu viele Uploads sind heute gescheitert.',
-      'capacity-reached': 'Der Speicher ist voll.',
+      'capacity-reached': 'Das Tageslimit dieses Dienstes ist erreicht.',
       'network-quota-exceeded': 'Das Upload-Limit für dein Netzwerk ist heute erreicht.',
       'challenge-required': 'Von diesem Anschluss wurde heute schon viel hochgeladen.',
       'cross-site': 'Diese Anfrage kam von einer anderen Website.',

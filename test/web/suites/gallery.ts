@@ -159,6 +159,19 @@ export function gallerySuite(site: () => Site): void {
     }
   })
 
+  test('says so when a description could not be saved', async ({ page }) => {
+    await upload(page, 1)
+    await page.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('full', 'QuotaExceededError')
+      }
+    })
+    await pressInMenu(card(page, '0.gif'), 'describe')
+    await page.locator('.describe input').fill('A cat')
+    await page.keyboard.press('Enter')
+    await heard(page, /couldn’t save the description/)
+  })
+
   test('includes descriptions in copied links only', CLIPBOARD, async ({ page }) => {
     const sent: string[] = []
     page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`))

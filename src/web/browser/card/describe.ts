@@ -17,10 +17,19 @@ export function describe(picture: HistoryEntry, history: History): Promise<void>
     dialog.onclose = async () => {
       if (dialog.returnValue === 'save') {
         picture.alt = field.value.trim() || undefined
-        if (await history.get(picture.id)) await history.put([picture]).catch(() => {})
-        say(words.described)
+        say((await isStored(picture, history)) ? words.described : words.notDescribed)
       }
       resolve()
     }
   })
+}
+
+/** Also `true` for a picture that this device is not to remember: its card has the text. */
+async function isStored(picture: HistoryEntry, history: History): Promise<boolean> {
+  try {
+    if (await history.get(picture.id)) await history.put([picture])
+    return true
+  } catch {
+    return false
+  }
 }
