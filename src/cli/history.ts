@@ -64,9 +64,9 @@ export async function forgetEntry({ file }: StoredEntry): Promise<void> {
 }
 
 /** Whether a command-line argument refers to this upload, by its link, direct link, key, delete address or ID. */
-export function isNamedBy(entry: Entry, word: string): boolean {
-  const asView = word.replace(/\/raw\/([0-9A-Za-z]+)(?:\.[a-z]+)?(?:\?.*)?$/, '/$1')
-  return [entry.link, entry.key, entry.delete, entry.id].includes(word) || asView === entry.link
+export function isNamedBy(entry: Entry, arg: string): boolean {
+  const asView = arg.replace(/\/raw\/([0-9A-Za-z]+)(?:\.[a-z]+)?(?:\?.*)?$/, '/$1')
+  return [entry.link, entry.key, entry.delete, entry.id].includes(arg) || asView === entry.link
 }
 
 /** The latest non-expiring upload to a service for each mode and file digest, as `<mode> <sha256>`. */

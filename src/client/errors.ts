@@ -7,7 +7,7 @@ import type { Problem } from '../protocol.ts'
 
 export { Refusal, type RefusalCode } from '../errors.ts'
 
-/** The service refused the request, and an immediate retry would not help. */
+/** The service refused the request and an immediate retry would not help, or it failed on every attempt. */
 export class ServerRefusal extends Refusal {
   /** HTTP status. */
   readonly status: number
@@ -26,7 +26,10 @@ export class ServerRefusal extends Refusal {
   }
 }
 
-/** No usable response after all attempts: no network, a timeout, a stalled connection, or responses that aren't Pinhole's. */
+/**
+ * No usable response after all attempts: no network, a timeout, a stalled connection, or a success response that isn't Pinhole's,
+ * e.g. a network's login page.
+ */
 export class Unreachable extends Error {
   /** Number of attempts made. */
   readonly attempts: number

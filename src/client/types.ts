@@ -24,7 +24,7 @@ export const MODES = ['auto', 'keep-format', 'lossless', 'original'] as const
  */
 export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'
 
-/** Why recompression was planned but only metadata was removed. */
+/** Why only metadata was removed although recompression was planned. */
 export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-worker' | 'too-many-pixels'
 
 export interface PrepareOptions {

@@ -64,7 +64,7 @@ export const CHUNK_BYTES = 256 * 1024
  */
 export const LARGE_CHUNK_BYTES = 1024 * 1024
 
-/** The bytes described by `segments`, in chunks; ranges of the source come in chunks of at most `PIECE_BYTES`. */
+/** The bytes described by `segments`, in chunks; ranges of the source in chunks of at most `CHUNK_BYTES`. */
 export async function* readSegments(source: ByteSource, segments: Segment[]): AsyncGenerator<Uint8Array> {
   for (const segment of segments) {
     if (segment instanceof Uint8Array) {
@@ -73,10 +73,10 @@ export async function* readSegments(source: ByteSource, segments: Segment[]): As
     }
     const end = segment.offset + segment.length
     for (let at = segment.offset; at < end; ) {
-      const piece = await source.read(at, Math.min(CHUNK_BYTES, end - at))
-      if (piece.length === 0) throw new Error('the source ended before its size')
-      yield piece
-      at += piece.length
+      const chunk = await source.read(at, Math.min(CHUNK_BYTES, end - at))
+      if (chunk.length === 0) throw new Error('the source ended before its size')
+      yield chunk
+      at += chunk.length
     }
   }
 }

@@ -210,7 +210,7 @@ function createBits(bytes: Uint8Array): Bits {
   }
 }
 
-/** A choice of `u32`: reads `bits` bits and adds `plus`. */
+/** A choice of `u32`: reads `bits` bits and adds `offset`. */
 function bitsPlus(bits: number, offset = 0): Choice {
   return { bits, offset }
 }

@@ -28,8 +28,8 @@ interface Reporting {
 }
 
 /**
- * Reports one file. Returns its link, or the exit code it calls for. Only links go to stdout; details go to stderr, and only on
- * a terminal.
+ * Reports one file. Returns its link if it has one, or else an exit code. Links, or JSON, go to stdout; errors and warnings to
+ * stderr; other details to stderr only on a terminal. Files that were not sent are left to `reportUnsent`.
  */
 export function report(outcome: Outcome, { flags, bars }: Reporting): string | ExitCode {
   const { name } = outcome

@@ -13,7 +13,7 @@ export class TransientFailure extends Error {
 }
 
 export interface RetryPolicy {
-  /** Attempts after the first one. Default: `DEFAULT_RETRIES`. */
+  /** Maximum number of attempts after the first one. Default: `DEFAULT_RETRIES`. */
   retries?: number | undefined
   /** Called after a failure. Returns false when a retry would be too late. */
   mayRetry?: (() => boolean) | undefined
@@ -73,8 +73,8 @@ const FIRST_DELAY_SECONDS = 1
 
 /**
  * Runs `attempt` until it succeeds, with exponential backoff between attempts: 1, 2, 4, 8 … s, each shortened by up to half
- * (jitter, so that clients that failed together don't retry together), or as long as the service's `Retry-After`. Waiting to
- * come back online doesn't count as an attempt.
+ * (jitter, so that clients that failed together don't retry together), but at least as long as the service's `Retry-After`.
+ * Waiting to come back online doesn't count as an attempt.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,

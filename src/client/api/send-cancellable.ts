@@ -3,7 +3,8 @@ import type { send as sendNow } from './send.ts'
 
 /**
  * `send` for cancellable uploads. `signal` cancels the upload only until the whole body has been sent. After that the service
- * may have stored the image, and only the response has its deletion key, so the response is awaited, for at most `graceMs`.
+ * may have stored the image, and only the response has its deletion key, so the response is awaited.
+ * `graceMs`: how long after the cancellation. Default: no limit.
  */
 export async function sendCancellable(
   send: typeof sendNow,

@@ -6,7 +6,7 @@ import { walkJpeg } from '../../formats/jpeg/walk.ts'
 
 const SIGNATURE = identifierOf('icc')
 /** A segment holds up to 65,533 bytes: the signature, the chunk's number, the number of chunks, and the chunk. */
-const CHUNK_BYTES = 65_533 - SIGNATURE.length - 2
+const ICC_CHUNK_BYTES = 65_533 - SIGNATURE.length - 2
 
 /** Adds the profile, if any, to a JPEG that has none, after SOI and JFIF. Throws if the profile is larger than 16 MB. */
 export function withJpegProfile(
@@ -14,11 +14,11 @@ export function withJpegProfile(
   profile: Uint8Array | null,
 ): Uint8Array<ArrayBuffer> {
   if (profile === null) return jpeg
-  const chunks = Math.ceil(profile.length / CHUNK_BYTES)
+  const chunks = Math.ceil(profile.length / ICC_CHUNK_BYTES)
   if (chunks > 255) throw new Error('the colour profile is too large for a JPEG')
   const at = jpeg[2] === 0xff && jpeg[3] === 0xe0 ? 4 + jpeg[4]! * 256 + jpeg[5]! : 2
   const segments = Array.from({ length: chunks }, (_, index) => {
-    const chunk = profile.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
+    const chunk = profile.subarray(index * ICC_CHUNK_BYTES, (index + 1) * ICC_CHUNK_BYTES)
     return encodeSegment(APP2, concatBytes(SIGNATURE, Uint8Array.of(index + 1, chunks), chunk))
   })
   return concatBytes(jpeg.subarray(0, at), ...segments, jpeg.subarray(at))

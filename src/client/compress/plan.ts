@@ -68,7 +68,7 @@ export type Plan =
     }
   | { kind: 'png'; mayBeWebp: boolean; mayBeJpeg: boolean; keepProfile: boolean }
 
-/** About libjpeg quality 81, and below the sums of this engine's output. From here on recompressing gains almost nothing. */
+/** About libjpeg quality 81, and below the sums of this engine's output. At or above it, recompressing gains almost nothing. */
 const EFFICIENT_TABLE_SUM = 1400
 
 /** Decoding and encoding take 25 to 32 bytes per pixel. */

@@ -30,8 +30,8 @@ const STEPS = 3
 const MAX_SLOWDOWN = 20
 
 /**
- * Exchanges messages with a worker until its final reply, its loss, a timeout, or cancellation. After a loss or a timeout, the
- * last interim result stands.
+ * Exchanges messages with a worker until its final reply, its loss, a timeout, or cancellation. The last interim
+ * result, if any, replaces a loss, a timeout and `scrubbed`.
  */
 export function runJob(
   lease: Lease,

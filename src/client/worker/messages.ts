@@ -31,8 +31,8 @@ export type Request =
   | { kind: 'prepare' }
 
 /**
- * `ready` is sent once, when the worker has started. The replies to `compress` end with `kept`, `scrubbed`, `recompressed`,
- * `refused` or `failed`; `inspected` comes before any but the last two.
+ * `ready` is sent once, when the worker has started. The last reply to `compress` is `kept`, `scrubbed` or
+ * `recompressed`, each after an `inspected`, or else `refused` or `failed`.
  */
 export type Reply =
   | { kind: 'ready' }

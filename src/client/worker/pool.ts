@@ -20,7 +20,7 @@ export interface EngineHost {
    * the fallback `no-worker`.
    */
   noWorker?(): void
-  /** A copy of the blob that can be posted to a worker. */
+  /** The blob, or a copy of it, in a form that can be posted to a worker. */
   sendable(blob: Blob): Promise<Blob>
 }
 

@@ -113,7 +113,7 @@ async function checkedReply(result: Recompressed | null, inspection: Inspection)
   return { kind: 'recompressed', ...result }
 }
 
-/** Reads a file that may be uploaded into memory, because in browsers each read of a file is a trip to another process. */
+/** Loads a file of up to the upload limit into memory, because in browsers each read of a file is a trip to another process. */
 async function openSource(blob: Blob): Promise<ByteSource> {
   return blob.size <= DEFAULT_MAX_UPLOAD_BYTES
     ? memorySource(new Uint8Array(await blob.arrayBuffer()))
@@ -121,9 +121,9 @@ async function openSource(blob: Blob): Promise<ByteSource> {
 }
 
 async function readAll(source: ByteSource, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of readSegments(source, segments)) pieces.push(piece)
-  return concatBytes(...pieces)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readSegments(source, segments)) chunks.push(chunk)
+  return concatBytes(...chunks)
 }
 
 /** Facts that the policy needs about an inspected file, and the colour profile that its replacement must keep. */

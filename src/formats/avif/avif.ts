@@ -55,7 +55,7 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
   if (overlap(all)) refuse('its frames overlap')
   if (work.spend(all.length / 16)) await work.yield()
   let maxFrames = 0
-  // Only the first sample of a track must bring the sequence header.
+  // Only the first sample of a track must contain the sequence header.
   for (const { samples, frames, sequence, width, height } of tracks) {
     checkDimensions(width, height)
     checkAnimation(width, height, frames)

@@ -253,7 +253,7 @@ const RESOLUTION = Uint8Array.of(0, 0x48, 0, 0, 0, 0x48, 0, 0)
 /** The compressor name that AV1 encoders write, after its length byte. */
 const COMPRESSOR = '\nAOM Coding'
 
-/** `av01` (14496-12, 12.1.3.2): zeroes reserved fields and the compressor name. */
+/** `av01` (14496-12, 12.1.3.2): zeroes reserved fields and any unusual compressor name, and sets the usual resolution. */
 function sampleEntryEdits(fields: Fields, { start }: Box): Edit[] {
   const nameAt = start + 50
   const name = fields.within(nameAt, nameAt + 32).text()

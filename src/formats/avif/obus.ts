@@ -243,7 +243,10 @@ export function configuredSequence(fields: Fields | null): SequenceHeader | null
   return null
 }
 
-/** Edits that turn everything in `av1C` except sequence headers into padding of the same length, including their tails. */
+/**
+ * Edits that turn every unit in `av1C` except sequence headers into padding of the same length, and clear the bytes after a
+ * sequence header in its unit.
+ */
 export function configEdits(fields: Fields, { body, end }: Box): Edit[] {
   const edits: Edit[] = []
   for (const { at, bytes, obu } of unitsIn(fields.within(Math.min(end, body + CONFIG_HEADER_BYTES), end))) {

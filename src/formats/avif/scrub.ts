@@ -54,7 +54,7 @@ export async function scrubbed(
   for (const { region, gap } of gaps()) {
     const { box } = region
     const isUsed = box !== null && usedBoxes.has(box)
-    // An unused box is cut out below, or stays as a whole, filled with zeros.
+    // An unused box after `addressedEnd` is cut out below. One before it keeps its size and is zeroed.
     if (box && !isUsed && box.start >= addressedEnd) continue
     const end = isUsed ? Math.min(gap.end, Math.max(gap.start, addressedEnd)) : gap.end
     const before = { start: gap.start, end }

@@ -60,7 +60,7 @@ export function union(runs: Runs): Runs {
   return Float64Array.from(merged)
 }
 
-/** True if two ranges overlap partially. Equal ranges are fine: encoders write equal data once. `runs`: sorted. */
+/** True if two different ranges overlap. Equal ranges are fine: encoders write equal data once. `runs`: sorted. */
 export function overlap(runs: Runs): boolean {
   for (let at = 2; at < runs.length; at += 2) {
     const isSame = runs[at] === runs[at - 2] && runs[at + 1] === runs[at - 1]

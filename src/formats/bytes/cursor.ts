@@ -20,8 +20,8 @@ interface CursorOptions {
   end?: number
   work?: Work
   /**
-   * Initial window size. A small window reads little when a walk skips over most of the data; it doubles as long as the
-   * walk reads sequentially. Unit: bytes.
+   * Window size at the start and after each jump. A small window reads little when a walk skips over most of the data; it
+   * doubles as long as the walk reads sequentially. Unit: bytes.
    */
   minWindow?: number
 }

@@ -181,8 +181,8 @@ export async function gainMapBytesOf(original: ByteSource): Promise<number | nul
 
 async function copyInto(to: Uint8Array, at: number, source: ByteSource, parts: Segment[]): Promise<void> {
   let next = at
-  for await (const piece of readSegments(source, parts)) {
-    to.set(piece, next)
-    next += piece.length
+  for await (const chunk of readSegments(source, parts)) {
+    to.set(chunk, next)
+    next += chunk.length
   }
 }

@@ -41,7 +41,7 @@ export function openTiff(bytes: Uint8Array): Tiff | null {
   return tiffOf(bytes, little, view.getUint32(4, little))
 }
 
-/** A structure without a TIFF header of its own. */
+/** A structure with known byte order and first directory, e.g. one without a TIFF header of its own. */
 export function tiffOf(bytes: Uint8Array, little: boolean, firstIfd: number): Tiff {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   return {

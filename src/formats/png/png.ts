@@ -17,7 +17,7 @@ const SIGNATURE_BYTES = 8
 /** Enough for 25 MB in chunks of a hundred bytes. A file with more chunks is built to be slow to read. */
 const MAX_CHUNKS = 2 ** 18
 /** Length and type before a chunk's body, checksum after it. Unit: bytes. */
-const CHUNK_BYTES = 12
+const CHUNK_OVERHEAD_BYTES = 12
 
 const ANIMATION_CHUNKS: ReadonlySet<string> = new Set(['acTL', 'fcTL', 'fdAT'])
 
@@ -44,7 +44,7 @@ export const inspectPng: Inspector = async (source) => {
     const length = be32At(start, 0)
     const type = String.fromCharCode(start[4]!, start[5]!, start[6]!, start[7]!)
     if (!/^[A-Za-z]{4}$/.test(type)) throw damagedPng('the type of a chunk is not four letters')
-    const end = at + CHUNK_BYTES + length
+    const end = at + CHUNK_OVERHEAD_BYTES + length
     if (end > source.size) throw cutOff('PNG')
 
     const headLength = 8 + Math.min(length, png.bytesToRead(type))
@@ -172,7 +172,7 @@ function newPngWalk() {
   }
 
   function keep({ at, length }: PngChunk): void {
-    kept.keep(at, CHUNK_BYTES + length)
+    kept.keep(at, CHUNK_OVERHEAD_BYTES + length)
   }
 
   return {

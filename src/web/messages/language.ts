@@ -7,7 +7,7 @@ export const LANGUAGES: Messages[] = [english, german, french]
 
 export interface Language {
   messages: Messages
-  /** BCP 47 tag for dates and numbers, such as en-GB: the visitor's regional variety of the language. */
+  /** BCP 47 tag for dates, such as en-GB: the visitor's regional variety of the language. */
   locale: string
 }
 

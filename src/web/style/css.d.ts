@@ -1,2 +1,2 @@
-/** The bundler makes a file of a style that a script imports, and fetches it with that script. */
+/** A style sheet that a script imports. The bundler emits it as a file and loads it with the script. */
 declare module '*.css'

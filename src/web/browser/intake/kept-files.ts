@@ -3,7 +3,7 @@
  * can post to the share target, too, so storage is bounded and nothing is sent before the user confirms.
  */
 
-/** Limits per group of files. */
+/** Limits per group. Unit: files, bytes. */
 const MAX_FILES = 50
 const MAX_BYTES = 100 * 1024 * 1024
 

@@ -1,6 +1,6 @@
 /**
- * Prevents a double click from confirming a question that has just appeared: presses are ignored while its `asked` animation
- * runs, and a held Enter key counts once. Focus stays on the safe answer.
+ * Prevents a double click from confirming a question that has just appeared. While its `asked` animation runs, the style sheet
+ * lets no press reach it, and here such a press doesn't take focus away from the safe answer. A held Enter key counts once.
  */
 export function guardQuestions(): void {
   addEventListener('mousedown', (event) => {
