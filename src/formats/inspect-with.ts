@@ -19,7 +19,7 @@ export async function inspectWith(
     const other = sniffUnsupported(head)
     throw new Refusal(
       'unsupported-type',
-      `${other ? `This is ${other.name}` : 'This is not an image of a known type'}. Accepted are ${ACCEPTED}.`,
+      `${other ? `This is ${other.name}` : 'This is not an image of a known type'}. Please use ${ACCEPTED}.`,
     )
   }
   const inspector = await inspectorOf(type)

@@ -41,7 +41,7 @@ export function uploadScript(baseUrl: string): string {
 #   upload.sh picture.jpg …        files
 #   grim - | upload.sh             an image from a pipe
 #   PINHOLE_DIRECT=1 upload.sh …   prints the URL of the image file, for editors
-#   PINHOLE_EXPIRES=1d upload.sh … gone after 1h, 1d, 7d, 30d or a number of seconds
+#   PINHOLE_EXPIRES=1d upload.sh … expires after 1h, 1d, 7d, 30d or a number of seconds
 #   PINHOLE_PASS=… upload.sh …     a pass from ${baseUrl}/pass, if the server requires one
 # Saves deletion links to PINHOLE_KEYS (default ~/.local/share/pinhole/keys), readable only by you.
 # Files are sent as they are. The service removes location and other metadata, except from GIFs.

@@ -204,6 +204,6 @@ async function dataOf(file: BoxFile, { extents }: Item, maxLength: number): Prom
 function unsupported(contents: string): Refusal {
   return new Refusal(
     'unsupported-type',
-    `This HEIF file holds ${contents}. Accepted are JPEG, PNG, GIF, WebP or AVIF.`,
+    `This HEIF file holds ${contents}. Please use JPEG, PNG, GIF, WebP or AVIF.`,
   )
 }

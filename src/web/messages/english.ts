@@ -448,7 +448,7 @@ export const english = {
       {
         heading: 'What you may upload',
         paragraphs: [
-          'Upload only what you may share. No pictures that are illegal, that show people in intimate situations without their consent, that abuse children, that threaten or harass, or that infringe the rights of others.',
+          'Upload only what you may share. No pictures that are illegal, that show people in intimate situations without their consent, that show child abuse, that threaten or harass, or that infringe the rights of others.',
         ],
       },
       {

@@ -23,9 +23,9 @@ export function decisionButton(name: string, label: string, key?: string): Page 
 }
 
 const OUTCOMES: Record<Decision['act'], { done: string; later: string }> = {
-  keep: { done: 'Kept', later: 'Visible to the reporters' },
+  keep: { done: 'Kept', later: 'Reporters see the decision' },
   hold: { done: 'Held', later: 'Can be released at any time, or undone here' },
-  remove: { done: 'Hidden', later: 'Removed for good' },
+  remove: { done: 'Hidden', later: 'Removed permanently' },
 }
 
 /** Decisions that can still be undone, shown on every queue page. */

@@ -96,7 +96,7 @@ function count(name: string, value: number | null): Page {
 }
 
 function queueSummary(cases: Case[], now: number): string {
-  if (cases.length === 0) return 'Nothing is queueSummary for a decision.'
+  if (cases.length === 0) return 'Nothing is waiting for a decision.'
   const urgent = cases.filter(({ severity }) => severity <= 1).length
   const overdue = cases.filter(({ dueAt }) => dueAt < now).length
   return `Waiting for a decision: ${cases.length}, ${urgent} of them urgent, ${overdue} overdue.`
