@@ -40,7 +40,7 @@ export type RefusalCode =
 /** A refused request. `detail` is public: one or two plain sentences, without paths, addresses or keys. */
 export class Refusal extends Error {
   readonly code: RefusalCode
-  /** The rule that the image broke, in human-readable form. Empty if none was given. */
+  /** The rule that the image broke, shown to visitors: a report category or a custom rule. Empty if none was given. */
   readonly rule: string
   /** When a retry makes sense, if known. */
   readonly retryAfterSeconds: number | undefined

@@ -14,7 +14,7 @@ export type ProblemCode =
 
 interface ProblemFacts {
   status: number
-  /** The condition, in one sentence. */
+  /** The condition, in one or two sentences. */
   when: string
   /** What the client should do, in one or two sentences. */
   remedy: string

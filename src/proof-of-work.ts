@@ -1,5 +1,5 @@
 /**
- * Proof of work with PBKDF2: one call verifies an answer that takes hundreds of calls to find. Platforms implement PBKDF2
+ * Proof of work with PBKDF2: one call verifies an answer that takes thousands of calls to find. Platforms implement PBKDF2
  * natively, so a browser is hardly slower than a purpose-built program.
  */
 import type { Challenge } from './protocol.ts'

@@ -43,7 +43,7 @@ async function start(env: Env): Promise<Host> {
   return host
 }
 
-/** Throws when an address is invalid. Loads the notifiers only if configured, since code size is limited at startup. */
+/** Throws when an address is invalid. Loads the notifiers only if configured, so that an isolate starts with less code. */
 async function notifiersOf(addresses: string[]) {
   if (addresses.length === 0) return []
   const { openNotifiers } = await import('./worker/notifiers.ts')

@@ -11,7 +11,7 @@ export interface Answer {
   /** Call it once the body has been sent or abandoned. */
   release?: (() => void) | undefined
   /** Optionally returns the memory of a sent chunk to the stream, for reuse. */
-  reuse?: ((piece: Uint8Array) => void) | undefined
+  reuse?: ((chunk: Uint8Array) => void) | undefined
 }
 
 /** A problem details response (RFC 9457). */

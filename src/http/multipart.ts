@@ -46,7 +46,7 @@ class FilePart implements AsyncIterator<Uint8Array> {
   readonly #names: string[] = []
   #overheadBytes = 0
   /** File bytes that were parsed but not yet yielded. */
-  readonly #pieces: Uint8Array[] = []
+  readonly #parsed: Uint8Array[] = []
 
   constructor(boundary: string, body: AsyncIterator<Uint8Array>) {
     const delimiter = new TextEncoder().encode(`\r\n--${boundary}`)
@@ -58,8 +58,8 @@ class FilePart implements AsyncIterator<Uint8Array> {
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     try {
       for (;;) {
-        const piece = this.#pieces.shift()
-        if (piece !== undefined) return { done: false, value: piece }
+        const parsed = this.#parsed.shift()
+        if (parsed !== undefined) return { done: false, value: parsed }
         this.#assertOverheadWithinLimit()
         const chunk = await this.#body.next()
         if (chunk.done) break
@@ -137,7 +137,7 @@ class FilePart implements AsyncIterator<Uint8Array> {
   #emit(bytes: Uint8Array): void {
     if (bytes.length === 0 || this.#state !== 'body' || this.#names.at(-1) !== UPLOAD_FIELD) return
     this.#overheadBytes -= bytes.length
-    this.#pieces.push(bytes)
+    this.#parsed.push(bytes)
   }
 
   /** Consumes bytes up to and including the next delimiter. */

@@ -1,8 +1,8 @@
 /**
  * The clock by which images expire (docs/decisions/079), safe against jumps of the wall clock: an expired image is never
- * shown, and a live image is never removed. A second time is carried forward from earlier wall-clock readings by the
- * monotonic clock. Either of the two hides an image; both must agree before it is removed. A wall clock that differs for an
- * hour is accepted as corrected.
+ * shown, and a live image is never removed. Besides the wall clock, a second time counts: an earlier reading of the wall
+ * clock, carried forward by the monotonic clock. Either of the two hides an image; both must agree before it is removed. A
+ * wall clock that differs for an hour is accepted as corrected.
  */
 import type { Ledger } from '../stores/ledger.ts'
 

@@ -16,15 +16,15 @@ export interface SettingValues {
   'challenge-rate': number
   /** Uploads of the whole instance per UTC day. 0: no limit. */
   'daily-uploads': number
-  /** Uploaded bytes of the whole instance per UTC day. 0: no limit. */
+  /** Stored bytes of the whole instance per UTC day. 0: no limit. */
   'daily-bytes': number
   /** Uploads per network (IPv4: /24, IPv6: /48) and UTC day. 0: no limit. */
   'network-uploads': number
   /** Uploads are refused when less is free on the disk. 0: only what the store itself needs. Unit: bytes. */
   'min-free-bytes': number
   /**
-   * How long an urgent report may stay undecided after its notice was sent before uploads are paused. Unit: minutes. 0:
-   * never.
+   * How long an urgent report may stay undecided before uploads are paused. No effect if notices go to nobody. Unit: minutes.
+   * 0: never.
    */
   'unanswered-minutes': number
 }

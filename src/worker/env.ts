@@ -7,7 +7,7 @@ import type { AssetFetcher } from './assets.ts'
 export interface Env {
   IMAGES: R2Bucket
   LEDGER: D1Binding
-  /** Only for salts, because objects deleted from R2 are gone for good. */
+  /** Only for salts: what is deleted from R2 is gone for good, while D1 keeps its history for thirty days. */
   PRIVATE: R2Bucket
   ASSETS: AssetFetcher
   /** Variables and secrets of the configuration. */

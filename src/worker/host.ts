@@ -30,7 +30,7 @@ import { createUploadQueue, type IsolateUploadQueue } from './upload-queue.ts'
 
 export interface Host {
   fetch(request: Request, context: Execution): Promise<Response>
-  /** Runs every minute by the cron trigger. */
+  /** Called by the cron trigger every minute. */
   scheduled(context: Execution): Promise<void>
   readonly uploadQueue: IsolateUploadQueue
 }
@@ -118,7 +118,7 @@ export function createHost(options: {
     log,
   }
   const raw = createRaw({ images, cdn, baseUrl, site, log, isPrivate, expiryClock })
-  /** Loaded on first use, like the admin server and the scheduled jobs: image requests and uploads start faster without. */
+  /** Loaded on first use, like the admin server and the scheduled jobs: image requests and uploads start faster without it. */
   let app: ReturnType<typeof createApp> | undefined
 
   /** Hides range headers from the handler if Workers Cache is used: the cache stores whole responses and serves ranges itself. */

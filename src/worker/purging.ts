@@ -32,7 +32,7 @@ export function createPurging(parts: Pick<Wiring, 'config' | 'ledger' | 'now' | 
     /** `null` when no cache is configured. */
     cdn,
     purges,
-    /** Whether an image was removed since the last run. */
+    /** Whether purges were flushed since the last run: an image was removed or held. */
     isDue: () => isDue,
     /** Runs the pending purges once, within a request or trigger: timers and promises do not outlive their request. */
     async run(context: Execution): Promise<void> {

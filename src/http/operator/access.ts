@@ -27,7 +27,7 @@ export interface OperatorParts {
   metrics: { text(): Promise<string> }
   site: Site
   log: Log
-  /** Maximum images that one request looks up or hides. Absent on Node: no limit. Workers limit the subrequests of a request. */
+  /** Maximum images that one request looks up or hides, as Workers limit the subrequests of a request. Absent on Node. */
   maxImages?: number
   /** Public URL of the admin server, without a trailing slash. */
   url: string
@@ -115,7 +115,10 @@ function isCrossSiteSubrequest(c: AppContext): boolean {
   return isCrossSite(c) && !isNavigation
 }
 
-/** All current browsers send `Sec-Fetch-Site`. A request without it is not from a browser and carries no session cookie. */
+/**
+ * Current browsers send `Sec-Fetch-Site` to https and localhost. Without it, the `SameSite=Strict` cookie and the form token
+ * protect a session.
+ */
 export function isCrossSite(c: AppContext): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   return site !== undefined && site !== 'same-origin' && site !== 'none'

@@ -1,6 +1,7 @@
 /**
  * POST /calls: remote procedure calls of the operator's commands on another machine, `{"on": "takedown", "call": "hold",
- * "given": […]}`. For programs only, authenticated by their token. Only the methods listed in `CALLS` can be called.
+ * "given": […]}`. For programs only, authenticated by their token. Only `settings` and the methods listed in `CALLS` can be
+ * called.
  */
 import { parseJsonObject } from '../../json.ts'
 import { SettingError, type SettingValues } from '../../service/settings.ts'

@@ -15,7 +15,7 @@ import type { AppContext } from '../context.ts'
 import type { Access, OperatorParts } from './access.ts'
 import { missedMessage, parseGrounds, relationsIn } from './forms.ts'
 
-/** The daily limits on reports bound how many cases can be open. */
+/** Further cases are neither listed nor searched for duplicates. The most urgent come first. */
 const MAX_LISTED_CASES = 1000
 const MAX_SHOWN_REPORTS = 20
 const MAX_OTHERS = 1000
@@ -83,9 +83,9 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     }
   }
 
-  const stepIn = (c: AppContext): DetailLevel => {
-    const step = c.req.query('show') ?? ''
-    return isDetailLevel(step) ? step : 'text'
+  const detailLevelIn = (c: AppContext): DetailLevel => {
+    const level = c.req.query('show') ?? ''
+    return isDetailLevel(level) ? level : 'text'
   }
   const idOf = (c: AppContext): string => c.req.param('id') ?? ''
 
@@ -101,7 +101,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     },
 
     async show(c: AppContext, principal: Principal): Promise<Response> {
-      return send(c, casePage(contextOf(principal), await factsOf(idOf(c), stepIn(c))))
+      return send(c, casePage(contextOf(principal), await factsOf(idOf(c), detailLevelIn(c))))
     },
 
     async showOthers(c: AppContext, principal: Principal): Promise<Response> {
@@ -111,7 +111,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
         decisions.pending(),
         ledger.caseOf(id),
       ])
-      const show = stepIn(c) === 'text' ? 'text' : 'mosaic'
+      const show = detailLevelIn(c) === 'text' ? 'text' : 'mosaic'
       const facts = { id, isReported: found !== null, others, show, pending, now: now() } as const
       return send(c, othersPage(contextOf(principal), facts))
     },
@@ -152,7 +152,7 @@ const MAX_CONCURRENT_READS = 16
 
 /**
  * Looks up the SHA-256 of images by ID, with a cache: the content of an ID never changes. `null` when the image is missing.
- * Leaves out IDs beyond `maxLookups` store reads, and IDs for which the store is unavailable.
+ * Leaves out IDs beyond `maxLookups` store reads, damaged images, and IDs for which the store is unavailable.
  */
 export function createDigests(
   objects: Pick<ObjectStore, 'head' | 'headHeld'>,

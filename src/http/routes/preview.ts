@@ -78,8 +78,8 @@ export function createPreviews(parts: {
   }
 
   /**
-   * A redirect to the image is cached as long as the image, because an image never gains a preview later. A redirect to a
-   * resizer is cached only as long as in a shared cache, because the operator may change its URL. 307, because neither
+   * A redirect to the image is cached as long as the image, because an image never gains a preview later. Browsers cache a
+   * redirect to a resizer no longer than shared caches do, because the operator may change its URL. 307, because neither
    * target is the permanent URL of the preview.
    */
   function redirect(record: ImageRecord): Answer {
@@ -90,7 +90,7 @@ export function createPreviews(parts: {
       left,
       resized === null ? Number.POSITIVE_INFINITY : 2000 * CDN_MAX_AGE_SECONDS,
     )
-    // Relative, because the page may have been loaded by another hostname and its policy allows images of that host only.
+    // Relative, because the page may have been loaded under another hostname and its policy allows images of that host only.
     const location = resized?.address ?? rawPath(id)
     const headers = ['Location', location, 'Content-Length', '0']
     headers.push('Access-Control-Allow-Origin', '*', 'Cross-Origin-Resource-Policy', 'cross-origin')

@@ -86,12 +86,12 @@ export function createUpload(parts: AppParts): Upload {
   ): Promise<Outcome> {
     const { remaining, used } = reservation
     const remainingReleased = quota.limit - used + 1
-    let claim: CapacityReservation | undefined
+    let capacity: CapacityReservation | undefined
     let isKept = false
     const beforeStored = async (bytes: number) => {
       // Admitted as a retry for an existing image, which was deleted in the meantime.
       if (isRepeat) throw quotaExceeded(quota.limit)
-      claim = await parts.capacity.take(bytes)
+      capacity = await parts.capacity.take(bytes)
     }
     try {
       const published = await parts.images.publish(fileOf(request), {
@@ -107,7 +107,7 @@ export function createUpload(parts: AppParts): Upload {
         reservation.confirm()
         return { remaining, stored }
       }
-      claim?.release()
+      capacity?.release()
       spent.release()
       await release(reservation, request.body.received())
       return { remaining: remainingReleased, stored }
@@ -118,7 +118,7 @@ export function createUpload(parts: AppParts): Upload {
         reservation.confirm()
         return { remaining, error }
       }
-      claim?.release()
+      capacity?.release()
       const released = release(reservation, isClientFault(error) ? request.body.received() : undefined)
       // Does not wait a second time for a ledger that did not respond.
       if (!isLedgerFault(error)) await released
@@ -130,7 +130,7 @@ export function createUpload(parts: AppParts): Upload {
     return filePart(header('content-type'), checkedBody(body, header('content-digest'), parts.hashes))
   }
 
-  /** `receivedBytes`: bytes received for a refused upload. Counted, so that a client cannot send them without limit. */
+  /** `receivedBytes`: bytes of a refused or repeated upload. Counted, so that a client cannot send them without limit. */
   async function release(reservation: Reservation, receivedBytes: number | undefined): Promise<void> {
     await reservation
       .release(receivedBytes)

@@ -106,9 +106,9 @@ export function createChallenges(parts: {
   }
 
   /**
-   * `false` if the solution is invalid. The first correct answer consumes the challenge, so wrong answers beside it cannot
-   * be retried, and a solution without any work costs the server a single check. So does a replayed one: looking up replays
-   * first would cost a ledger call for every valid solution.
+   * `false` if the solution is invalid. The first answer is checked before the ledger is called, so a solution without any
+   * work costs a single check. If that answer is correct, it consumes the challenge, so wrong answers elsewhere cannot be
+   * retried. A replayed solution costs a check too: looking up replays first would add a ledger call to every solution.
    */
   async function spendSolution(purpose: Purpose, solution: string | undefined): Promise<boolean> {
     const parsed = await parseSolution(purpose, solution)

@@ -1,6 +1,6 @@
 /**
  * Upload rate across all servers: a token bucket in the ledger. When it runs empty, challenges are turned on for all servers
- * for a fixed time.
+ * for a fixed time, in which uploads are not counted.
  */
 import type { Ledger } from '../../stores/ledger.ts'
 import { HOUR_MS } from '../utc-day.ts'
@@ -14,7 +14,7 @@ export interface UploadRate {
   stop(): Promise<void>
 }
 
-/** State of one Node process, or shared by the requests of a Workers isolate. */
+/** State of a Node process, or of a Workers isolate, whose requests share it. */
 export interface RateState {
   /** When challenges turn off. Epoch milliseconds. */
   until: number
@@ -22,7 +22,7 @@ export interface RateState {
   readAt: number
 }
 
-/** Minimum time that challenges stay on. */
+/** How long challenges stay on. Servers that exceed the rate at the same moment may extend it by seconds. */
 export const ON_MS = 15 * 60_000
 
 /** Ledger fact: when challenges turn off, epoch milliseconds. */
@@ -71,11 +71,11 @@ export function createUploadRate(parts: {
     while (uncounted > 0) {
       const rate = perHour()
       const burst = Math.max(1, Math.ceil(rate * BURST_FRACTION))
-      const turns = Math.min(uncounted, burst)
-      uncounted -= turns
+      const batch = Math.min(uncounted, burst)
+      uncounted -= batch
       if (rate === 0) continue
       const intervalMs = Math.max(1, Math.floor(HOUR_MS / rate))
-      if ((await ledger.takeTokens(BUCKET, now(), { intervalMs, burst }, turns)) === 0) continue
+      if ((await ledger.takeTokens(BUCKET, now(), { intervalMs, burst }, batch)) === 0) continue
       if (await isExceeded()) return
       const until = now() + ON_MS
       await ledger.writeFacts({ [FACT]: `${until}` }, { replace: true })

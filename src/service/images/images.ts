@@ -31,7 +31,7 @@ export interface Images {
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /** Removes the image that the deletion key belongs to, even if it is held. `false` if there is none. */
   remove(key: string): Promise<boolean>
-  /** Removes an expired image. Idempotent. */
+  /** Removes an image without its key: it has expired, or got no verdict from the scanner in time. Idempotent. */
   expire(id: string, type?: ImageType): Promise<void>
 }
 
@@ -84,7 +84,7 @@ export function createImages(parts: {
     throw takenDown(why)
   }
 
-  /** An expired image is hidden at once, without asking the ledger. Its bytes are removed later. */
+  /** An expired image is hidden immediately, without asking the ledger. Its bytes are removed later. */
   function isShown(record: ImageRecord): boolean {
     return !isExpired(record, expiryClock)
   }

@@ -57,7 +57,7 @@ export type Publish = (body: AsyncIterable<Uint8Array>, options?: PublishOptions
 const DELETED =
   'The image sent with this Idempotency-Key was deleted or has expired. Use a new key to send it again.'
 
-/** Concurrent reads of large drafts (more than one piece). Limited, as their pieces would fill the memory. */
+/** Concurrent reads of large drafts (more than one chunk). Limited, as their chunks would fill the memory. */
 export const MAX_LARGE_READS = 4
 /**
  * Concurrent inspections of small drafts. These are already in memory, and most take a single step; but decompression, on
@@ -148,7 +148,7 @@ export function createPublish(parts: {
     const limited = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > CHUNK_BYTES ? semaphore.run(work) : work()
     const inspected = await limited(largeReads, () => examine(draft)).catch(discarding(draft))
-    const { segments, pictures, ...facts } = inspected
+    const { segments, scanTargets, ...facts } = inspected
     const record: ImageRecord = {
       id,
       ...facts,
@@ -156,7 +156,7 @@ export function createPublish(parts: {
       createdAt: new Date(parts.now()).toISOString(),
     }
     await beforeStored(storedSize(record)).catch(discarding(draft))
-    const admission = (await scans?.gate(pictures, record).catch(discarding(draft))) ?? 'scanned'
+    const admission = (await scans?.gate(scanTargets, record).catch(discarding(draft))) ?? 'scanned'
     if (lifetimeSeconds !== null) {
       record.expiresAt = expiryAfter(expiryClock.latest(), lifetimeSeconds)
       // First, so that a crash never leaves bytes without an expiry.
@@ -192,13 +192,13 @@ export function createPublish(parts: {
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
     const why = await ledger.withheldReason([...new Set(digestsOf(facts))])
     if (why !== null) throw withheld(why)
-    const pictures: Scanned[] = [picture({ type, size, sha256 }, segments)]
+    const scanTargets: Scanned[] = [scanTarget({ type, size, sha256 }, segments)]
     if (preview !== null && inspected.preview !== null) {
-      pictures.push(picture(preview, inspected.preview.segments))
+      scanTargets.push(scanTarget(preview, inspected.preview.segments))
     }
-    return { ...facts, segments: inspected.segments, pictures }
+    return { ...facts, segments: inspected.segments, scanTargets }
 
-    function picture(facts: Omit<Scanned, 'bytes'>, segments: Segment[]): Scanned {
+    function scanTarget(facts: Omit<Scanned, 'bytes'>, segments: Segment[]): Scanned {
       return { ...facts, bytes: () => readSegments(draft, segments) }
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Decisions with a grace period for undo. A removal is irreversible, so the image is held at first and removed when the
+ * Decisions with a grace period for undo. A removal is irreversible, so the image is held immediately and removed when the
  * grace period ends. Pending decisions are in the ledger, so another process carries them out if this one dies.
  */
 

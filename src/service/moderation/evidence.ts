@@ -18,7 +18,8 @@ import type { Seal } from './sealing.ts'
 
 export interface Evidence {
   /**
-   * Seals an image together with its record and reports. Durable when it resolves. Does nothing if the image cannot be read.
+   * Seals an image together with its record and reports. Durable when it resolves. Does nothing if the image is absent or
+   * damaged.
    */
   keep(id: string, act: { reason: string; by: Actor }): Promise<void>
   /** Deletes evidence older than a year. `earliest`: lower bound of the current time, epoch milliseconds. */

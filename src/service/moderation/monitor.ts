@@ -33,7 +33,7 @@ const STUCK_SECONDS = 300
 /** Disk usage, as a fraction: the alert is raised at `high` and resolved below `low`. */
 const DISK = { high: 0.9, low: 0.85 }
 
-/** When the disk alert of another machine expires. */
+/** How long the disk alert of another machine stays active. */
 const DISK_ALERT_TTL_MS = 24 * 3_600_000
 
 /** Cases examined per run: more than anyone decides in an hour. */

@@ -13,7 +13,7 @@ import type { Purges } from '../images/purges.ts'
 
 /** The job finishes moves that other processes left undone. */
 export interface Moves extends BackgroundJob {
-  /** Moves the image to its current target. `false` if it was already there or does not exist. */
+  /** Moves the image to where the last decision puts it. `false` if it was already there or does not exist. */
   carryOut(id: string): Promise<boolean>
 }
 

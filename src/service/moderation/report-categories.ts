@@ -18,7 +18,7 @@ export interface CategoryRules {
   contact: 'required' | 'optional' | 'none'
   /** TAKE IT DOWN Act, sec. 3; 17 USC 512(c)(3)(A)(i). */
   needsSignature: boolean
-  /** The reporter's name, address and text are deleted this long after the decision. Unit: days. */
+  /** The reporter's name, e-mail address and text are deleted this long after the decision. Unit: days. */
   keptDays: number
 }
 

@@ -100,7 +100,7 @@ export function createReports(parts: {
   let floodRaisedOn = ''
   let reportersDeletedOn = ''
 
-  /** Deletes reporters' data past its retention period. Once a day, triggered by a report: without reports there is none. */
+  /** Deletes reporters' data past its retention period. Once a day, triggered by a report. */
   function deleteReportersDaily(day: string): void {
     if (reportersDeletedOn === day) return
     reportersDeletedOn = day

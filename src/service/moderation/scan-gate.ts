@@ -19,7 +19,7 @@ export interface ScanRules {
 export type ScanDecision = 'scanned' | 'later' | 'hidden'
 
 /** Call it before an image is stored. Throws `Refusal`. */
-export type ScanGate = (pictures: readonly Scanned[], record: ImageRecord) => Promise<ScanDecision>
+export type ScanGate = (targets: readonly Scanned[], record: ImageRecord) => Promise<ScanDecision>
 
 /** The scanner's name in the audit log. */
 export const SCANNER = 'scanner'
@@ -37,12 +37,12 @@ export function isSevere(category: string | null): category is ReportCategory {
 /** Scans an image and its preview, which may show something else, and returns the worse verdict. */
 export async function scanAll(
   scanner: Scanner,
-  pictures: readonly Scanned[],
+  targets: readonly Scanned[],
   signal: AbortSignal,
 ): Promise<Verdict> {
   let worst: Verdict = { verdict: 'clean', category: null, finding: '' }
-  for (const picture of pictures) {
-    const result = await scanner.scan(picture, signal)
+  for (const target of targets) {
+    const result = await scanner.scan(target, signal)
     if (SEVERITY.indexOf(result.verdict) > SEVERITY.indexOf(worst.verdict)) worst = result
   }
   return worst
@@ -61,14 +61,14 @@ export function createScanGate(parts: {
   const semaphore = createSemaphore(CONCURRENCY)
 
   /** Time spent in the queue counts towards the limit. */
-  async function scan(pictures: readonly Scanned[]): Promise<Verdict> {
+  async function scan(targets: readonly Scanned[]): Promise<Verdict> {
     const signal = AbortSignal.timeout(rules.limitMs)
     const timeout = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new RemoteFailure('the scanner gave no verdict in time')))
     })
     const result = semaphore.run(async () => {
       signal.throwIfAborted()
-      return scanAll(scanner!, pictures, signal)
+      return scanAll(scanner!, targets, signal)
     })
     return Promise.race([result, timeout])
   }
@@ -84,11 +84,11 @@ export function createScanGate(parts: {
     )
   }
 
-  return async (pictures, record) => {
+  return async (targets, record) => {
     if (rules.when === 'off') return 'scanned'
     if (rules.when === 'after') return 'later'
     if (scanner === null) return 'hidden'
-    const result = await scan(pictures).catch(withoutVerdict)
+    const result = await scan(targets).catch(withoutVerdict)
     if (typeof result === 'string') return result
     const { verdict, category, finding } = result
     if (verdict !== 'block') return ADMITTED[verdict]
@@ -100,7 +100,7 @@ export function createScanGate(parts: {
   }
 }
 
-/** Verdicts that need human review are obtained again after the image is stored, so that a crash cannot lose the case. */
+/** An image whose verdict needs human review is scanned again once it is stored, so that a crash cannot lose the case. */
 const ADMITTED: Record<'clean' | 'flag' | 'hold', ScanDecision> = {
   clean: 'scanned',
   flag: 'later',

@@ -1,7 +1,7 @@
 /**
  * Scanning of stored images by external scanners: the server posts images to a scanner (push), or scanners fetch pending
- * images (pull). The queue is in the ledger, so a scanner that is down, slow or broken loses nothing and delays an image no
- * longer than the time limit.
+ * images (pull). The queue is in the ledger, so a scanner that is down, slow or broken loses nothing and, unless
+ * `fault` is `hold`, hides an image no longer than the time limit.
  */
 import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import { toHex } from '../../bytes.ts'
@@ -69,7 +69,7 @@ export function createScanning(parts: {
   now: () => number
   /** Called for every image that could not be scanned, and with `null` for every failed run. Both are retried. */
   onFailure: (error: unknown, id: string | null) => void
-  /** Called with the number of images that are still hidden although scanning is off. */
+  /** Called at the first run, with the number of images that are still hidden although scanning is off. */
   onUnseen: (count: number) => void
   intervalMs?: number
   /** Maximum number of images per run; a run with a maximum is never cut short by `stop`. Default: all that are due. */
@@ -121,7 +121,7 @@ export function createScanning(parts: {
     )
   }
 
-  /** Acts first and ends the scan afterwards, so that the verdict is repeated if the process dies in between. */
+  /** Acts first and ends the scan afterwards, so that the verdict is carried out again if the process dies in between. */
   async function carryOut(scan: ClaimedScan, record: ImageRecord, result: Verdict): Promise<boolean> {
     const { id } = scan
     const { verdict, category, finding } = result
@@ -146,7 +146,7 @@ export function createScanning(parts: {
       const record = await recordFor(scan)
       if (record === null) return
       const signal = AbortSignal.timeout(rules.limitMs)
-      await carryOut(scan, record, await scanAll(scanner!, picturesOf(record), signal))
+      await carryOut(scan, record, await scanAll(scanner!, scanTargetsOf(record), signal))
     } catch (error) {
       // A damaged image cannot be scanned.
       if (error instanceof DamagedObject) await ledger.endScan(scan, 'decided')
@@ -155,7 +155,7 @@ export function createScanning(parts: {
     }
   }
 
-  function picturesOf({ id, type, size, sha256, preview }: ImageRecord): Scanned[] {
+  function scanTargetsOf({ id, type, size, sha256, preview }: ImageRecord): Scanned[] {
     const image = { type, size, sha256, bytes: () => storedBytes(id, 'all') }
     return preview === undefined ? [image] : [image, { ...preview, bytes: () => storedBytes(id, 'preview') }]
   }

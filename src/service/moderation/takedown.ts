@@ -7,9 +7,9 @@ import { isHeld, recordAnywhere, treatDamagedAsPresent } from '../images/status.
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
-/** Other images from the same source, by the ledger. */
+/** Other images from the same source, according to the ledger. */
 export interface RelatedImages {
-  /** IDs of images stored by the same uploader within two days, newest first. */
+  /** IDs of images stored by the same uploader within two days of this one, newest first. */
   sameUploader(id: string): Promise<string[]>
   /** Likewise for the uploader's network: a /24 or a /48. */
   sameNetwork(id: string): Promise<string[]>

@@ -1,6 +1,6 @@
 /**
  * Admission of uploads, before the body is read: a slot from the upload queue, capacity under each cap, a quota reservation
- * and a solved challenge.
+ * and, if challenges are on, a solution or a pass.
  */
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import { UNCHALLENGED_UPLOADS } from '../../protocol.ts'
@@ -50,17 +50,20 @@ export function createAdmission(parts: {
   async function admit(upload: UploadRequest): Promise<Admitted | null> {
     const { address, identity, maxBytes, shown } = upload
     await capacity.assertOpen(maxBytes).catch(refuseFault)
-    const free = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
+    // Tor circuits get no unchallenged uploads, so theirs count as used.
+    const usedAnyway = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
     const used = async () => {
       const remaining = await quota.remaining(address)
       upload.onRemaining(remaining)
       // The quota will refuse an address without remaining uploads.
-      return remaining === 0 ? 0 : quota.limit - remaining + free
+      return remaining === 0 ? 0 : quota.limit - remaining + usedAnyway
     }
     await challenges.assertPresent(shown, used).catch(refuseFault)
     try {
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
-      return reservation && { reservation, spent: await spend(reservation, shown, free), isRepeat: false }
+      return (
+        reservation && { reservation, spent: await spend(reservation, shown, usedAnyway), isRepeat: false }
+      )
     } catch (error) {
       // A retry of a stored upload is allowed even when the quota is used up.
       const mayRepeat = identity.isDerived && isRefusal(error, 'quota-exceeded')
@@ -70,9 +73,9 @@ export function createAdmission(parts: {
     }
   }
 
-  async function spend(reservation: Reservation, shown: Credentials, free: number): Promise<Spent> {
+  async function spend(reservation: Reservation, shown: Credentials, usedAnyway: number): Promise<Spent> {
     try {
-      return await challenges.spend(shown, reservation.used + free).catch(refuseFault)
+      return await challenges.spend(shown, reservation.used + usedAnyway).catch(refuseFault)
     } catch (error) {
       // Invalid credentials count as a refused upload, as verifying them took work.
       const isInvalid = isRefusal(error, 'challenge-required') && Object.values(shown).some(Boolean)

@@ -48,7 +48,8 @@ export interface Reservation {
   confirm(): void
   /**
    * Nothing is stored: returns the upload to the quota of the day it was reserved on. `refusedBytes`: bytes received of an
-   * upload that was refused for its content; they count against the day's refusal budget.
+   * upload that was refused through the client's fault, or repeated; it counts, with these bytes, against the day's refusal
+   * budget. `undefined`: neither counts.
    */
   release(refusedBytes?: number): Promise<void>
 }
@@ -92,18 +93,18 @@ export function createQuota(
     return hashes.hmacSha256(await ledger.daySalt(day), address).slice(0, BUCKET_LENGTH)
   }
 
-  async function recordedWith(
+  async function extrasOf(
     id: string | undefined,
     client: ClientAddress,
     day: string,
   ): Promise<ReservationExtras> {
     const limit = networkLimit()
     // A distinct label keeps networks apart from addresses.
-    const shared = limit > 0 && {
+    const network = limit > 0 && {
       network: { bucket: await bucketOf(`network ${client.network}`, day), limit },
     }
     const tags = tagsOf !== null && id !== undefined && { tags: await tagsOf(id, client) }
-    return { ...shared, ...tags }
+    return { ...network, ...tags }
   }
 
   /** Counts a reservation until the returned function is called, which returns `false` from its second call on. */
@@ -122,7 +123,7 @@ export function createQuota(
 
   /**
    * The refusal after a failed reservation. `null` if a retry may succeed: an upload was just released, or some are
-   * reserved.
+   * only reserved, by this or another process.
    */
   async function refusalFor(bucket: string, day: string, limit: number): Promise<Refusal | null> {
     const { used, count, bytes, reserved: ofBucket, reservedAtMs } = await ledger.refusals(bucket, day)
@@ -144,9 +145,9 @@ export function createQuota(
       const { address, network } = client
       const day = utcDayOf(now())
       const bucket = await bucketOf(address, day)
-      const more = isRepeat ? {} : await recordedWith(id, client, day)
+      const extras = isRepeat ? {} : await extrasOf(id, client, day)
       const limit = isRepeat ? perDay + 1 : perDay
-      const reservation = { ...more, reservedAtMs: now() }
+      const reservation = { ...extras, reservedAtMs: now() }
       const used = await ledger.reserveUpload(bucket, day, limit, limits.refusals, reservation)
       if (used === null) {
         const refusal = await refusalFor(bucket, day, limit)

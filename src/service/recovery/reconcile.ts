@@ -17,7 +17,7 @@ export async function* removedIds(ledger: Pick<Ledger, 'removedIds'>): AsyncGene
   }
 }
 
-/** Removes images that are gone by the ledger. Returns the IDs that still existed. */
+/** Removes images that are gone according to the ledger. Returns the IDs that still existed. */
 export async function removeGone(
   ledger: Pick<Ledger, 'removedIds'>,
   objects: ObjectStore,
@@ -62,7 +62,7 @@ export async function shouldBeHeld(id: string, ledger: Pick<Ledger, 'absenceReas
   return state === 'held' || state === 'scanning'
 }
 
-/** Makes the store hold exactly the images held by the ledger. Returns IDs that could not be released because of damage. */
+/** Makes the store hold exactly the images that the ledger says are held. Returns the IDs of images too damaged to release. */
 export async function syncHolds(ledger: Pick<Ledger, 'heldIds'>, objects: ObjectStore): Promise<string[]> {
   const damaged: string[] = []
   const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
@@ -77,7 +77,7 @@ export async function syncHolds(ledger: Pick<Ledger, 'heldIds'>, objects: Object
   return damaged
 }
 
-/** Applies tombstones to an empty ledger and the store next to it. Held images stay held. */
+/** Applies tombstones that the ledger lacks, to it and to the store next to it. Held images stay held. */
 export async function restoreFromTombstones(
   tombstones: readonly Tombstone[],
   ledger: Ledger,
@@ -87,7 +87,7 @@ export async function restoreFromTombstones(
   await applyLedgerToStore(ledger, objects)
 }
 
-/** Removes and holds images in a copy of the store as the ledger says. Idempotent. Returns the number of changed images. */
+/** Removes and holds images in the store as the ledger says. Idempotent. Returns the number of changed images. */
 export async function applyLedgerToStore(
   ledger: Pick<Ledger, 'removedIds' | 'heldIds'>,
   objects: ObjectStore,

@@ -108,8 +108,8 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
 
   /** The location's ID. `null` if it has none yet. */
   async function id(): Promise<string | null> {
-    const place = await readJson(IDENTITY)
-    return typeof place?.id === 'string' ? place.id : null
+    const identity = await readJson(IDENTITY)
+    return typeof identity?.id === 'string' ? identity.id : null
   }
 
   return {
@@ -143,7 +143,7 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
       )
       for (let at = 0; at + MERGE_BATCH <= small.length; at += MERGE_BATCH) {
         const merged: string[] = []
-        const pieces: string[] = []
+        const texts: string[] = []
         let size = 0
         for (const name of small.slice(at, at + MERGE_BATCH)) {
           const { tombstones, isWhole } = await readFile(name)
@@ -152,12 +152,12 @@ export function createTombstoneFiles(files: Files, hashes: Pick<Hashes, 'sha256'
           const text = tombstones.map(lineOf).join('')
           if (size + text.length > MAX_MERGED_BYTES) break
           size += text.length
-          pieces.push(text)
+          texts.push(text)
           merged.push(name)
         }
         if (merged.length < 2) return
         const name = nameOf(now).replace('.jsonl', '-merged.jsonl')
-        await files.write(name, new TextEncoder().encode(pieces.join('')))
+        await files.write(name, new TextEncoder().encode(texts.join('')))
         for (const name of merged) await files.remove(name)
       }
     },

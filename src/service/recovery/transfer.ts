@@ -203,8 +203,8 @@ export function copyImage(id: string, from: Source, to: ObjectStore): Promise<nu
 }
 
 /**
- * A view of the store without images that expired by `now` (epoch milliseconds). `onExpiring` is called for each image with
- * an expiry time, before it is returned.
+ * A view of the store whose `open` and `openHeld` skip images that expired by `now` (epoch milliseconds). `onExpiring` is
+ * called for each other image with an expiry time, before it is returned.
  */
 export function unexpired(
   store: ObjectStore,
