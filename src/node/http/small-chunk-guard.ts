@@ -10,7 +10,7 @@ export const MIN_AVERAGE_BYTES = 64
 /** Undersized chunks allowed per connection. */
 export const FREE_CHUNKS = 256
 /**
- * First chunks of each body that are not counted: a small form may arrive in several pieces, and costs less than its
+ * First chunks of each body that are not counted: a small form may arrive in several of them, and costs less than its
  * request.
  */
 export const FREE_CHUNKS_PER_BODY = 8
