@@ -28,7 +28,7 @@ export type Cut = (socket: Socket) => void
 
 /**
  * Cuts off connections that send a body in small chunks. Must be called as soon as the request is known: Node keeps chunks that
- * arrive before anybody reads. `push` sees every body chunk that the parser finds, read or not.
+ * arrive before the body is read. `push` sees every body chunk that the parser finds, read or not.
  */
 export function guardSmallChunks(incoming: IncomingMessage, cut: Cut = cutOff): void {
   const { socket } = incoming
