@@ -8,7 +8,7 @@ import { join, relative, sep } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-// The oldest version that runs TypeScript sources directly and has the SQLite features that the ledger needs.
+// The oldest version that runs TypeScript sources directly and whose SQLite is recent enough for the ledger.
 const OLDEST_NODE = '24.15'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-// The oldest version with the SQLite features that the ledger needs.
+// The oldest version whose SQLite is recent enough for the ledger.
 const OLDEST_NODE = '24.15'
 
 if (process.versions.node.localeCompare(OLDEST_NODE, 'en', { numeric: true }) < 0) {

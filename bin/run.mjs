@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { pathToFileURL } from 'node:url'
 
-// The oldest version with the SQLite features that the ledger needs.
+// The oldest version whose SQLite is recent enough for the ledger.
 const OLDEST_NODE = '24.15'
 
 if (process.versions.node.localeCompare(OLDEST_NODE, 'en', { numeric: true }) < 0) {

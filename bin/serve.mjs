@@ -6,7 +6,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { ENVIRONMENT, FLAGS } from './tuning.mjs'
 
-// The oldest version with the SQLite features that the ledger needs.
+// The oldest version whose SQLite is recent enough for the ledger.
 const OLDEST_NODE = '24.15'
 
 function refuse(message) {

@@ -13,7 +13,7 @@ interface Section {
   size: number
 }
 
-/** A copy of `elf` (64-bit, little-endian) without its unloaded sections. Throws if sections are in an unexpected order. */
+/** A copy of `elf` (64-bit, little-endian) without sections that are never loaded. Throws if sections are out of order. */
 export function stripped(elf: Buffer): Buffer {
   if (elf.readUInt32BE(0) !== 0x7f454c46 || elf[4] !== 2 || elf[5] !== 1)
     throw new Error('not a 64-bit ELF file')

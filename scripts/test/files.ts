@@ -30,8 +30,9 @@ const LONG = /\.long\.test\.ts$/
 
 /**
  * Test files in starting order: longest first by their last run, so that no long one runs alone at the end; files that never
- * ran are ordered by the resources they need, by name, and by the number of files that they import. `patterns`: parts of
- * paths, any of which must match; without patterns, all files, and long ones only if `isWhole`. Throws if no file matches.
+ * ran are ordered by the resources that they need, by whether they are long, and by the number of files that they import.
+ * `patterns`: parts of paths, any of which must match; without patterns, all files, and long ones only if `isWhole`.
+ * Throws if no file matches.
  */
 export function testFiles({ patterns, isWhole }: { patterns: string[]; isWhole: boolean }): string[] {
   const found = everyFile()

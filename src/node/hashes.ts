@@ -17,7 +17,7 @@ function keyOf(bytes: Uint8Array): KeyObject {
 export const nodeHashes = {
   sha256: (text) => hash('sha256', text),
   hmacSha256: (key, text) => createHmac('sha256', keyOf(key)).update(text).digest('hex'),
-  // A proof of work has two tries, 0.4 ms; through Web Crypto's thread pool they cost twice that.
+  // Verifying a proof of work takes two derivations, 0.4 ms; through Web Crypto's thread pool they cost twice that.
   pbkdf2: (password) => (salt, iterations) => pbkdf2Sync(password, salt, iterations, 32, 'sha256'),
   running(algorithm) {
     const running = createHash(algorithm.replace('-', ''))

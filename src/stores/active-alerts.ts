@@ -28,9 +28,9 @@ export interface AlertLedger {
   /** Removes alerts whose condition no longer holds. */
   resolveAlerts(names: string[]): Promise<void>
   /**
-   * Records that a cap was reached on `day` and raises its notice, in one transaction. If another was recorded on or after
-   * `since`, pauses uploads and raises the notice of the pause instead, then clears the record: counting starts over after
-   * uploads resume. `null` if this cap and day were already recorded.
+   * Records that a cap was reached on `day` and raises its notice, in one transaction. If any cap was reached earlier, on
+   * or after the day `since`, pauses uploads and raises the notice of the pause instead, then clears the record: counting
+   * starts over after uploads resume. `null` if this cap and day were already recorded.
    */
   recordCapReached(
     name: string,

@@ -129,8 +129,8 @@ export interface Ledger
    */
   daySalt(day: string, purpose?: 'links'): Promise<Uint8Array>
   /**
-   * Erases all private data of days before `day` except links and their salts, and everything of days after `last`, beyond
-   * recovery from free pages or logs.
+   * Erases all private data of days before `day` except uploader tags and their salts, and everything of days after `last`,
+   * beyond recovery from free pages or logs.
    */
   eraseDaysBefore(day: string, last?: string): Promise<void>
 
@@ -168,7 +168,7 @@ export interface Ledger
   claimMove(id: string, now: number, leaseMs: number): Promise<Move | 'busy' | null>
   /** Queues the move of the last act on the image again: something else may have moved the image since. */
   requeueMove(id: string): Promise<void>
-  /** Claims up to `limit` unclaimed moves of any image: the process making them died. */
+  /** Claims up to `limit` moves of any image that are due and unclaimed, or whose claim has expired: its process died. */
   claimMoves(limit: number, now: number, leaseMs: number): Promise<Move[]>
   /**
    * The move is done. `isThere`: the image exists; the digests of an image that was to be held but is gone stay withheld.
@@ -221,11 +221,11 @@ export interface Ledger
   /** Time by the clock that all servers share, epoch milliseconds. `null`: that is this machine's own clock. */
   time(): Promise<number | null>
   /**
-   * Takes `turns` tokens (default 1, at most `burst`) from the token bucket `name`, which all servers share: bursts of up to
+   * Takes `tokens` (default 1, at most `burst`) from the token bucket `name`, which all servers share: bursts of up to
    * `burst`, one token every `intervalMs` on average. Resolves to 0, or to the milliseconds to wait before asking again.
    * `now`: epoch milliseconds. Tokens taken while a clock was hours ahead are ignored once it is right.
    */
-  takeTokens(name: string, now: number, rate: Rate, turns?: number): Promise<number>
+  takeTokens(name: string, now: number, rate: Rate, tokens?: number): Promise<number>
   /** Blocks the token bucket until `until` (epoch milliseconds). */
   blockTokens(name: string, until: number, rate: Rate): Promise<void>
 

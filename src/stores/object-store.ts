@@ -68,7 +68,7 @@ export type ReadSelection = ByteRange | 'all' | 'preview' | 'stored' | 'nothing'
 /** What to read, or a function that decides once the record is known. */
 export type Selection = ReadSelection | ((record: ImageRecord) => ReadSelection)
 
-/** Tells whether the read was aborted. Compatible with `AbortSignal`, without the cost of creating one for each read. */
+/** Whether the read was aborted. Compatible with `AbortSignal`, without the cost of creating one for each read. */
 export type Signal = Pick<AbortSignal, 'aborted'>
 
 export interface StoredImage {
@@ -83,7 +83,7 @@ export interface StoredImage {
   /** Call once in-memory bytes have been sent or dropped: the store reserves memory for them until then. */
   release?(): void
   /** Optional: returns a consumed chunk of the stream, so that its memory can be reused for another. */
-  reuse?(piece: Uint8Array): void
+  reuse?(chunk: Uint8Array): void
 }
 
 /** The bytes of an image, in chunks. */
@@ -110,7 +110,7 @@ export async function removeAnywhere(
 ): Promise<'visible' | 'held' | null> {
   for (let attempt = 0; attempt < 2; attempt++) {
     const wasVisible = await objects.remove(id, removal)
-    // Nothing is ever stored under a retired ID again. Without retirement, a repaired folder may have the image in both places.
+    // Nothing is ever stored under a retired ID again. Without retirement, a repaired folder may have it visible and held.
     if (wasVisible && removal !== undefined) return 'visible'
     if (await objects.removeHeld(id, removal)) return 'held'
     if (wasVisible) return 'visible'

@@ -79,7 +79,7 @@ export interface ReportBudget {
   limit: number
 }
 
-/** How long reports of a kept image are only counted. A later one reopens its case. */
+/** How long a kept image's case stays closed in spite of new reports, unless they are about other bytes. */
 export const KEPT_MS = 90 * 86_400_000
 
 export interface ReportLedger {

@@ -50,10 +50,10 @@ export interface ClaimedTombstones {
 
 export interface TombstoneLedger {
   /**
-   * From now on each change writes a tombstone for `place`. Resolves to `true` if the location changed; then everything
+   * From now on each change writes a tombstone for `location`. Resolves to `true` if the location changed; then everything
    * deleted, removed, held or blocked so far gets a tombstone too. `null`: writes none, and forgets pending ones.
    */
-  setTombstoneLocation(place: string | null, now: number): Promise<boolean>
+  setTombstoneLocation(location: string | null, now: number): Promise<boolean>
   /** Queues tombstones for everything deleted, removed, held or blocked now: the second location lost its copies. */
   requeueTombstones(now: number): Promise<void>
   /**

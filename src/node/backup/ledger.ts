@@ -14,9 +14,9 @@ export type LedgerKind = 'sqlite' | 'postgres'
 export async function copyLedger(config: Config): Promise<{ kind: LedgerKind; bytes: Uint8Array }> {
   if (config.ledgerUrl !== null) {
     const { snapshotPostgres } = await import('../../stores/postgres/snapshot.ts')
-    const pieces: Buffer[] = []
-    await snapshotPostgres(config.ledgerUrl, async (text) => void pieces.push(gzipSync(text)))
-    return { kind: 'postgres', bytes: Buffer.concat(pieces) }
+    const chunks: Buffer[] = []
+    await snapshotPostgres(config.ledgerUrl, async (text) => void chunks.push(gzipSync(text)))
+    return { kind: 'postgres', bytes: Buffer.concat(chunks) }
   }
   const { snapshotSqlite } = await import('../../stores/sqlite/snapshot.ts')
   const folder = await mkdtemp(join(tmpdir(), 'pinhole-ledger-'))

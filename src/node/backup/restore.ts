@@ -25,7 +25,7 @@ import {
 } from './restored-ledger.ts'
 
 /**
- * Servers write tombstones to the second location every 20 s. If its latest write is older than this, writing may have stopped
+ * Servers advance a watermark in the second location every 20 s. If it is older than this, writing there may have stopped
  * before the disk was lost, so later deletions are unknown: only the operator knows when the disk failed. Unit: milliseconds.
  */
 const RECENT_MS = 15 * 60_000

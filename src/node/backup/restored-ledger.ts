@@ -45,10 +45,10 @@ export async function removeMark(dataDir: string): Promise<void> {
 
 /** Throws an `Error` if the service kept tombstones in a second location and the configuration names none. */
 export async function assertTombstonesConfigured({ tombstonesUrl }: Config, ledger: Ledger): Promise<void> {
-  const place = (await ledger.facts())[LOCATION_FACT]
-  if (place === undefined || tombstonesUrl !== null) return
+  const location = (await ledger.facts())[LOCATION_FACT]
+  if (location === undefined || tombstonesUrl !== null) return
   throw new Error(
-    `deletions made after the backup are recorded in ${place}: set TOMBSTONES_URL and run restore again. ` +
+    `deletions made after the backup are recorded in ${location}: set TOMBSTONES_URL and run restore again. ` +
       'If that copy is lost too: --without-tombstones',
   )
 }

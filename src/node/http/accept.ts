@@ -52,7 +52,7 @@ const CHECK_MS = 250
 /**
  * Must be called after all of the server's own `connection` listeners were added. `maxOfAddress`: 0 for no limit. Trusted
  * proxies have no limit either: the client's address is unknown before a request arrives. `startLater` schedules the first
- * read of an address's many connections; `refuse` answers a connection that waited too long.
+ * read of an address's connections past `READ_IMMEDIATELY`; `refuse` answers a connection that waited too long.
  */
 export function createAcceptor(
   server: Server,
@@ -130,7 +130,7 @@ export function createAcceptor(
     checks.start()
   }
 
-  /** When the queue is full, evicts from the address with the longest queue, unless that is `share` itself. */
+  /** When the queue is full, evicts from the address with the longest queue, unless `share` would then have a longer one. */
   function makeRoomInQueue(share: Share): boolean {
     if (waiting < limits.maxWaitingConnections) return true
     let longest = share

@@ -41,7 +41,7 @@ export function readBody(
   { idle, limits }: Connections,
 ): HostBody {
   let received = 0
-  // Attached at once, so that chunks received before the first read are joined like the rest.
+  // Attached immediately, so that chunks received before the first read are joined like the rest.
   const chunks = chunksOf(incoming)
 
   // Total time spent waiting for the client.
@@ -184,8 +184,8 @@ function chunksOf(incoming: IncomingMessage): Chunks {
 }
 
 /**
- * Frees the memory at once: as garbage it would stay until the next allocation. Small chunks may share their memory and are
- * skipped.
+ * Frees the memory immediately: as garbage it would stay until the next allocation. Skips small chunks, which may share
+ * their memory.
  */
 export function release({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void {
   if (byteLength === buffer.byteLength) buffer.transfer(0)

@@ -109,8 +109,8 @@ export async function openHttpServer(
 }
 
 /**
- * Answers further requests with `Connection: close`. `close` ends idle connections at once, but a proxy may just be sending
- * a request over one of them: that request would fail, and uploads are not retried.
+ * Answers further requests with `Connection: close`. `close` ends idle connections immediately, but a proxy may just be
+ * sending a request over one of them: that request would fail, and uploads are not retried.
  */
 async function linger(server: Server, lingerMs: number): Promise<void> {
   server.prependListener('request', (_, outgoing: ServerResponse) => {

@@ -28,7 +28,7 @@ class ClientSignal implements Signal {
 
 /** Answers image addresses, and passes everything else to `next`. For GET and HEAD. */
 export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
-  // Separate from the scheduler of requests, which must not wait for the pieces of all images.
+  // Separate from the scheduler of requests, which must not wait for the chunks of all images.
   const scheduler = createScheduler()
 
   function send(answer: Answer, { socket }: IncomingMessage, outgoing: ServerResponse): void {
@@ -40,8 +40,8 @@ export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
       return
     }
     outgoing.writeHead(status, headers)
-    const pieces = piecesOf(body)
-    if (pieces === null) {
+    const chunks = chunksOf(body)
+    if (chunks === null) {
       outgoing.end(body)
       if (socket.writableLength > 0) {
         idle.watch(socket)
@@ -51,7 +51,7 @@ export function createRawSender(raw: Raw, { idle }: Connections, log: Log) {
     }
     if (release !== undefined) outgoing.once('close', release)
     idle.watch(socket)
-    sendPieces(pieces, outgoing, scheduler, reuse).catch((error) => {
+    sendChunks(chunks, outgoing, scheduler, reuse).catch((error) => {
       log.error({ err: error }, 'an image could not be sent whole')
       outgoing.destroy()
     })
@@ -85,17 +85,17 @@ function isConditional({ rawHeaders }: IncomingMessage): boolean {
 }
 
 /** A reader of a stream, or of an image in memory. */
-type Pieces = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
+type Chunks = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
 
-/** A client that takes a piece within this time gets large pieces. */
+/** A client that takes a chunk within this time gets large chunks. */
 const FAST_CLIENT_MS = 100
 
 /**
  * A stream, or an image in memory that is too large for one write: the kernel takes 2 ms for 4 MB, and a hundred concurrent
- * writes would stall the process. Progress is measured by the piece, so slow clients get small ones. `null`: write the body
+ * writes would stall the process. Progress is measured by the chunk, so slow clients get small ones. `null`: write the body
  * in one go.
  */
-function piecesOf(body: Answer['body']): Pieces | null {
+function chunksOf(body: Answer['body']): Chunks | null {
   if (body instanceof ReadableStream) return body.getReader()
   if (!(body instanceof Uint8Array) || body.length <= CHUNK_BYTES) return null
   let at = 0
@@ -114,17 +114,17 @@ function piecesOf(body: Answer['body']): Pieces | null {
 }
 
 /** Reads no further ahead than the client takes, and nothing once it has disconnected. Throws what the source throws. */
-async function sendPieces(
-  pieces: Pieces,
+async function sendChunks(
+  chunks: Chunks,
   outgoing: ServerResponse,
   scheduler: Scheduler,
-  reuse: ((piece: Uint8Array) => void) | undefined,
+  reuse: ((chunk: Uint8Array) => void) | undefined,
 ): Promise<void> {
-  outgoing.once('close', () => void pieces.cancel().catch(() => {}))
+  outgoing.once('close', () => void chunks.cancel().catch(() => {}))
   for (;;) {
-    // Before reading the piece, so that no memory is held in the queue if the client disconnects while waiting.
+    // Before reading the chunk, so that no memory is held in the queue if the client disconnects while waiting.
     await new Promise<void>((resolve) => scheduler.run(resolve, outgoing.req.socket))
-    const { done, value } = await pieces.read()
+    const { done, value } = await chunks.read()
     if (value !== undefined) {
       if (!outgoing.destroyed) await written(outgoing, value)
       reuse?.(value)
@@ -135,9 +135,9 @@ async function sendPieces(
   outgoing.end()
 }
 
-/** Resolves when the kernel has accepted the piece, or the connection is lost. */
-function written(outgoing: ServerResponse, piece: Uint8Array): Promise<void> {
+/** Resolves when the kernel has accepted the chunk, or the connection is lost. */
+function written(outgoing: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
-    outgoing.write(piece, () => resolve())
+    outgoing.write(chunk, () => resolve())
   })
 }

@@ -10,7 +10,7 @@ export const MIN_AVERAGE_BYTES = 64
 /** Undersized chunks allowed per connection. */
 export const FREE_CHUNKS = 256
 /**
- * First chunks of each body that are not counted: a small form may arrive in several pieces, and costs less than its
+ * First chunks of each body that are not counted: a small form may arrive in several of them, and costs less than its
  * request.
  */
 export const FREE_CHUNKS_PER_BODY = 8
@@ -28,7 +28,7 @@ export type Cut = (socket: Socket) => void
 
 /**
  * Cuts off connections that send a body in small chunks. Must be called as soon as the request is known: Node keeps chunks that
- * arrive before anybody reads. `push` sees every body chunk that the parser finds, read or not.
+ * arrive before the body is read. `push` sees every body chunk that the parser finds, read or not.
  */
 export function guardSmallChunks(incoming: IncomingMessage, cut: Cut = cutOff): void {
   const { socket } = incoming

@@ -27,7 +27,7 @@ const MAX_COUNTED_CASES = 1000
 
 export function gaugesOf(parts: GaugedParts): Gauge[] {
   const { config, ledger, now, purges, tombstones, settings, notices } = parts
-  /** Without those that don't alert anybody. */
+  /** Without cases that alert nobody: crowded ones, and those whose image is gone. */
   const open = once(async () => {
     const cases = await ledger.cases(['open'], MAX_COUNTED_CASES)
     return cases.filter(({ isCrowded, isImageGone }) => !isCrowded && !isImageGone)

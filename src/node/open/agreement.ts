@@ -62,8 +62,8 @@ export async function assertAgreed(
   ledger: Ledger,
   { OBJECTS_URL = '', CDN_URL = '' }: Settings,
 ): Promise<void> {
-  const places = { OBJECTS_URL, CDN_URL }
-  assertEqual({ ...prefixed(places), ...(await ledger.facts()) }, places)
+  const locations = { OBJECTS_URL, CDN_URL }
+  assertEqual({ ...prefixed(locations), ...(await ledger.facts()) }, locations)
 }
 
 function assertEqual(facts: Settings, settings: Settings): void {

@@ -18,11 +18,11 @@ export function remoteData(url: string, token: string | undefined): OperatorData
   const { origin } = new URL(url)
   if (!token) throw new Error('OPERATOR_TOKEN is not set. Use the same value as the server')
 
-  async function ask<T>(on: string, call: string, given: unknown[]): Promise<T> {
+  async function ask<T>(on: string, call: string, args: unknown[]): Promise<T> {
     const response = await fetch(origin + CALLS_PATH, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ on, call, given }),
+      body: JSON.stringify({ on, call, given: args }),
       redirect: 'error',
       signal: AbortSignal.timeout(ANSWER_MS),
     })
@@ -45,7 +45,7 @@ export function remoteData(url: string, token: string | undefined): OperatorData
   const remoteInterface = <Interface>(on: string, own: Partial<Interface> = {}): Interface =>
     new Proxy(own as object, {
       get: (target, name) =>
-        Reflect.get(target, name) ?? ((...given: unknown[]) => ask(on, String(name), given)),
+        Reflect.get(target, name) ?? ((...args: unknown[]) => ask(on, String(name), args)),
     }) as Interface
 
   async function* each(on: string, call: string): AsyncGenerator<never> {
@@ -72,7 +72,7 @@ export function remoteData(url: string, token: string | undefined): OperatorData
   return { config, stores, takedown, settings: remoteSettings(ask), server: origin }
 }
 
-function remoteSettings(ask: <T>(on: string, call: string, given: unknown[]) => Promise<T>): Settings {
+function remoteSettings(ask: <T>(on: string, call: string, args: unknown[]) => Promise<T>): Settings {
   let latest: SettingsSnapshot | undefined
   return {
     current: () => latest!.current,
@@ -80,8 +80,8 @@ function remoteSettings(ask: <T>(on: string, call: string, given: unknown[]) => 
     async refresh() {
       latest = await ask('settings', 'look', [])
     },
-    async change(...given) {
-      latest = await ask('settings', 'change', given)
+    async change(...args) {
+      latest = await ask('settings', 'change', args)
     },
     start() {},
     async stop() {},

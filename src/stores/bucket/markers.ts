@@ -7,7 +7,7 @@
  * A marker reads as an absent image. The key of an image holds either the image or a marker, with one of these texts in its
  * metadata:
  *
- * - a UUID: removed. The marker is deleted next; after a crash, by the next removal of the id.
+ * - a UUID: removed. The marker is deleted next; after a crash, by the next removal of the ID.
  * - `retired …`: removed for good. The marker stays, so that no put with `If-None-Match: *` can succeed there again.
  * - `held <id>.<uuid>`: the image is in the copy `<prefix>held/<id>.<uuid>`. A release overwrites the marker with the bytes
  *   of the copy. A copy that no marker names was left by a crashed process; listing held images removes it.
@@ -20,7 +20,7 @@ export const MARKER_NAME = 'removed'
 /** Marker of a held image, with the name of its copy. */
 const HELD = /^held (.+)$/
 
-/** Prefix of the marker of a retired id. This marker is permanent. */
+/** Prefix of the marker of a retired ID. This marker is permanent. */
 export const RETIRED = 'retired '
 
 /** Prefix of the marker of a held image that is being removed. The name of its copy follows. */
@@ -49,10 +49,10 @@ export const RELEASE_NAME = 'release'
 /** Body of a marker. A listing inspects objects of this size; no real image is this small, only those of the contract tests. */
 export const MARKER = new TextEncoder().encode('removed')
 
-/** Body of a retired id's marker, of the same length. Most stores list its MD5 as the ETag; encrypting stores do not. */
+/** Body of a retired ID's marker, of the same length. Most stores list its MD5 as the ETag; encrypting stores do not. */
 export const RETIRED_MARKER = new TextEncoder().encode('retired')
 
-/** The longest prefix of `after` that an id could have. Every id that sorts after `after` also sorts after this prefix. */
+/** The longest prefix of `after` that an ID could have. Every ID that sorts after `after` also sorts after this prefix. */
 export function listingStart(after: string): string {
   return /^[0-9A-Za-z]{0,11}/.exec(after)![0]
 }
@@ -63,5 +63,5 @@ export const ABANDONED_COPY_MS = 1_800_000
 /** Age at which the removal that a marker stands for counts as abandoned. */
 export const ABANDONED_MARKER_MS = 60_000
 
-/** Attempts of an operation. One fails only if another process moves or removes the same image concurrently. */
+/** Maximum attempts of an operation. One fails only if another process moves or removes the same image concurrently. */
 export const MAX_ATTEMPTS = 5

@@ -52,7 +52,7 @@ export interface ListedKey {
 export interface ObjectRef {
   id: string
   key: string
-  /** When the response must be complete, by the `performance` clock; streams may continue after it. Default: none. */
+  /** When to give up on the response, by the `performance` clock; a stream may continue after it. Default: never. */
   deadline?: number | undefined
 }
 
@@ -125,7 +125,10 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     throw new IdTaken()
   }
 
-  /** Whether the stored image is the one of `record`: a different `createdAt` means a concurrent duplicate of the upload. */
+  /**
+   * Whether the stored image is the one of `record`. The hash of the deletion key tells it from every other image, and
+   * `createdAt` from a concurrent duplicate of the same upload.
+   */
   async function isOurs(record: ImageRecord, options?: { isQuick: boolean }): Promise<boolean> {
     const found = await bucket.head(keyOf(record.id), options)
     try {
@@ -179,7 +182,7 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     }
   }
 
-  /** Removes an image that is in this state. Of several concurrent removers exactly one gets `true`. */
+  /** Removes an image if it is in this state. Of several concurrent removers exactly one gets `true`. */
   async function removeIf(state: 'visible' | 'held', id: string, removal?: Removal): Promise<boolean> {
     if (!ID_PATTERN.test(id)) return false
     const key = keyOf(id)
@@ -214,7 +217,7 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
     throw contended('removed')
   }
 
-  /** Deletes what the removal leaves. A marker that stays behind is harmless, but a copy is not. */
+  /** Deletes what remains of a removed image. A marker that stays behind is harmless, but a copy is not. */
   async function completeRemoval(key: string, marker: string): Promise<void> {
     const copyName = HELD_REMOVAL.exec(marker)?.[1]
     if (copyName !== undefined) await bucket.remove(heldFolder + copyName)
@@ -246,8 +249,8 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
         return false
       }
       if (!(await bucket.copy(key, copyKey))) continue
-      // The object may briefly have been another hold's marker when it was copied; the image can be back since, with the same
-      // ETag as before.
+      // The copy may be that of another hold's marker, if the image was held and released meanwhile: a released image has
+      // the same ETag as before its hold.
       if ((await bucket.head(copyKey))?.marker !== null) continue
       // The copy may soon be removed as abandoned.
       if (performance.now() - startedAt > ABANDONED_COPY_MS / 2) break
@@ -337,8 +340,8 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
         if (id <= after || !ID_PATTERN.test(id)) continue
         if ((await findHeld(id))?.copy.key === key) yield id
         else {
-          // By the bucket's clock: by that of a machine whose clock is ahead, a copy whose marker is about to follow would
-          // look abandoned.
+          // Uses the bucket's clock: to a machine whose clock is ahead, a copy whose marker is not written yet would look
+          // abandoned.
           now ??= await bucket.time(key)
           if (now !== undefined && now - modifiedAt > ABANDONED_COPY_MS) await bucket.remove(key)
         }

@@ -1,5 +1,5 @@
 /**
- * The parts used of Cloudflare's Workers binding for a database.
+ * The subset of Cloudflare's D1 database binding that Pinhole uses.
  *
  * Source: Cloudflare D1, Workers binding API.
  */

@@ -13,7 +13,7 @@ export interface BlockPool {
   acquiredBytes(): number
 }
 
-/** Maximum size of a pool's free blocks: 64 concurrent drafts of 200 kB. Unit: bytes. */
+/** Maximum total size of a pool's free blocks: 64 concurrent drafts of 200 kB. Unit: bytes. */
 const KEPT_BYTES = 16 * 1024 * 1024
 
 /** All pools of this process. */

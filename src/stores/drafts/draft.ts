@@ -8,7 +8,7 @@ import { type Draft, type ImageRecord, storedSize } from '../object-store.ts'
 export interface DraftBytes extends ByteSource {
   /** SHA-256 of the concatenated `segments`, lower-case hex. */
   digest(segments: Segment[]): Promise<string>
-  /** The concatenated `segments`, in pieces. Each call starts from the beginning. */
+  /** The concatenated `segments`, in chunks. Each call starts from the beginning. */
   bytes(segments: Segment[]): AsyncIterable<Uint8Array>
   /** Idempotent. */
   discard(): Promise<void>

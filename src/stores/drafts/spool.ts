@@ -53,7 +53,7 @@ export interface SpooledFile {
 
 /** Receives the bytes that are written to a file, in order. */
 export interface Digester {
-  update(piece: Uint8Array): void
+  update(chunk: Uint8Array): void
   digests(): Uint8Array
 }
 
@@ -149,7 +149,7 @@ export function createSpool(folder: string, options: SpoolOptions = {}) {
       digest: async (segments) =>
         isWhole(segments, size)
           ? whole
-          : digestOf(segments, (rest) => piecesOf(handle, rest, { blocks, tail }), checkpoints),
+          : digestOf(segments, (rest) => chunksOf(handle, rest, { blocks, tail }), checkpoints),
       bytes: (segments) => readSegments(source, segments),
       detach: () => null,
       discard,
@@ -216,10 +216,10 @@ interface Checkpoint {
   hash: Hash
 }
 
-/** `checkpoints`: in ascending order. If the segments start with a prefix of the draft, hashing resumes at the last one. */
+/** `checkpoints`: in ascending order. If the segments start with a prefix of the draft, hashing resumes there. */
 async function digestOf(
   segments: Segment[],
-  piecesOf: (segments: Segment[]) => AsyncIterable<Uint8Array>,
+  chunksOf: (segments: Segment[]) => AsyncIterable<Uint8Array>,
   checkpoints: Checkpoint[] = [],
 ): Promise<string> {
   const [first, ...others] = segments
@@ -227,12 +227,12 @@ async function digestOf(
   const known = isBeginning ? checkpoints.findLast(({ at }) => at <= first.length) : undefined
   const digest = known?.hash.copy() ?? createHash('sha256')
   const rest = known ? [{ offset: known.at, length: first!.length - known.at }, ...others] : segments
-  for await (const piece of piecesOf(rest)) digest.update(piece)
+  for await (const chunk of chunksOf(rest)) digest.update(chunk)
   return digest.digest('hex')
 }
 
-/** Like `bytesOf`, but all pieces share one block: each is only valid until the next one is requested. */
-async function* piecesOf(
+/** Like `readSegments`, but all chunks share one block: each is only valid until the next one is requested. */
+async function* chunksOf(
   handle: FileHandle,
   segments: Segment[],
   { blocks, tail }: { blocks: BlockPool; tail: Tail },

@@ -38,24 +38,24 @@ export function matchesDigests(bytes: Uint8Array, digests: Buffer, firstBlock: n
   return true
 }
 
-/** Computes block digests incrementally, from pieces of any length. */
+/** Computes block digests incrementally, from chunks of any length. */
 export function createBlockDigester() {
   const blockDigests: bigint[] = []
   let pending = Buffer.alloc(0)
   let filled = 0
 
-  /** Consumes up to one block of `piece`. Returns the remainder. */
-  function consumeBlock(piece: Uint8Array): Uint8Array {
-    if (filled === 0 && piece.length >= BLOCK_BYTES) {
-      blockDigests.push(h64Raw(piece.subarray(0, BLOCK_BYTES)))
-      return piece.subarray(BLOCK_BYTES)
+  /** Consumes up to one block of `chunk`. Returns the remainder. */
+  function consumeBlock(chunk: Uint8Array): Uint8Array {
+    if (filled === 0 && chunk.length >= BLOCK_BYTES) {
+      blockDigests.push(h64Raw(chunk.subarray(0, BLOCK_BYTES)))
+      return chunk.subarray(BLOCK_BYTES)
     }
     if (pending.length === 0) pending = Buffer.allocUnsafe(BLOCK_BYTES)
-    const part = piece.subarray(0, BLOCK_BYTES - filled)
+    const part = chunk.subarray(0, BLOCK_BYTES - filled)
     pending.set(part, filled)
     filled += part.length
     if (filled === BLOCK_BYTES) flush()
-    return piece.subarray(part.length)
+    return chunk.subarray(part.length)
   }
 
   function flush(): void {
@@ -64,8 +64,8 @@ export function createBlockDigester() {
   }
 
   return {
-    update(piece: Uint8Array): void {
-      for (let rest = piece; rest.length > 0; ) rest = consumeBlock(rest)
+    update(chunk: Uint8Array): void {
+      for (let rest = chunk; rest.length > 0; ) rest = consumeBlock(rest)
     },
     /** The format of `blockDigestsOf`. Call once, after the last `update`. */
     digests(): Buffer {

@@ -47,7 +47,7 @@ export function createCommitter(parts: {
 }) {
   const { folders, spool, flushes, reader, hotSet } = parts
   const { objects, held, retired } = folders
-  /** Commits in flight, by id. These promises never reject. */
+  /** Commits in flight, by ID. These promises never reject. */
   const inFlight = new Map<string, Promise<void>>()
   const blocks = createBlockPool()
 
@@ -88,7 +88,7 @@ export function createCommitter(parts: {
   /**
    * Moves a draft to `target`, which another process may be creating or retiring concurrently. Uses link(2) because a rename
    * would replace an existing file. The name of `path` ends with `draftSuffix`, so that a retirement finds it. Throws
-   * `IdTaken`, once the existing image is durable, if the id is in use, and also if it is held or retired, or if a
+   * `IdTaken`, once the existing image is durable, if the ID is in use, and also if it is held or retired, or if a
    * retirement removed `path`.
    */
   async function linkExclusive(path: string, target: string): Promise<void> {
@@ -120,8 +120,8 @@ export function createCommitter(parts: {
     async commit(image: NewImage<Spooled>, isContended: boolean): Promise<void> {
       const { id } = image.record
       // A rename replaces an existing file, so the name must be free and no other commit of this process may be about to
-      // use it. Two processes that draw the same random 65-bit id and commit concurrently are not guarded against; derived
-      // ids, which can collide, are (`isContended`).
+      // use it. Two processes that draw the same random 65-bit ID and commit concurrently are not guarded against; derived
+      // IDs, which can collide, are (`isContended`).
       if (inFlight.has(id)) throw new IdTaken()
       const done = commit(image, isContended).finally(() => inFlight.delete(id))
       inFlight.set(
@@ -160,7 +160,7 @@ export function createCommitter(parts: {
   }
 }
 
-/** A missing draft was removed by a retirement of its id. */
+/** A missing draft was removed by a retirement of its ID. */
 function retiredFault(error: unknown): never {
   throw isCode(error, 'ENOENT') ? new IdTaken() : error
 }
@@ -190,7 +190,7 @@ async function writeImage(
   const descriptor = await openFile(path, isFlushed ? NEW_FILE | O_DSYNC : NEW_FILE, 0o600)
   try {
     const file = whole === null ? fileOf(draft.bytes(segments), record) : [withTrailer(whole.memory, record)]
-    for await (const piece of file) await writeFully(descriptor, piece)
+    for await (const chunk of file) await writeFully(descriptor, chunk)
     if (!isFlushed) await flushFile(descriptor)
     return { whole, identity: identityOf(fstatSync(descriptor)) }
   } finally {
@@ -206,9 +206,9 @@ async function wholeImage(draft: Spooled, segments: Segment[], blocks: BlockPool
   if (own !== null) return own
   const copy = acquireSized(blocks, bytes)
   let filled = 0
-  for await (const piece of draft.bytes(segments)) {
-    copy.memory.set(piece, filled)
-    filled += piece.length
+  for await (const chunk of draft.bytes(segments)) {
+    copy.memory.set(chunk, filled)
+    filled += chunk.length
   }
   return copy
 }
@@ -221,11 +221,11 @@ function withTrailer(memory: Buffer<ArrayBuffer>, record: ImageRecord): Buffer {
   return memory.subarray(0, size + trailer.length)
 }
 
-async function* fileOf(pieces: AsyncIterable<Uint8Array>, record: ImageRecord): AsyncGenerator<Uint8Array> {
+async function* fileOf(chunks: AsyncIterable<Uint8Array>, record: ImageRecord): AsyncGenerator<Uint8Array> {
   const digester = createBlockDigester()
-  for await (const piece of pieces) {
-    digester.update(piece)
-    yield piece
+  for await (const chunk of chunks) {
+    digester.update(chunk)
+    yield chunk
   }
   yield encodeTrailer({ record, digests: digester.digests() })
 }

@@ -26,7 +26,7 @@ export interface Reservation {
     identity: string,
     reuse?: () => void,
   ): ImageInMemory
-  /** Returns the reserved bytes. No effect after `add`. */
+  /** Frees the reserved bytes. No effect after `add`. */
   cancel(): void
 }
 
@@ -52,8 +52,8 @@ interface HotImage {
 const ENTRY_BYTES = 1024
 
 /**
- * Views after which an image is admitted. Most images are viewed less often and would only push out others, and caching one
- * costs several times as much as sending its file (docs/decisions/009).
+ * The view with which an image is admitted. Most images are viewed less often and would only push out others, and caching
+ * one costs several times as much as sending its file (docs/decisions/009).
  */
 const VIEWS_TO_ADMIT = 4
 
@@ -96,13 +96,13 @@ export function createHotSet(budgetBytes: number) {
 
   function acquire(image: HotImage): ImageInMemory | null {
     const { stored, reservedBytes, reuse, pins } = image
-    // Not pinned: this is no more memory than the piece of a stream that a connection may hold anyway.
+    // Not pinned: this is no more memory than the chunk of a stream that a connection may hold anyway.
     if (reservedBytes <= CHUNK_BYTES && reuse === undefined) return stored
     if (pins === 0 && !mayPin(reservedBytes)) return null
     return { ...stored, release: pin(image) }
   }
 
-  /** Evicts until `bytes` fit. `false` if pins prevent that. */
+  /** Evicts until `bytes` fit. `false` if pinned or reserved bytes prevent that. */
   function makeRoom(bytes: number): boolean {
     // An image moved to the end is visited again by this loop, with its flag cleared.
     for (const [id, image] of images) {

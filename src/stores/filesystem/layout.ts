@@ -3,9 +3,9 @@
  *
  *     <folder>/layout                           {"layout":4,"folder":"<random>"}
  *     <folder>/objects/<id>                     one file per image: its bytes, block digests and record
- *     <folder>/held/<id>                        hidden images: `hold.ts`
+ *     <folder>/held/<id>                        held, and so hidden: `hold.ts`
  *     <folder>/removing/<id>                    removals in progress: `removal.ts`
- *     <folder>/retired/<id>                     empty file: an id that is never reused: `removal.ts`
+ *     <folder>/retired/<id>                     empty file: an ID that is never reused: `removal.ts`
  *     <folder>/incoming/<host>-<process>-<n>    drafts
  *
  * Layout versions:
@@ -27,7 +27,7 @@ const LAYOUT = 4
 
 const SUB_FOLDER = /^[0-9A-Za-z]$/
 
-/** Private, since a directory listing reveals every id. */
+/** Private, since a directory listing reveals every ID. */
 const OWNER_ONLY = 0o700
 
 /** Paths of the store's subfolders. */

@@ -1,15 +1,15 @@
-/** Lists the ids in an image folder in order, or counts them. Node only. */
+/** Lists the IDs in an image folder in order, or counts them. Node only. */
 import { opendirSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { ID_PATTERN } from '../../protocol.ts'
 
-/** Ids per page. Bounds memory, to about twice this many; each page costs another scan of the folder. */
+/** IDs per page. Bounds memory, to about twice this many; each page costs another scan of the folder. */
 const LIST_PAGE = 100_000
 
 /** Directory entries that a count reads per batch. */
 const COUNT_BATCH = 4096
 
-/** Every id after `after`, in ascending order of code units. */
+/** Every ID after `after`, in ascending order of code units. */
 export async function* idsAfter(folder: string, after: string): AsyncGenerator<string> {
   for (let last = after; ; ) {
     const page = await namesAfter(folder, last)
@@ -19,7 +19,7 @@ export async function* idsAfter(folder: string, after: string): AsyncGenerator<s
   }
 }
 
-/** The first `LIST_PAGE` ids after `after`, in order. */
+/** The first `LIST_PAGE` IDs after `after`, in order. */
 async function namesAfter(folder: string, after: string): Promise<string[]> {
   let names: string[] = []
   for await (const { name } of await opendir(folder, { bufferSize: 1024 })) {

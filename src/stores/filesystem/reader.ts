@@ -29,7 +29,7 @@ import { decodeTrailer, type Trailer, tailLength } from './trailer.ts'
 const openPath = promisify(open)
 const readInto = promisify(read)
 
-/** A file up to this size is read in one go, a larger one in pieces. */
+/** A file up to this size is read in one go, a larger one in chunks. */
 const SMALL_FILE_BYTES = CHUNK_BYTES + tailLength(CHUNK_BYTES)
 
 const NOTHING = new Uint8Array()
@@ -92,29 +92,29 @@ export function createImageReader(hotSet: HotSet | null) {
   }
 
   /**
-   * A stream with one piece of read-ahead. Closes the file at the end, on an error and on cancellation, but never while a
+   * A stream that reads one chunk ahead. Closes the file at the end, on an error and on cancellation, but never while a
    * read is in flight.
    */
   function streamOf(image: OpenImage, span: ContentRange): Pick<StoredImage, 'body' | 'reuse'> {
-    const pieceBytes = pieceBytesFor(++streams)
-    // By buffer. If the consumer never calls `reuse`, the pieces are garbage-collected.
+    const chunkBytes = chunkBytesFor(++streams)
+    // By buffer. If the consumer never calls `reuse`, the chunks are garbage-collected.
     const releases = new WeakMap<ArrayBufferLike, () => void>()
     let at = span.first
     let ahead: Promise<Uint8Array> | undefined
     let isClosed = false
 
-    async function readPiece(): Promise<Uint8Array> {
-      const { memory, release } = acquireSized(blocks, pieceBytes)
+    async function readChunk(): Promise<Uint8Array> {
+      const { memory, release } = acquireSized(blocks, chunkBytes)
       const first = at
-      at = Math.min(span.last + 1, at - (at % BLOCK_BYTES) + pieceBytes)
-      const piece = await readBlocks(image, { first, last: at - 1 }, memory)
-      releases.set(piece.buffer, release)
+      at = Math.min(span.last + 1, at - (at % BLOCK_BYTES) + chunkBytes)
+      const chunk = await readBlocks(image, { first, last: at - 1 }, memory)
+      releases.set(chunk.buffer, release)
       if (at > span.last) close()
-      return piece
+      return chunk
     }
 
     function readAhead(): void {
-      ahead = at <= span.last ? readPiece() : undefined
+      ahead = at <= span.last ? readChunk() : undefined
       // Handled where it is awaited. Without a consumer, a failure is irrelevant.
       ahead?.catch(() => {})
     }
@@ -145,12 +145,12 @@ export function createImageReader(hotSet: HotSet | null) {
           }
         },
         async cancel() {
-          const piece = await ahead?.catch(() => {})
-          if (piece !== undefined) reuse(piece)
+          const chunk = await ahead?.catch(() => {})
+          if (chunk !== undefined) reuse(chunk)
           close()
         },
       },
-      // The piece that was read ahead stays out of the stream's queue, where it could not be released on cancellation.
+      // The chunk that was read ahead stays out of the stream's queue, where it could not be released on cancellation.
       { highWaterMark: 0 },
     )
     return { body, reuse }
@@ -166,7 +166,7 @@ export function createImageReader(hotSet: HotSet | null) {
     head,
     /**
      * Identity of an image's file (see `identityOf`), even if it is damaged. `null` if there is none. On a case-insensitive
-     * file system another id's file may match the name; this counts as none.
+     * file system another ID's file may match the name; this counts as none.
      */
     identify: (path: string, id: string) =>
       withFile(path, id, async (file) => {
@@ -216,7 +216,7 @@ export async function withFile<T>(
   }
 }
 
-/** `null` if the file belongs to another id, as on a case-insensitive file system. Throws `DamagedObject`. */
+/** `null` if the file belongs to another ID, as on a case-insensitive file system. Throws `DamagedObject`. */
 export async function readTrailer(file: OpenFile, id: string): Promise<Trailer | null> {
   return trailerIn(await readEnd(file, tailLength(file.size)), file, id)
 }
@@ -235,10 +235,10 @@ export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Si
   const bytes = storedSize(record)
   const digester = createBlockDigester()
   const comparison = compareDigests(record)
-  const piece = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, bytes))
-  for (let at = 0; at < bytes; at += piece.length) {
+  const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, bytes))
+  for (let at = 0; at < bytes; at += chunk.length) {
     assertWanted(signal)
-    const read = await readFully(file, at, piece.subarray(0, bytes - at))
+    const read = await readFully(file, at, chunk.subarray(0, bytes - at))
     comparison.update(read, at)
     digester.update(read)
   }
@@ -246,17 +246,17 @@ export async function hashImage(file: OpenFile, record: ImageRecord, signal?: Si
   return digester.digests()
 }
 
-/** Incrementally compares stored bytes with the digests of their record. Pieces must come in order. */
+/** Incrementally compares stored bytes with the digests of their record. Chunks must come in order. */
 export function compareDigests(record: ImageRecord) {
   const image = createHash('sha256')
   const range = previewRange(record)
   const preview = range && createHash('sha256')
   return {
-    /** `at`: offset of the piece in the stored bytes. */
-    update(piece: Uint8Array, at: number) {
-      if (at < record.size) image.update(piece.subarray(0, record.size - at))
+    /** `at`: offset of the chunk in the stored bytes. */
+    update(chunk: Uint8Array, at: number) {
+      if (at < record.size) image.update(chunk.subarray(0, record.size - at))
       if (range === null) return
-      preview?.update(piece.subarray(Math.max(0, range.first - at), Math.max(0, range.last + 1 - at)))
+      preview?.update(chunk.subarray(Math.max(0, range.first - at), Math.max(0, range.last + 1 - at)))
     },
     isSound: () => image.digest('hex') === record.sha256 && preview?.digest('hex') === record.preview?.sha256,
   }
@@ -290,8 +290,8 @@ async function readAll(image: OpenImage, signal: Signal | undefined): Promise<Ui
   return body.subarray(0, record.size)
 }
 
-/** The more streams are open, the smaller their pieces, so that slow clients hold little memory. A stream holds two pieces. */
-function pieceBytesFor(streams: number): number {
+/** The more streams are open, the smaller their chunks, so that slow clients hold little memory. A stream holds two. */
+function chunkBytesFor(streams: number): number {
   if (streams <= 8) return LARGE_CHUNK_BYTES
   if (streams <= 32) return LARGE_CHUNK_BYTES / 2
   return BLOCK_BYTES

@@ -1,12 +1,12 @@
 /**
- * Removes images durably and retires ids, which are then never reused. Node only.
+ * Removes images durably and retires IDs, which are then never reused. Node only.
  *
  * A removal is durable before it is acknowledged. The image is first moved to `removing/`, and deleted there once the flush
  * of `objects/` is done. Until then every process that shares these folders can see that the removal is not yet durable.
  *
- * A retired id is an empty file, written before the image is removed. The commit of a contended id (`commit.ts`) uses a
- * draft whose name ends with the id: it checks whether the id is retired, then links the draft to its final name. A
- * retirement records the id, then removes such drafts, then the image. So a commit finds either the id retired, or its draft
+ * A retired ID is an empty file, written before the image is removed. The commit of a contended ID (`commit.ts`) uses a
+ * draft whose name ends with the ID: it checks whether the ID is retired, then links the draft to its final name. A
+ * retirement records the ID, then removes such drafts, then the image. So a commit finds either the ID retired, or its draft
  * gone, or the image still in place. It can never reuse the name of an image that was removed meanwhile.
  */
 import { open, readdir, rename, rm } from 'node:fs/promises'
@@ -21,7 +21,7 @@ import type { Folders } from './layout.ts'
 export function createRemover(parts: {
   folders: Folders
   flushes: FolderFlush
-  /** Whether a visible image has the id. */
+  /** Whether a visible image has the ID. */
   exists: (id: string) => Promise<boolean>
   /** Evicts the image from the hot set. */
   forget: (id: string) => void
@@ -77,7 +77,7 @@ export function createRemover(parts: {
       const isPresent = await exists(id)
       if (isPresent && removal !== undefined) await retire(id, removal).catch(storeFault)
       const isRemover = isPresent && (await moveToRemoving(id).catch(storeFault))
-      // Flush even if the moved file is gone: another process completing an earlier removal of this id may have deleted it,
+      // Flush even if the moved file is gone: another process completing an earlier removal of this ID may have deleted it,
       // which does not make our rename durable.
       await (isRemover ? flushAndDelete(join(removing, id)) : completeRemoval(id)).catch(storeFault)
       return isRemover
@@ -86,13 +86,13 @@ export function createRemover(parts: {
     async sweep(): Promise<void> {
       for (const id of await readdir(removing)) await completeRemoval(id)
     },
-    /** Retires the id of an existing image. Throws `StoreFull`, `StoreUnavailable`. */
+    /** Retires the ID of an existing image. Throws `StoreFull`, `StoreUnavailable`. */
     retire: (id: string, removal: Removal) => retire(id, removal).catch(storeFault),
     isRetired: (id: string) => isThere(join(retired, id)),
   }
 }
 
-/** Suffix of the name of a draft that is about to be committed under a contended id. */
+/** Suffix of the name of a draft that is about to be committed under a contended ID. */
 export function draftSuffix(id: string): string {
   return `.${id}`
 }

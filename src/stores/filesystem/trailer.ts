@@ -24,7 +24,7 @@ const PAGE_BYTES = 4096
 /** Maximum size of the JSON and the foot. Unit: bytes. */
 const RECORD_MAX_BYTES = PAGE_BYTES - 64
 
-/** Maximum size of the record and its padding. Unit: bytes. */
+/** Maximum size of the record, its padding and the foot. Unit: bytes. */
 const TRAILER_MAX_BYTES = RECORD_MAX_BYTES + PAGE_BYTES
 
 export interface Trailer {

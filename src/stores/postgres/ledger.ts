@@ -37,8 +37,9 @@ const MIGRATION_TIMEOUT_MS = 600_000
 const MIGRATION_LOCK = 7_165_214_690
 
 /**
- * PostgreSQL 18, appendix A: connection exceptions (08), authorization (28, 3D), transaction state (25: a standby is read-only;
- * 40: deadlock), insufficient resources (53), locks (55), operator intervention or timeout (57), system errors (58).
+ * PostgreSQL 18, appendix A: connection exceptions (08), authorization (28), database name (3D), transaction state (25: a
+ * standby is read-only; 40: deadlock), insufficient resources (53), locks (55), operator intervention or timeout (57),
+ * system errors (58).
  */
 const UNAVAILABLE = /^(08|25|28|3D|40|53|55|57|58)/
 
@@ -61,7 +62,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   const ledger = sqlLedger(database, tables, async () => {})
   return {
     ...ledger,
-    // Each server asks for the time every half minute, so a salt lost in a crash is restored by then.
+    // Each server asks for the time every half minute, so a salt lost in a crash is restored within that time.
     async time() {
       const time = await ledger.time()
       await tables.restoreSalts()

@@ -1,7 +1,7 @@
 /**
  * Adapter: private tables in Postgres. Each day has its own partitions, which are dropped after it. Salts are in an unlogged
  * table and on the servers' machines: after a crash of the database the first server that knows a salt restores it. Until
- * then no new salt is created, as that would reset every address's quota.
+ * then no other salt is used, as that would reset every address's quota.
  */
 import { createHash } from 'node:crypto'
 import { LedgerUnavailable } from '../ledger.ts'

@@ -25,7 +25,7 @@ const WRONG_BYTES = /\((10014|10037)\)/
 
 const ATTEMPTS = 5
 
-/** First delay; doubles each time. The sum exceeds the second that R2 requires between two writes to a key. */
+/** Minimum first delay; doubles each time. The sum exceeds the second that R2 requires between writes to a key. */
 const PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 

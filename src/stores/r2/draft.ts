@@ -36,9 +36,9 @@ function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): DraftBytes {
       if (within.length === end - offset) return within
       const bytes = new Uint8Array(end - offset)
       for (let at = offset; at < end; ) {
-        const piece = part(at, end)
-        bytes.set(piece, at - offset)
-        at += piece.length
+        const chunk = part(at, end)
+        bytes.set(chunk, at - offset)
+        at += chunk.length
       }
       return bytes
     },

@@ -97,13 +97,13 @@ function checked(body: ReadableStream<Uint8Array>, record: ImageRecord): Readabl
         const { done, value } = await reader.read()
         if (!done) {
           // The image may be followed by its preview.
-          const piece = value.subarray(0, record.size - read)
-          read += piece.length
-          // Before the piece is passed on, since its receiver may detach the buffer.
-          await running.update(piece)
-          // The last piece is held back until the digest is known.
-          if (read < record.size) controller.enqueue(piece)
-          else last = piece
+          const chunk = value.subarray(0, record.size - read)
+          read += chunk.length
+          // Before the chunk is passed on, since its receiver may detach the buffer.
+          await running.update(chunk)
+          // The last chunk is withheld until the digest is known.
+          if (read < record.size) controller.enqueue(chunk)
+          else last = chunk
           if (read < record.size) return
         }
         if (read !== record.size || (await running.end()) !== record.sha256)

@@ -16,18 +16,18 @@ const runtime = globalThis as unknown as {
 }
 
 export interface RunningDigest {
-  update(piece: Uint8Array): void | Promise<void>
-  /** SHA-256 of all pieces, lower-case hex. */
+  update(chunk: Uint8Array): void | Promise<void>
+  /** SHA-256 of all chunks, lower-case hex. */
   end(): Promise<string>
 }
 
 export function runningDigest(): RunningDigest {
   const { DigestStream } = runtime.crypto
   if (DigestStream === undefined) {
-    const pieces: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     return {
-      update: (piece) => void pieces.push(piece.slice()),
-      end: async () => hex(await crypto.subtle.digest('SHA-256', concatBytes(...pieces))),
+      update: (chunk) => void chunks.push(chunk.slice()),
+      end: async () => hex(await crypto.subtle.digest('SHA-256', concatBytes(...chunks))),
     }
   }
   const stream = new DigestStream('SHA-256')
@@ -35,7 +35,7 @@ export function runningDigest(): RunningDigest {
   // The digest rejects if the stream is never closed.
   stream.digest.catch(() => {})
   return {
-    update: (piece) => writer.write(piece),
+    update: (chunk) => writer.write(chunk),
     async end() {
       await writer.close()
       return hex(await stream.digest)
@@ -43,33 +43,33 @@ export function runningDigest(): RunningDigest {
   }
 }
 
-export async function digestOf(pieces: AsyncIterable<Uint8Array> | Uint8Array[]): Promise<string> {
+export async function digestOf(chunks: AsyncIterable<Uint8Array> | Uint8Array[]): Promise<string> {
   const running = runningDigest()
-  for await (const piece of pieces) await running.update(piece)
+  for await (const chunk of chunks) await running.update(chunk)
   return running.end()
 }
 
 /**
- * Puts `size` bytes with `put`, streaming where the runtime supports it. An error of `pieces` aborts the put and is rethrown.
+ * Puts `size` bytes with `put`, streaming if the runtime supports it. An error of `chunks` aborts the put and is rethrown.
  */
-export async function putPieces<T>(
-  pieces: AsyncIterable<Uint8Array>,
+export async function putChunks<T>(
+  chunks: AsyncIterable<Uint8Array>,
   size: number,
   put: (value: R2Value) => Promise<T>,
 ): Promise<T> {
   const { FixedLengthStream } = runtime
-  if (FixedLengthStream === undefined) return put(await gathered(pieces, size))
+  if (FixedLengthStream === undefined) return put(await gathered(chunks, size))
   const { readable, writable } = new FixedLengthStream(size)
   const writer = writable.getWriter()
   let failure: { error: unknown } | null = null
-  const pumped = pump(pieces, writer).catch((error) => {
+  const pumped = pump(chunks, writer).catch((error) => {
     failure ??= { error }
     return writer.abort(error)
   })
   try {
     return await put(readable)
   } catch (error) {
-    // If `pieces` failed, that error is the cause; the put's own error is only a consequence.
+    // If `chunks` failed, that error is the cause; the put's own error is only a consequence.
     throw (failure as { error: unknown } | null)?.error ?? error
   } finally {
     // A put whose condition is not met ends without reading the bytes.
@@ -80,19 +80,19 @@ export async function putPieces<T>(
 }
 
 async function pump(
-  pieces: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   writer: WritableStreamDefaultWriter<Uint8Array>,
 ): Promise<void> {
-  for await (const piece of pieces) await writer.write(piece)
+  for await (const chunk of chunks) await writer.write(chunk)
   await writer.close()
 }
 
-async function gathered(pieces: AsyncIterable<Uint8Array>, size: number): Promise<Uint8Array<ArrayBuffer>> {
+async function gathered(chunks: AsyncIterable<Uint8Array>, size: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(size)
   let at = 0
-  for await (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
+  for await (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
   }
   if (at !== size) throw new Error(`${at} bytes, expected ${size}`)
   return bytes

@@ -13,7 +13,7 @@ const PREFIX = 'salt-'
 export function r2Salts(binding: R2Bucket, prefix = '') {
   const bucket = openBucket(binding)
   const start = prefix + PREFIX
-  // A key is a day, or a day and a purpose separated by a space, which object names avoid.
+  // A key is a day, or a day, a space and a purpose. Object names have a dot instead of the space.
   const nameOf = (key: string) => start + key.replace(' ', '.')
   const keyOf = (name: string) => name.slice(start.length).replace('.', ' ')
 
@@ -39,13 +39,13 @@ export function r2Salts(binding: R2Bucket, prefix = '') {
     }
   }
 
-  async function forget(isOver: (key: string) => boolean): Promise<void> {
-    for await (const { key } of bucket.list(start)) if (isOver(keyOf(key))) await bucket.delete(key)
+  async function forget(isExpired: (key: string) => boolean): Promise<void> {
+    for await (const { key } of bucket.list(start)) if (isExpired(keyOf(key))) await bucket.delete(key)
   }
 
   return {
     keep: (key: string, salt: string) => keep(key, salt).catch(ledgerFault),
-    forget: (isOver: (key: string) => boolean) => forget(isOver).catch(ledgerFault),
+    forget: (isExpired: (key: string) => boolean) => forget(isExpired).catch(ledgerFault),
   }
 }
 

@@ -13,14 +13,14 @@ import type { R2Bucket, R2Object, R2ObjectBody, R2PutOptions, R2Value } from './
 import { type Bucket, headOf, openBucket } from './bucket.ts'
 import { receive } from './draft.ts'
 import { openObject } from './read.ts'
-import { putPieces } from './runtime.ts'
+import { putChunks } from './runtime.ts'
 
 export interface R2StoreOptions {
   bucket: R2Bucket
   prefix?: string
   /** Page size of listings. */
   pageKeys?: number
-  /** Delay before the second attempt; it doubles each time. Unit: milliseconds. */
+  /** Minimum delay before the second attempt; it doubles each time. Unit: milliseconds. */
   pauseMs?: number
   now?: () => number
 }
@@ -141,7 +141,7 @@ function sendDraft({ record, draft, segments }: NewImage) {
     ) {
       return put((await draft.read(only.offset, only.length)) as Uint8Array<ArrayBuffer>)
     }
-    return putPieces(draft.bytes(segments), storedSize(record), put)
+    return putChunks(draft.bytes(segments), storedSize(record), put)
   }
 }
 
@@ -152,7 +152,7 @@ function sendObject(bucket: Bucket, first: R2ObjectBody) {
     const object = opened ?? (await bucket.get(first.key, first.etag))
     opened = null
     if (object === null) throw new StoreUnavailable({ cause: new Error('the object to copy is gone') })
-    return putPieces(object.body, object.size, put)
+    return putChunks(object.body, object.size, put)
   }
 }
 

@@ -52,7 +52,7 @@ async function assertNoVersions(client: S3Client, bucket: string): Promise<void>
 /** Concurrent puts of one key at start. They detect stores that check a condition and write in two separate steps. */
 const CONCURRENT_PUTS = 10
 
-/** Some stores silently ignore conditions: then two images could get the same id, or a removal could be undone. */
+/** Some stores silently ignore conditions: then two images could get the same ID, or a removal could be undone. */
 async function assertConditions(
   client: S3Client,
   images: ImageBucket,
@@ -99,7 +99,7 @@ const probeBody = () => new TextEncoder().encode(crypto.randomUUID())
 
 const PROBE = '.probe-'
 
-/** A probe's name is not an id, so listings skip it. It is unique because some stores allow one put per second and key. */
+/** A probe's name is not an ID, so listings skip it. It is unique because some stores allow one put per second and key. */
 function createProbe(client: S3Client, prefix: string, retryPolicy?: Partial<RetryPolicy>) {
   const key = `${prefix}${PROBE}${crypto.randomUUID()}`
   return {

@@ -170,17 +170,17 @@ async function readText({ body }: Reply): Promise<string> {
 
 /** Reads a whole body. Throws if it exceeds `maxBytes`. */
 export async function readAll(body: ReplyBody, maxBytes: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let size = 0
-  for (let piece = await body.next(); piece !== null; piece = await body.next()) {
-    size += piece.length
+  for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) {
+    size += chunk.length
     if (size > maxBytes) {
       body.cancel()
       throw new Error(`the store's response is longer than ${maxBytes} bytes`)
     }
-    pieces.push(piece)
+    chunks.push(chunk)
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat(chunks)
 }
 
 /** Reports errors of a body's source, to distinguish them from those of the store. */

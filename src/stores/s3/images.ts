@@ -23,7 +23,7 @@ import { encodeName, type S3Location } from './url.ts'
 
 type Put = Pick<S3Request, 'body' | 'operation'> & { key: string; headers: Record<string, string> }
 
-/** ETag of a retired id's marker, except in encrypting stores. */
+/** ETag of a retired ID's marker, except in encrypting stores. */
 const RETIRED_MD5 = 'a5597e8979d5ae6e4c58a4bc14cefd05'
 
 export function createS3Bucket(
@@ -119,7 +119,7 @@ export function createS3Bucket(
   }
 }
 
-/** The ETag check saves one request per retired id, of which there are many after years. */
+/** The ETag check saves one request per retired ID, of which there are many after years. */
 async function isMarker(client: S3Client, { key, size, etag }: ListedObject): Promise<boolean> {
   if (size !== MARKER.length) return false
   if (etag.replaceAll('"', '') === RETIRED_MD5) return true
@@ -141,9 +141,9 @@ async function putOf({ record, draft, segments }: NewImage) {
   if (lengthOf(segments) > CHUNK_BYTES) return { headers, body: () => draft.bytes(segments) }
   const body = new Uint8Array(lengthOf(segments))
   let at = 0
-  for await (const piece of draft.bytes(segments)) {
-    body.set(piece, at)
-    at += piece.length
+  for await (const chunk of draft.bytes(segments)) {
+    body.set(chunk, at)
+    at += chunk.length
   }
   return { headers, body }
 }

@@ -47,7 +47,7 @@ export async function openObject(
   return openPart(ref, wanted)
 }
 
-/** `requested`: the byte range to request from the store, by default everything. For a preview it comes from the record. */
+/** `requested`: the byte range to request from the store. Default: `part` if it is a range, else the whole object. */
 async function openPart(
   ref: S3ObjectRef,
   part: ByteRange | 'all' | 'preview' | 'stored',
@@ -250,9 +250,9 @@ function resumingReader(object: {
 
   async function read(): Promise<Uint8Array> {
     for (;;) {
-      const piece = await body.next()
-      if (piece === null) throw new Error('the body was cut short')
-      if (piece.length > 0) return piece
+      const chunk = await body.next()
+      if (chunk === null) throw new Error('the body was cut short')
+      if (chunk.length > 0) return chunk
     }
   }
 
@@ -270,11 +270,11 @@ function resumingReader(object: {
     async next() {
       while (offset < size) {
         try {
-          const piece = await read()
-          const wanted = piece.subarray(0, size - offset)
+          const chunk = await read()
+          const wanted = chunk.subarray(0, size - offset)
           offset += wanted.length
           failures = 0
-          if (offset === size) await readEnd(piece.length - wanted.length)
+          if (offset === size) await readEnd(chunk.length - wanted.length)
           return wanted
         } catch (cause) {
           body.cancel()

@@ -65,7 +65,7 @@ function createExchange(idleMs: number) {
   let isEnded = false
   let failure: Error | null = null
   let reader: PromiseWithResolvers<Uint8Array | null> | null = null
-  // Whether headers or a piece are awaited: the timeout must not count the time of a slow reader.
+  // Whether headers or a chunk are awaited: the timeout must not count the time of a slow reader.
   let isAwaited = true
   let expiry: NodeJS.Immediate | undefined
   const timer = setTimeout(() => {
@@ -91,11 +91,11 @@ function createExchange(idleMs: number) {
 
   const body: ReplyBody = {
     async next() {
-      const piece = buffered.shift()
-      if (piece !== undefined) {
-        bufferedBytes -= piece.length
+      const chunk = buffered.shift()
+      if (chunk !== undefined) {
+        bufferedBytes -= chunk.length
         if (connection?.paused && bufferedBytes < MAX_BUFFERED_BYTES) connection.resume()
-        return piece
+        return chunk
       }
       if (failure !== null) throw failure
       if (isEnded) return null
@@ -110,9 +110,9 @@ function createExchange(idleMs: number) {
     },
   }
 
-  function deliver(piece: Uint8Array | null): void {
+  function deliver(chunk: Uint8Array | null): void {
     isAwaited = false
-    reader?.resolve(piece)
+    reader?.resolve(chunk)
     reader = null
   }
 
@@ -128,10 +128,10 @@ function createExchange(idleMs: number) {
       const header = (name: string) => textOf(headers[name])
       resolve({ status, header, body })
     },
-    onResponseData(controller, piece) {
-      if (reader !== null) return deliver(piece)
-      buffered.push(piece)
-      bufferedBytes += piece.length
+    onResponseData(controller, chunk) {
+      if (reader !== null) return deliver(chunk)
+      buffered.push(chunk)
+      bufferedBytes += chunk.length
       if (bufferedBytes >= MAX_BUFFERED_BYTES) controller.pause()
     },
     onResponseEnd() {
@@ -142,11 +142,11 @@ function createExchange(idleMs: number) {
     onResponseError: (_, error) => fail(error),
   }
 
-  /** Restarts the timeout with every piece sent. */
-  async function* refreshing(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const piece of pieces) {
+  /** Restarts the timeout with every chunk sent. */
+  async function* refreshing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
       restartTimeout()
-      yield piece
+      yield chunk
     }
   }
 

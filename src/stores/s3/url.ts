@@ -15,7 +15,7 @@ const PARAMETERS = ['endpoint', 'region', 'style']
 /** Amazon S3 User Guide, "General purpose bucket naming rules". */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-/** Keys are limited to 1024 bytes of UTF-8. The remainder leaves room for ids and the names of probes. */
+/** Keys are limited to 1024 bytes of UTF-8. The remainder leaves room for IDs and the names of probes. */
 const PREFIX_MAX_BYTES = 900
 
 /** `region`: default for a URL without one. Throws an `Error` that lists every mistake. */

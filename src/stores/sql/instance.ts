@@ -42,9 +42,9 @@ export function instanceLedger(database: SqlDatabase) {
       return row!.ms
     },
 
-    async takeTokens(name, now, { intervalMs, burst }, turns = 1) {
+    async takeTokens(name, now, { intervalMs, burst }, tokens = 1) {
       // Generic cell rate algorithm (ITU-T I.371): the only state is the time at which the bucket is full again.
-      const [costMs, toleranceMs] = [turns * intervalMs, (burst - turns) * intervalMs]
+      const [costMs, toleranceMs] = [tokens * intervalMs, (burst - tokens) * intervalMs]
       // No wait is that long: written by a clock that was ahead.
       const isImplausible = sql`turns.full_at_ms > ${now + burst * intervalMs + MAX_RETRY_AFTER_MS}`
       const [taken] = await database.write([

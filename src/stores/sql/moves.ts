@@ -33,8 +33,8 @@ export function movesLedger(database: SqlDatabase) {
   const outbox = outboxOf(database, { table: 'moves', key: 'id', fromRow: toMove })
 
   /**
-   * Records a hold or release. Statements of `after` run after the move is queued: a transaction that had to wait there for a
-   * concurrent removal sees the removal from then on.
+   * Creates the method that records a hold or a release. The statements of `after` follow the one that queues the move: a
+   * transaction that had to wait there for a concurrent removal sees the removal from then on.
    */
   const recorder =
     (
@@ -91,19 +91,19 @@ export function movesLedger(database: SqlDatabase) {
       (id, at, rule, digests) => [holdRow({ id, at: at.getTime(), rule, digests }, isNotRemoved(id))],
     ),
     recordRelease: recorder({ act: 'release', to: 'visible', decided: 'open' }, (id) => [
-      // The operator has seen it: no scanner keeps it out of sight any longer.
+      // The operator has reviewed the image, so no pending scan hides it any longer.
       sql`update scans set is_hidden = 0 where id = ${id}`,
-      // A held image that is to be kept is released first.
+      // Except a decision to keep the image: to keep a held image, it is released first.
       cancelDecision(id, sql`act <> 'keep' and ${isNotRemoved(id)}`),
     ]),
 
     async recordKeep(id, reason, at, by, sha256 = '') {
-      const isVisible = sql`${isNotRemoved(id)} and not ${isHeld(id)}`
+      const mayKeep = sql`${isNotRemoved(id)} and not ${isHeld(id)}`
       const outcomes = await database.write([
-        cancelDecision(id, isVisible),
+        cancelDecision(id, mayKeep),
         sql`delete from holds where id = ${id} and gone = 1`,
-        decide(id, 'kept', at, { sha256, condition: isVisible }),
-        record({ act: 'keep', subject: id, reason, at, by }, isVisible),
+        decide(id, 'kept', at, { sha256, condition: mayKeep }),
+        record({ act: 'keep', subject: id, reason, at, by }, mayKeep),
       ])
       return outcomes.at(-1)!.changes > 0
     },

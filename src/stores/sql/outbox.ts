@@ -87,7 +87,7 @@ export function outboxOf<Item>(
       return { ...row! }
     },
 
-    /** Runs statements on those of `rows` whose claims are still valid. `change` is given the condition that selects them. */
+    /** Changes those of `rows` whose claims are still valid. `change` gets the condition that selects them. */
     async changeClaimed(rows: readonly Claimed[], change: (isClaimed: Part) => Statement[]): Promise<void> {
       const statements = batchesByClaim(database, rows).flatMap(({ claim, ids }) =>
         change(sql`claim = ${claim} and id in ${list(ids)}`),

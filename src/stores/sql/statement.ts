@@ -47,9 +47,9 @@ function composed(texts: TemplateStringsArray, values: (SqlValue | Part)[]): Sta
   let text = texts[0]!
   const parameters: SqlValue[] = []
   for (const [index, value] of values.entries()) {
-    const piece = typeof value === 'object' ? value : { sql: '?', parameters: [checked(value)] }
-    text += piece.sql + texts[index + 1]!
-    parameters.push(...piece.parameters)
+    const part = typeof value === 'object' ? value : { sql: '?', parameters: [checked(value)] }
+    text += part.sql + texts[index + 1]!
+    parameters.push(...part.parameters)
   }
   return { sql: text, parameters }
 }

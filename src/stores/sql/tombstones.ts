@@ -106,20 +106,20 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
   })
 
   return {
-    async setTombstoneLocation(place, now) {
+    async setTombstoneLocation(location, now) {
       const [fact] = await database.read(sql`select value from facts where name = ${LOCATION_FACT}`)
-      if ((fact?.value ?? null) === place) return false
-      if (place === null) {
+      if ((fact?.value ?? null) === location) return false
+      if (location === null) {
         await database.write([
           sql`delete from facts where name = ${LOCATION_FACT}`,
           sql`delete from tombstones`,
         ])
         return true
       }
-      const hasChanged = sql`not exists (select 1 from facts where name = ${LOCATION_FACT} and value = ${place})`
+      const hasChanged = sql`not exists (select 1 from facts where name = ${LOCATION_FACT} and value = ${location})`
       await database.write([
         ...addTombstonesForState(hasChanged, now),
-        sql`insert into facts (name, value) values (${LOCATION_FACT}, ${place})
+        sql`insert into facts (name, value) values (${LOCATION_FACT}, ${location})
           on conflict (name) do update set value = excluded.value`,
       ])
       return true

@@ -40,7 +40,7 @@ export function uploaderTagsLedger(tables: Pick<PrivateTables, 'allTags' | 'forg
         const to: number = next === null ? Number.MAX_SAFE_INTEGER : Math.max(next, from + 1)
         yield { database, from, to }
         from = next === null ? null : to
-        // Yields: SQLite answers synchronously.
+        // Yields to the event loop: SQLite answers synchronously.
         await new Promise((resolve) => setTimeout(resolve, 0))
       }
     }

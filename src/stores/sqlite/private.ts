@@ -58,7 +58,7 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
     const file = await openReopenable(path, timeoutMs, options)
     try {
       // A power cut must not lose the directory entry of a file whose changes were acknowledged.
-      for (const path of [folder, dirname(folder)]) await flushFolder(path)
+      for (const parent of [folder, dirname(folder)]) await flushFolder(parent)
       return file
     } catch (error) {
       await file.close()
