@@ -1,13 +1,16 @@
-/** When the private data of a day is erased, with clocks that are right and clocks that jump. */
+/** When private data is erased, with clocks that are right and clocks that jump. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { UNSURE_MS } from '../src/service/expiry-clock.ts'
 import { createForgetting, GRACE_MS } from '../src/service/forgetting.ts'
 import { utcDayOf } from '../src/service/utc-day.ts'
+import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { startLocalServer } from './support/processes/local-server.ts'
-import { post } from './support/upload.ts'
+import { until } from './support/until.ts'
+import { post, store } from './support/upload.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -119,5 +122,38 @@ describe('a clock that jumps 400 days ahead and back', () => {
     assert.equal((await post(ahead.url, gif(), '198.51.100.8')).status, 201)
     await ahead.stop()
     assert.equal(await upload(), 429)
+  })
+})
+
+describe("reporters' texts and contacts", () => {
+  it('are erased when their retention period is over, even if nobody reports again', async (t) => {
+    const now = () => NOON
+    const first = await startLocalServer({}, { now })
+    t.after(() => first.stop())
+    const [old, recent] = [await store(first.url, gif()), await store(first.url, gif())]
+    for (const { id } of [old, recent]) {
+      const answer = await fetch(`${first.url}/api/report`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          image: id,
+          category: 'other',
+          text: 'It shows my garden without my consent.',
+          email: 'a@b.example',
+          goodFaith: true,
+        }),
+      })
+      assert.equal(answer.status, 202, await answer.text())
+    }
+    const ledger = await openSqliteLedger({ file: join(first.dataDir, 'ledger.sqlite') })
+    t.after(() => ledger.close())
+    await ledger.recordKeep(old.id, 'harmless', new Date(NOON - 31 * DAY_MS))
+    await ledger.recordKeep(recent.id, 'harmless', new Date(NOON - 29 * DAY_MS))
+    const emailOf = async ({ id }: { id: string }) => (await ledger.reportsOf(id, 1))[0]!.contact
+    assert.equal(await emailOf(old), '<a@b.example>')
+    const second = await startLocalServer({}, { now }, first.dataDir)
+    t.after(() => second.stop())
+    await until('the old report is erased', async () => (await emailOf(old)) === '')
+    assert.equal(await emailOf(recent), '<a@b.example>')
   })
 })

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { Log } from '../http/log.ts'
 import { createExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
+import { eraseOldReports } from '../service/moderation/reports.ts'
 import { createUploadQueue } from '../service/quota/upload-queue.ts'
 import { wireModeration } from '../wiring/moderation.ts'
 import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
@@ -18,7 +19,7 @@ import type { Stores } from './open/stores.ts'
 
 export type Services = Awaited<ReturnType<typeof openServices>>
 
-const EVIDENCE_RETENTION_INTERVAL_MS = 3_600_000
+const RETENTION_INTERVAL_MS = 3_600_000
 
 /** `localNow`: this machine's clock, epoch milliseconds. Throws an `Error` if `NOTIFY` has an invalid address. */
 export async function openServices(parts: {
@@ -68,17 +69,21 @@ export async function openServices(parts: {
     machine: hostname(),
     hasReceivers: config.notify.length > 0,
   })
-  const evidenceRetention = createIntervalJob(
-    async () => evidence?.forget(expiryClock.earliest()),
-    EVIDENCE_RETENTION_INTERVAL_MS,
-    warning(log, 'year-old sealed evidence could not be removed'),
+  const retention = createIntervalJob(
+    async () => {
+      const at = expiryClock.earliest()
+      await eraseOldReports(ledger, at)
+      await evidence?.forget(at)
+    },
+    RETENTION_INTERVAL_MS,
+    warning(log, 'old reports or year-old sealed evidence could not be erased'),
   )
   const forgetting = createForgetting({
     ledger,
     now,
     onFailure: warning(log, 'private data of past days could not be deleted'),
   })
-  const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices, evidenceRetention]
+  const ownJobs = [settings, expiring, forgetting, decisions, scanning, monitor, notices, retention]
 
   return {
     settings,

@@ -1,6 +1,7 @@
 /** Interval jobs of the Node server, run by the cron trigger on Workers. */
 import type { Notifier } from '../notify/notifier.ts'
 import { forget } from '../service/forgetting.ts'
+import { eraseOldReports } from '../service/moderation/reports.ts'
 import { wireModeration, wireMoves, wireNotices } from '../wiring/moderation.ts'
 import { warning } from '../wiring/uploads.ts'
 
@@ -43,8 +44,9 @@ export async function runScheduled(
     warning(log, 'failed to delete private data of past days'),
   )
   const minute = new Date(now()).getUTCMinutes()
-  // Hourly, because it lists all evidence.
+  // Hourly, because they read all decided cases and list all evidence.
   if (minute === 0) {
+    await eraseOldReports(ledger, now()).catch(warning(log, 'failed to erase old reports'))
     await evidence?.forget(now()).catch(warning(log, 'failed to delete sealed evidence older than a year'))
   }
   // Last, because it may use up the remaining subrequests.

@@ -77,6 +77,15 @@ export function newCase(category: ReportCategory, at: number) {
   return { category, severity, at, day: utcDayOf(at), dueAt: at + dueHours * HOUR_MS, raises }
 }
 
+/** Erases what reporters wrote, and their contacts, when the retention period after the decision is over. `at`: epoch milliseconds. */
+export async function eraseOldReports(ledger: Pick<Ledger, 'forgetReporters'>, at: number): Promise<void> {
+  const byDays = Map.groupBy(Object.entries(CATEGORIES), ([, { keptDays }]) => keptDays)
+  for (const [days, categories] of byDays) {
+    const names = categories.map(([name]) => name)
+    await ledger.forgetReporters(names, new Date(at - days * DAY_MS))
+  }
+}
+
 /** The same for IDs that never existed and deleted images, as viewing an image reveals no more either. */
 export function unknownImage(): Refusal {
   return new Refusal('not-found', 'There is no such image here. It may have been deleted.')
@@ -98,20 +107,6 @@ export function createReports(parts: {
   const rejections = createTokenBuckets({ ...REJECTED_REPORTS, now })
   let refused = { day: '', count: 0 }
   let floodRaisedOn = ''
-  let reportersDeletedOn = ''
-
-  /** Deletes reporters' data past its retention period. Once a day, triggered by a report. */
-  function deleteReportersDaily(day: string): void {
-    if (reportersDeletedOn === day) return
-    reportersDeletedOn = day
-    const byDays = Map.groupBy(Object.entries(CATEGORIES), ([, { keptDays }]) => keptDays)
-    for (const [days, categories] of byDays) {
-      const names = categories.map(([name]) => name)
-      ledger.forgetReporters(names, new Date(now() - days * DAY_MS)).catch(() => {
-        reportersDeletedOn = ''
-      })
-    }
-  }
 
   function raiseFlood(day: string): void {
     if (floodRaisedOn === day) return
@@ -187,7 +182,6 @@ export function createReports(parts: {
       },
       MAX_TEXTS_PER_CATEGORY,
     )
-    deleteReportersDaily(day)
     if (outcome !== 'repeated') parts.metrics.report(category)
     return outcome === 'counted' ? shared : receipt
   }
