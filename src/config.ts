@@ -50,7 +50,7 @@ const VARIABLES = {
   /** `null`: tombstones are kept in the ledger only. */
   TOMBSTONES_URL: variable(
     '',
-    'second copy of the deletion records, so that they survive a lost disk: file:/folder on another disk, or s3://bucket/prefix?endpoint=…',
+    'second location for records of deletions, holds and blocks, so that they survive a lost disk: file:/folder on another disk, or s3://bucket/prefix?endpoint=…',
     optional(folderOrBucket),
   ),
   /** `null`: no cache in front. */
@@ -127,7 +127,7 @@ const VARIABLES = {
     integer(0, 1e12),
   ),
   DAILY_UPLOADS: variable('0', 'uploads per UTC day, over all addresses; 0: no limit', integer(0, 1e12)),
-  DAILY_BYTES: variable('0', 'uploaded bytes per UTC day, over all addresses; 0: no limit', integer(0, 1e15)),
+  DAILY_BYTES: variable('0', 'stored bytes per UTC day, over all addresses; 0: no limit', integer(0, 1e15)),
   NETWORK_UPLOADS: variable(
     '0',
     'uploads per network (IPv4: /24, IPv6: /48) and UTC day; 0: no limit',
@@ -148,7 +148,7 @@ const VARIABLES = {
   ),
   NOTIFY: variable(
     '',
-    'where to send notices of reports and faults, separated by commas: https://…#whsec_…, ntfy://host/topic, smtp://…?from=…&to=…',
+    'where to send notifications of reports and faults, separated by commas: https://…#whsec_…, ntfy://host/topic, smtp://…?from=…&to=…',
     list(text),
     true,
   ),

@@ -509,7 +509,7 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
               'Idempotency-Key',
               'Makes retries safe. Generate a key with at least 128 random bits for each image and send it again with each ' +
                 'retry: the same image then gets the same response and counts once. Keep it secret, because it gives access ' +
-                `to the deletion key. Stop retrying after ${REPEAT_SECONDS} seconds: a retry after the image was deleted stores it again.`,
+                `to the deletion key. Stop retrying after ${REPEAT_SECONDS} seconds. The key of an image that was deleted is refused.`,
               text('^[\\x21-\\x7e]{22,255}$'),
               'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
             ),
@@ -748,7 +748,7 @@ image = requests.get("${raw}").content`,
               properties: {
                 image: { ...string, description: 'Link or ID of the image.' },
                 category: CATEGORY,
-                text: { ...string, minLength: REPORT_TEXT.least, maxLength: REPORT_TEXT.most },
+                text: { ...string, minLength: REPORT_TEXT.min, maxLength: REPORT_TEXT.max },
                 name: {
                   ...string,
                   description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,

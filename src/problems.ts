@@ -60,7 +60,7 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   },
   'blocked-image': {
     status: 403,
-    when: 'The operator removed this exact image and blocked it from being uploaded again.',
+    when: 'The operator blocked this exact image from being uploaded, or the automatic check of this server rejected it.',
     remedy: 'Do not retry.',
   },
   'capacity-reached': {
@@ -80,7 +80,7 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   },
   'challenge-required': {
     status: 403,
-    when: 'The operator has enabled challenges, and this address has used its five uploads per day that need none.',
+    when: 'The operator has enabled challenges, this address has used its five uploads per day that need none, and the request has no valid solution or pass.',
     remedy:
       'Solve the challenge in the challenge field and retry with a Challenge-Solution header, or with a pass from <base URL>/pass.',
   },
@@ -137,14 +137,14 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   },
   unavailable: {
     status: 503,
-    when: 'The image store or the database of this server is not responding.',
+    when: 'Something that this server needs is not available: the image store, the database, the scanner or a correct clock.',
     remedy: 'Retry after the number of seconds in retryAfter.',
     retryAfter: 5,
   },
   'bad-report': {
     status: 422,
     when: 'A field of the report is missing or invalid.',
-    remedy: 'Correct the field described in detail.',
+    remedy: 'Correct the field that the detail member names.',
   },
   'too-many-reports': {
     status: 429,
@@ -188,8 +188,8 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   },
   held: {
     status: 403,
-    when: 'The operator is reviewing the image, or another image with identical bytes.',
-    remedy: 'Check back later: the image will be either restored or removed for good.',
+    when: 'The image, or another image with identical bytes, is being reviewed by the operator or checked automatically.',
+    remedy: 'Check back later: the image will be either shown again or removed permanently.',
   },
   'method-not-allowed': {
     status: 405,

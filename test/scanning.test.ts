@@ -48,7 +48,7 @@ it('publishes images, then scans them with a pict-rs validator and carries out i
   await until('the case of the flagged image is open', async () =>
     (await server.operator(['show', four!])).stdout.includes('odd 0.5'),
   )
-  assert.match((await server.operator(['show', two!])).stdout, /Said by the scanner/)
+  assert.match((await server.operator(['show', two!])).stdout, /Scanner: /)
   assert.equal((await post(server.url, severe)).json().error, 'blocked-image')
   for (const { type, length, sha256, announced } of scanner.asked) {
     assert.deepEqual([type, announced], ['image/gif', sha256])

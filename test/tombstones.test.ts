@@ -29,17 +29,17 @@ async function sceneFor(t: TestContext) {
   t.after(async () => {
     for (const end of ends.reverse()) await end()
   })
-  const place = join(folder, 'second')
+  const location = join(folder, 'second')
   const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
   ends.push(objects.close)
   const events: string[] = []
   /** Unit: milliseconds. */
   let ahead = 0
   return {
-    place,
+    location,
     objects,
     events,
-    found: () => createTombstoneFiles(openFolderFiles(place), nodeHashes).read(),
+    found: () => createTombstoneFiles(openFolderFiles(location), nodeHashes).read(),
     async ledger(name: string): Promise<Ledger> {
       const ledger = await openSqliteLedger({ file: join(folder, `${name}.sqlite`) })
       ends.push(ledger.close)
@@ -51,13 +51,13 @@ async function sceneFor(t: TestContext) {
     },
     /** Starts the replication of a server. */
     async follow(ledger: Ledger) {
-      const isNew = await ledger.setTombstoneLocation(place, NOW)
+      const isNew = await ledger.setTombstoneLocation(location, NOW)
       const tombstones = createTombstones({
         ledger,
         objects,
-        files: openFolderFiles(place),
+        files: openFolderFiles(location),
         hashes: nodeHashes,
-        place,
+        location,
         isNew,
         now: () => Date.now() + ahead,
         onFailure: () => events.push('failed'),
@@ -78,18 +78,18 @@ async function subjectsOf(found: Promise<{ tombstones: Tombstone[] }>): Promise<
 }
 
 test('reports an unreachable location once, does not block, and catches up when it is back', async (t) => {
-  const { place, events, found, ledger: open, follow } = await sceneFor(t)
+  const { location, events, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
   const tombstones = await follow(ledger)
   await ledger.recordDeletion(idFor(1), AT)
   await until('it is written', none(ledger))
-  await rename(place, `${place}-away`)
+  await rename(location, `${location}-away`)
   await ledger.recordDeletion(idFor(2), AT)
   await until('the failure is reported', () => events.length > 0)
   await ledger.recordDeletion(idFor(3), AT)
   assert.equal((await tombstones.pending())?.count, 2)
-  await assert.rejects(readdir(place), 'an empty mount point is not written to')
-  await rename(`${place}-away`, place)
+  await assert.rejects(readdir(location), 'an empty mount point is not written to')
+  await rename(`${location}-away`, location)
   await until('it is back', none(ledger))
   assert.deepEqual(await subjectsOf(found()), [1, 2, 3].map(idFor))
   await until('the recovery is reported', () => events.length > 1)
@@ -97,20 +97,20 @@ test('reports an unreachable location once, does not block, and catches up when 
 })
 
 test('creates the location only until it was first reached', async (t) => {
-  const { place, found, ledger: open, follow } = await sceneFor(t)
+  const { location, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
   // A server died during its start.
-  assert.equal(await ledger.setTombstoneLocation(place, NOW), true)
+  assert.equal(await ledger.setTombstoneLocation(location, NOW), true)
   await ledger.recordDeletion(idFor(1), AT)
   const first = await follow(ledger)
   await until('it is written', none(ledger))
   assert.deepEqual(await subjectsOf(found()), [idFor(1)])
   await first.stop()
-  await rename(place, `${place}-away`)
+  await rename(location, `${location}-away`)
   await ledger.recordDeletion(idFor(2), AT)
   const second = await follow(ledger)
   await second.stop()
-  await assert.rejects(readdir(place))
+  await assert.rejects(readdir(location))
 })
 
 test('writes tombstones claimed by a process that died', async (t) => {
@@ -126,15 +126,15 @@ test('writes tombstones claimed by a process that died', async (t) => {
 })
 
 test('rewrites all effective tombstones to a location that lost its data', async (t) => {
-  const { place, found, ledger: open, follow } = await sceneFor(t)
+  const { location, found, ledger: open, follow } = await sceneFor(t)
   const ledger = await open('a')
   const first = await follow(ledger)
   await ledger.recordDeletion(idFor(1), AT)
   await ledger.recordHold(idFor(2), 'r', AT)
   await until('they are written', none(ledger))
   await first.stop()
-  await rm(place, { recursive: true })
-  await mkdir(place)
+  await rm(location, { recursive: true })
+  await mkdir(location)
   await follow(ledger)
   await until('they are written again', async () => (await subjectsOf(found())).length === 2)
 })
@@ -164,7 +164,7 @@ test('applies the second location’s tombstones to a new ledger and the images'
 })
 
 test('applies a disk that is mounted late or was temporarily unmounted, and brings it up to date', async (t) => {
-  const { place, found, wait, ledger: open, follow } = await sceneFor(t)
+  const { location, found, wait, ledger: open, follow } = await sceneFor(t)
   const old = await open('a')
   const first = await follow(old)
   const [held, released, gone, later] = [idFor(1), idFor(2), idFor(3), idFor(4)]
@@ -174,19 +174,19 @@ test('applies a disk that is mounted late or was temporarily unmounted, and brin
   await old.recordDeletion(gone, AT)
   await until('they are written', none(old))
   await first.stop()
-  const disk = `${place}-disk`
-  await rename(place, disk)
-  await mkdir(place)
+  const disk = `${location}-disk`
+  await rename(location, disk)
+  await mkdir(location)
   const ledger = await open('b')
   await follow(ledger)
   await until('the mount point is used as the location', async () =>
-    (await readdir(place)).includes('followed.json'),
+    (await readdir(location)).includes('followed.json'),
   )
   await ledger.recordHold(held, 'r', new Date(NOW + 100))
   await ledger.recordRelease(released, 'r', new Date(NOW + 100))
   await until('they are written', none(ledger))
-  await rename(place, `${place}-mount-point`)
-  await rename(disk, place)
+  await rename(location, `${location}-mount-point`)
+  await rename(disk, location)
   wait()
   await until('the disk is applied', () => ledger.isGone(gone))
   assert.equal((await ledger.absenceReason(held))?.state, 'held')
@@ -195,20 +195,20 @@ test('applies a disk that is mounted late or was temporarily unmounted, and brin
     latestPerSubject((await found()).tombstones).find((tombstone) => tombstone.subject === subject)?.act
   await until('the hold is on the disk', async () => (await lastIn(held)) === 'hold')
 
-  await rename(place, disk)
-  await rename(`${place}-mount-point`, place)
+  await rename(location, disk)
+  await rename(`${location}-mount-point`, location)
   wait()
   await until('the mount point is used as the location again', async () => (await lastIn(gone)) === 'delete')
   await ledger.recordDeletion(later, AT)
   await until('it is written', none(ledger))
-  await rename(place, `${place}-mount-point`)
-  await rename(disk, place)
+  await rename(location, `${location}-mount-point`)
+  await rename(disk, location)
   wait()
   await until('the deletion is on the disk', async () => (await lastIn(later)) === 'delete')
 })
 
 test('a new ledger keeps decisions made while the second location is unreachable', async (t) => {
-  const { place, objects, events, ledger: open, follow } = await sceneFor(t)
+  const { location, objects, events, ledger: open, follow } = await sceneFor(t)
   const old = await open('a')
   const first = await follow(old)
   const [id, digest] = [idFor(1), 'a'.repeat(64)]
@@ -219,17 +219,17 @@ test('a new ledger keeps decisions made while the second location is unreachable
   await old.unblock(digest, 'r', new Date(NOW + 1))
   await until('they are written', none(old))
   await first.stop()
-  await rename(place, `${place}-away`)
-  // A file in place of the folder makes it unreadable.
-  await writeFile(place, '')
+  await rename(location, `${location}-away`)
+  // A file in location of the folder makes it unreadable.
+  await writeFile(location, '')
   const ledger = await open('b')
   await follow(ledger)
   await until('the failure is reported', () => events.length > 0)
   await ledger.recordHold(id, 'r', new Date(NOW + 2))
   await objects.hold(id)
   await ledger.block([digest], 'r', new Date(NOW + 2))
-  await rm(place)
-  await rename(`${place}-away`, place)
+  await rm(location)
+  await rename(`${location}-away`, location)
   await until('it is back', none(ledger))
   assert.equal((await ledger.absenceReason(id))?.state, 'held')
   assert.equal(await ledger.withheldReason([digest]), 'blocked')
@@ -244,35 +244,35 @@ const newTombstone = (number: number): Tombstone => ({
 })
 
 test('loses no more than the damaged lines of a torn or corrupt file, and reports it', async (t) => {
-  const { place } = await sceneFor(t)
-  const folder = openFolderFiles(place)
+  const { location } = await sceneFor(t)
+  const folder = openFolderFiles(location)
   await folder.make()
   const files = createTombstoneFiles(folder, nodeHashes)
   await files.write([1, 2, 3].map(newTombstone), NOW)
   await files.write([4, 5, 6].map(newTombstone), NOW + 1)
   await files.write([7].map(newTombstone), NOW + 2)
   const [torn, corrupt] = await folder.names()
-  await truncate(join(place, torn!), (await readFile(join(place, torn!))).length - 20)
-  const line = (await readFile(join(place, corrupt!), 'utf8')).indexOf('\n') + 1
-  await flipBit(join(place, corrupt!), line + 12)
+  await truncate(join(location, torn!), (await readFile(join(location, torn!))).length - 20)
+  const line = (await readFile(join(location, corrupt!), 'utf8')).indexOf('\n') + 1
+  await flipBit(join(location, corrupt!), line + 12)
   const found = await files.read()
   assert.deepEqual(found.tombstones.map(({ subject }) => subject).sort(), [1, 2, 4, 6, 7].map(idFor))
   assert.deepEqual(found.damaged, [torn, corrupt])
   assert.equal(found.until, null)
   // Ignores unrelated files in the folder.
-  await appendFile(join(place, 'notes.txt'), 'mine')
-  await appendFile(join(place, 'followed.json'), '{')
+  await appendFile(join(location, 'notes.txt'), 'mine')
+  await appendFile(join(location, 'followed.json'), '{')
   assert.deepEqual([(await files.read()).until, await files.until()], [null, 0])
 })
 
 test('merges many small files into few without losing tombstones', async (t) => {
-  const { place } = await sceneFor(t)
-  const folder = openFolderFiles(place)
+  const { location } = await sceneFor(t)
+  const folder = openFolderFiles(location)
   await folder.make()
   const files = createTombstoneFiles(folder, nodeHashes)
   for (let index = 0; index < 510; index++) await files.write([newTombstone(index)], NOW + index)
   const [damaged] = await folder.names()
-  await truncate(join(place, damaged!), 10)
+  await truncate(join(location, damaged!), 10)
   await files.merge(NOW + 1000)
   assert.equal((await folder.names()).length, 510, 'too young')
   const before = await subjectsOf(files.read())
@@ -283,7 +283,7 @@ test('merges many small files into few without losing tombstones', async (t) => 
 })
 
 test('applying the tombstones to another ledger reproduces the state, for any history', async (t) => {
-  const { ledger: open, place } = await sceneFor(t)
+  const { ledger: open, location } = await sceneFor(t)
   const ids = [1, 2, 3].map(idFor)
   const digests = ['a'.repeat(64), 'b'.repeat(64)]
   const acts = fc.array(
@@ -300,7 +300,7 @@ test('applying the tombstones to another ledger reproduces the state, for any hi
     fc.asyncProperty(acts, fc.nat(20), async (script, backupAt) => {
       run++
       const [live, restored] = [await open(`live${run}`), await open(`restored${run}`)]
-      await live.setTombstoneLocation(place, NOW)
+      await live.setTombstoneLocation(location, NOW)
       const written: Tombstone[] = []
       for (const [index, [act, which, clock]] of script.entries()) {
         const [id, digest, at] = [ids[which]!, digests[which % 2]!, new Date(NOW + clock)]
@@ -340,13 +340,13 @@ test('applying the tombstones to another ledger reproduces the state, for any hi
 })
 
 test('a restore withholds the bytes of a deleted image only until the operator released them', async (t) => {
-  const { ledger: open, place } = await sceneFor(t)
+  const { ledger: open, location } = await sceneFor(t)
   const [live, backup] = [await open('live'), await open('backup')]
   const digests = { sha256: 'a'.repeat(64), sentSha256: 'b'.repeat(64) }
   const finishMoves = async (ledger: Ledger, isThere: boolean) => {
     for (const move of await ledger.claimMoves(10, NOW, 1000)) await ledger.finishMove(move, isThere)
   }
-  await live.setTombstoneLocation(place, NOW)
+  await live.setTombstoneLocation(location, NOW)
   for (const ledger of [live, backup]) {
     await ledger.recordHold(idFor(1), 'r', AT, undefined, digests)
     await finishMoves(ledger, true)

@@ -173,7 +173,7 @@ function allowOnly(methods: string) {
 /** The `expires` parameter, validated as for an upload. Throws `Refusal('bad-expires')`. */
 function expiresParameter(c: AppContext): string | undefined {
   const { search } = new URL(c.req.url)
-  const isPresent = lifetimeFor(search, { standard: null, most: null }) !== null
+  const isPresent = lifetimeFor(search, { standard: null, max: null }) !== null
   return isPresent ? c.req.query(EXPIRES_PARAMETER) : undefined
 }
 

@@ -17,8 +17,8 @@ const HELP = `Pinhole: anonymous image sharing.
 
 Usage: ${commandFor('bin/serve.mjs', 'npm start --')} [--env-file FILE]
 
-    --env-file FILE  read variables from a file in systemd's EnvironmentFile= format; the environment takes precedence
-    --version        print the version and exit
+  --env-file FILE  read variables from a file in systemd's EnvironmentFile= format; the environment takes precedence
+  --version        print the version and exit
 
 Environment variables, all optional:
 

@@ -5,7 +5,7 @@
  */
 import { RemoteFailure } from '../errors.ts'
 import { parseJsonObject } from '../json.ts'
-import { type Scanned, type Scanner, type Verdict, verdictOf } from './scanner.ts'
+import { type Scanner, type ScanTarget, type Verdict, verdictOf } from './scanner.ts'
 
 const BLOCKING = [406, 422, 451]
 
@@ -24,7 +24,7 @@ export function httpScanner(url: string): Scanner {
       ? {}
       : { Authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(credentials)))}` }
 
-  async function send(image: Scanned, signal: AbortSignal): Promise<{ status: number; text: string }> {
+  async function send(image: ScanTarget, signal: AbortSignal): Promise<{ status: number; text: string }> {
     const init: RequestInit & { duplex: 'half' } = {
       method: 'POST',
       headers: {
@@ -72,7 +72,7 @@ function toVerdict({ status, text }: { status: number; text: string }): Verdict 
   throw new RemoteFailure(`the scanner responded with status ${status}`)
 }
 
-function streamOf({ size, bytes }: Scanned): ReadableStream<Uint8Array> {
+function streamOf({ size, bytes }: ScanTarget): ReadableStream<Uint8Array> {
   const chunks = bytes()[Symbol.asyncIterator]()
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {

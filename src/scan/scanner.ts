@@ -1,7 +1,7 @@
 /** Port: an image scanner in another process. The server itself never decodes images. */
 
 /** Something to scan: an image or its preview. */
-export interface Scanned {
+export interface ScanTarget {
   /** E.g. `image/jpeg`. */
   type: string
   /** Unit: bytes. */
@@ -25,7 +25,7 @@ export interface Verdict {
 
 export interface Scanner {
   /** Throws `RemoteFailure` if there is no verdict before `signal` is aborted. */
-  scan(image: Scanned, signal: AbortSignal): Promise<Verdict>
+  scan(image: ScanTarget, signal: AbortSignal): Promise<Verdict>
 }
 
 /** Unit: characters. */

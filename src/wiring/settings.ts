@@ -19,5 +19,5 @@ export function defaultSettings(config: Config): SettingValues {
 }
 
 export function lifetimeRules({ defaultExpires, maxAgeDays }: Config): LifetimeRules {
-  return { standard: defaultExpires, most: maxAgeDays === null ? null : (maxAgeDays * DAY_MS) / 1000 }
+  return { standard: defaultExpires, max: maxAgeDays === null ? null : (maxAgeDays * DAY_MS) / 1000 }
 }

@@ -54,7 +54,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_oldest_case_seconds',
-      help: 'Age of the oldest open case; 0 if there is none.',
+      help: 'Age of the oldest case in pinhole_cases_open; 0 if there is none.',
       async read() {
         const opened = (await open()).map(({ openedAt }) => openedAt)
         return opened.length === 0 ? 0 : (now() - Math.min(...opened)) / 1000
@@ -62,7 +62,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_case_due_seconds',
-      help: 'Time until the first open case is due; negative if it is overdue.',
+      help: 'Time until the first case in pinhole_cases_open is due; negative if it is overdue.',
       async read() {
         const due = (await open()).map(({ dueAt }) => dueAt)
         return due.length === 0 ? null : (Math.min(...due) - now()) / 1000

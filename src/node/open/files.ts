@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../../service/clock.ts'
-import { createEvidence, type Evidence, isOver } from '../../service/moderation/evidence.ts'
+import { createEvidence, type Evidence, isExpired } from '../../service/moderation/evidence.ts'
 import { sealerFor } from '../../service/moderation/sealing.ts'
 import type { Files } from '../../stores/files.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
@@ -59,7 +59,7 @@ export async function copyEvidence(from: Files, to: Files): Promise<void> {
     if (box !== null) await to.write(name, box)
   }
   const today = new Date().toISOString().slice(0, 10)
-  for (const name of known) if (isOver(name, today)) await to.remove(name)
+  for (const name of known) if (isExpired(name, today)) await to.remove(name)
 }
 
 /** The S3 store's options, apart from its URL. */

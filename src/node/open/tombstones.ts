@@ -21,17 +21,17 @@ export async function openTombstones(parts: {
   const { config, log, ledger, objects, now } = parts
   const { tombstonesUrl: url } = config
   const isServer = parts.as === 'server'
-  const place = url === null ? null : withoutQuery(url)
-  const isNew = isServer && (await ledger.setTombstoneLocation(place, now()))
+  const location = url === null ? null : withoutQuery(url)
+  const isNew = isServer && (await ledger.setTombstoneLocation(location, now()))
   const files = await openTombstoneFiles(config)
-  if (files === null || place === null) return NO_TOMBSTONES
+  if (files === null || location === null) return NO_TOMBSTONES
   if (isServer && url?.startsWith('file:')) await warnOfSameDisk(url.slice('file:'.length), config, log)
   const tombstones = createTombstones({
     ledger,
     objects,
     files,
     hashes: nodeHashes,
-    place,
+    location,
     isNew,
     now,
     onFailure: (err) => log.warn({ err }, 'tombstones could not be written; retrying'),

@@ -12,14 +12,14 @@ export interface LifetimeRules {
   /** For uploads that do not set a lifetime. */
   standard: number | null
   /** Longer lifetimes are reduced to this. */
-  most: number | null
+  max: number | null
 }
 
 /**
  * The lifetime of an upload by its query string, e.g. `expires=1d`. Unit: seconds. `null`: until it is deleted. Throws
  * `Refusal('bad-expires')`.
  */
-export function lifetimeFor(query: string, { standard, most: max }: LifetimeRules): number | null {
+export function lifetimeFor(query: string, { standard, max }: LifetimeRules): number | null {
   const requested = new URLSearchParams(query).getAll(EXPIRES_PARAMETER)
   const seconds = requested.length === 0 ? standard : parseRequested(requested)
   if (max === null) return seconds

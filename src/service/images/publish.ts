@@ -4,7 +4,7 @@ import { createInFlight, createSemaphore, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { CHUNK_BYTES, isWhole, lengthOf, readSegments, type Segment } from '../../formats/image.ts'
 import { type InspectedUpload, inspectUpload } from '../../formats/inspect-upload.ts'
-import type { Scanned } from '../../scan/scanner.ts'
+import type { ScanTarget } from '../../scan/scanner.ts'
 import type { Absence } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
@@ -192,13 +192,13 @@ export function createPublish(parts: {
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
     const why = await ledger.withheldReason([...new Set(digestsOf(facts))])
     if (why !== null) throw withheld(why)
-    const scanTargets: Scanned[] = [scanTarget({ type, size, sha256 }, segments)]
+    const scanTargets: ScanTarget[] = [scanTarget({ type, size, sha256 }, segments)]
     if (preview !== null && inspected.preview !== null) {
       scanTargets.push(scanTarget(preview, inspected.preview.segments))
     }
     return { ...facts, segments: inspected.segments, scanTargets }
 
-    function scanTarget(facts: Omit<Scanned, 'bytes'>, segments: Segment[]): Scanned {
+    function scanTarget(facts: Omit<ScanTarget, 'bytes'>, segments: Segment[]): ScanTarget {
       return { ...facts, bytes: () => readSegments(draft, segments) }
     }
   }

@@ -38,7 +38,7 @@ const MAX_REPORTS = 100
 const NAME_PATTERN = /^(\d{4}-\d\d-\d\d)-([0-9A-Za-z]{11})\.sealed$/
 
 /** Whether a box has expired on this day, YYYY-MM-DD. `false` for files that are not boxes. */
-export function isOver(name: string, day: string): boolean {
+export function isExpired(name: string, day: string): boolean {
   const until = NAME_PATTERN.exec(name)?.[1]
   return until !== undefined && until < day
 }
@@ -80,7 +80,7 @@ export function createEvidence(parts: {
       ),
     async forget(at) {
       if (!Number.isFinite(at)) return
-      for (const name of await files.names()) if (isOver(name, utcDayOf(at))) await files.remove(name)
+      for (const name of await files.names()) if (isExpired(name, utcDayOf(at))) await files.remove(name)
     },
   }
 }

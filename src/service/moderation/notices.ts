@@ -44,7 +44,7 @@ const WORDINGS: Record<NoticeKind, Wording> = {
   'cap.reached': {
     isUrgent: false,
     title: () => 'Daily limit reached',
-    text: 'The daily limit on uploads was reached. Uploads are refused until midnight UTC.',
+    text: 'A daily limit was reached. Uploads are refused until midnight UTC.',
   },
   'uploads.paused': {
     isUrgent: true,

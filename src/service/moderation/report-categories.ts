@@ -42,4 +42,4 @@ export function isCategory(text: string): text is ReportCategory {
 }
 
 /** Length limits of a report's text. Unit: characters. */
-export const REPORT_TEXT = { least: 20, most: 2000 }
+export const REPORT_TEXT = { min: 20, max: 2000 }

@@ -210,8 +210,8 @@ function validated(form: ReportForm): {
   const { category } = form
   if (!isCategory(category)) bad(`Choose a category: one of ${Object.keys(CATEGORIES).join(', ')}.`)
   const text = clean(form.text, true)
-  if (text.length < REPORT_TEXT.least || text.length > REPORT_TEXT.most) {
-    bad(`Describe what is wrong in ${REPORT_TEXT.least} to ${REPORT_TEXT.most} characters.`)
+  if (text.length < REPORT_TEXT.min || text.length > REPORT_TEXT.max) {
+    bad(`Describe what is wrong in ${REPORT_TEXT.min} to ${REPORT_TEXT.max} characters.`)
   }
   if (!form.isInGoodFaith) bad('Confirm that you are reporting in good faith.')
   return { id, category, text, contact: contactOf(form, category) }

@@ -1,7 +1,7 @@
 /** Decides before an image is stored whether and how to store it. Scanning of stored images is in `scanning.ts`. */
 import { createSemaphore } from '../../async.ts'
 import { Refusal, RemoteFailure } from '../../errors.ts'
-import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
+import type { Scanner, ScanTarget, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { digestsOf, type ImageRecord } from '../../stores/object-store.ts'
 import { CATEGORIES, isCategory, type ReportCategory } from './report-categories.ts'
@@ -19,7 +19,7 @@ export interface ScanRules {
 export type ScanDecision = 'scanned' | 'later' | 'hidden'
 
 /** Call it before an image is stored. Throws `Refusal`. */
-export type ScanGate = (targets: readonly Scanned[], record: ImageRecord) => Promise<ScanDecision>
+export type ScanGate = (targets: readonly ScanTarget[], record: ImageRecord) => Promise<ScanDecision>
 
 /** The scanner's name in the audit log. */
 export const SCANNER = 'scanner'
@@ -37,7 +37,7 @@ export function isSevere(category: string | null): category is ReportCategory {
 /** Scans an image and its preview, which may show something else, and returns the worse verdict. */
 export async function scanAll(
   scanner: Scanner,
-  targets: readonly Scanned[],
+  targets: readonly ScanTarget[],
   signal: AbortSignal,
 ): Promise<Verdict> {
   let worst: Verdict = { verdict: 'clean', category: null, finding: '' }
@@ -61,7 +61,7 @@ export function createScanGate(parts: {
   const semaphore = createSemaphore(CONCURRENCY)
 
   /** Time spent in the queue counts towards the limit. */
-  async function scan(targets: readonly Scanned[]): Promise<Verdict> {
+  async function scan(targets: readonly ScanTarget[]): Promise<Verdict> {
     const signal = AbortSignal.timeout(rules.limitMs)
     const timeout = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new RemoteFailure('the scanner gave no verdict in time')))

@@ -6,7 +6,7 @@
 import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
 import { toHex } from '../../bytes.ts'
 import { RemoteFailure } from '../../errors.ts'
-import type { Scanned, Scanner, Verdict } from '../../scan/scanner.ts'
+import type { Scanner, ScanTarget, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import {
   chunksOf,
@@ -109,7 +109,7 @@ export function createScanning(parts: {
       {
         id: record.id,
         sha256: record.sha256,
-        text: `Said by the scanner: ${reasonOf(finding)}`,
+        text: `Scanner: ${reasonOf(finding)}`,
         contact: '',
         ...newCase(category, now()),
         receiptSha256: randomSha256(),
@@ -155,7 +155,7 @@ export function createScanning(parts: {
     }
   }
 
-  function scanTargetsOf({ id, type, size, sha256, preview }: ImageRecord): Scanned[] {
+  function scanTargetsOf({ id, type, size, sha256, preview }: ImageRecord): ScanTarget[] {
     const image = { type, size, sha256, bytes: () => storedBytes(id, 'all') }
     return preview === undefined ? [image] : [image, { ...preview, bytes: () => storedBytes(id, 'preview') }]
   }

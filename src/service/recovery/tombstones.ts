@@ -52,7 +52,7 @@ export function createTombstones(parts: {
   files: Files
   hashes: Hashes
   /** The location's name in the ledger. */
-  place: string
+  location: string
   /** Whether the ledger is used with this location for the first time. */
   isNew: boolean
   now: () => number
@@ -75,7 +75,7 @@ export function createTombstones(parts: {
     if (isPrepared) return
     const facts = await ledger.facts()
     // Creates the location only until it was first reached. If it is missing later, its disk is not mounted.
-    const isNew = isNewToLedger || facts[REACHED_FACT] !== parts.place
+    const isNew = isNewToLedger || facts[REACHED_FACT] !== parts.location
     if (isNew) await parts.files.make()
     const isEmpty = (await files.until()) === null
     const found = await files.id()
@@ -90,7 +90,7 @@ export function createTombstones(parts: {
       await ledger.writeFacts({ [APPLIED_FACT]: id }, { replace: true })
     }
     if (isEmpty) await files.follow(0)
-    if (isNew) await ledger.writeFacts({ [REACHED_FACT]: parts.place }, { replace: true })
+    if (isNew) await ledger.writeFacts({ [REACHED_FACT]: parts.location }, { replace: true })
     isNewToLedger = false
     isPrepared = true
   }
