@@ -96,6 +96,13 @@ export function createPool(host: EngineHost): Pool {
     idle.push(worker)
   }
 
+  /** Hands the slot to the next waiter, if there is one: a new caller must not take it first. */
+  function freeSlot(): void {
+    const next = waiting.shift()
+    if (next === undefined) busy--
+    else next()
+  }
+
   function leaseOf(worker: PooledWorker): Lease {
     clearTimeout(worker.idleTimer)
     worker.handle.setBusy(true)
@@ -113,8 +120,7 @@ export function createPool(host: EngineHost): Pool {
           megapixels === 'end' || megapixels > LARGE_JOB_MEGAPIXELS || worker.megapixels > LIFETIME_MEGAPIXELS
         if (isWornOut) drop(worker)
         else makeIdle(worker)
-        busy--
-        waiting.shift()?.()
+        freeSlot()
       },
     }
   }
@@ -122,13 +128,12 @@ export function createPool(host: EngineHost): Pool {
   return {
     async lease(signal) {
       signal?.throwIfAborted()
-      if (busy >= host.maxWorkers) await waitForTurn(waiting, signal)
-      busy++
+      if (busy < host.maxWorkers) busy++
+      else await waitForSlot(waiting, signal)
       try {
         return leaseOf(idle.pop() ?? start())
       } catch (error) {
-        busy--
-        waiting.shift()?.()
+        freeSlot()
         throw error
       }
     },
@@ -142,8 +147,8 @@ export function createPool(host: EngineHost): Pool {
   }
 }
 
-/** Queues the caller until a worker is free. Leaves the queue and rejects if the signal aborts first. */
-function waitForTurn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+/** Queues the caller until a slot is handed to it. Leaves the queue and rejects if the signal aborts first. */
+function waitForSlot(waiting: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const grant = () => {
       signal?.removeEventListener('abort', leave)
