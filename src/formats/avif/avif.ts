@@ -79,7 +79,7 @@ async function checkTracks(tracks: Track[], walk: ObuWalk, work: Work): Promise<
 }
 
 /**
- * Size of the primary image, or else of the image sequence. Viewers use the size in the track header, and ignore the
+ * Size of the primary image, or else of the image sequence: that in the track header, as browsers ignore the
  * transformation matrix in it.
  */
 function displayedSizeOf({ meta, kept, movie }: Avif): { width: number; height: number } {

@@ -231,7 +231,7 @@ function trackHeaderEdits(fields: Fields, box: Box): Edit[] {
   ]
 }
 
-/** Keeps quarter turns and mirrors. Viewers of image sequences apply no other matrix, so any other becomes the identity. */
+/** Keeps quarter turns and mirrors, for viewers that apply them. Any other matrix becomes the identity. */
 function keptMatrix(fields: Fields): Uint8Array {
   const [a = 0, b = 0, , c = 0, d = 0] = Array.from({ length: 9 }, () => fields.u32() | 0)
   const isUnit = (value: number) => Math.abs(value) === ONE
