@@ -193,7 +193,7 @@ export async function runFile(
   return result
 }
 
-/** What is still running after a grace period. */
+/** Commands of the processes that are still running in `folder` when the grace period ends. */
 async function leftoversOf(folder: string): Promise<string[]> {
   const deadline = Date.now() + GRACE_MS
   for (;;) {

@@ -70,14 +70,14 @@ test('upload.sh sets a lifetime', { skip: noCurl }, async () => {
   assert.match(raw.headers.get('Cache-Control') ?? '', /^public, max-age=\d{1,4}, s-maxage=/)
   const refused = await script([], gif(), 'sh', { PINHOLE_EXPIRES: 'soon' })
   assert.equal(refused.code, 4)
-  assert.match(refused.stderr, /expires/)
+  assert.match(refused.stderr, /expires must be/)
 })
 
 test('upload.sh reports why an upload was refused', { skip: noCurl }, async () => {
   await writeFile(join(folder, 'notes.gif'), 'no image')
   const refused = await script(['notes.gif'])
   assert.equal(refused.code, 4)
-  assert.match(refused.stderr, /^notes\.gif: .*JPEG, PNG/)
+  assert.match(refused.stderr, /^notes\.gif: This is not an image of a known type\./)
   assert.equal(refused.stdout, '')
 })
 
@@ -115,5 +115,5 @@ test('ShareX can upload and delete with the settings from the service', async (t
   assert.equal((await fetch(shown(settings.URL, answer))).status, 200)
   const deletion = await fetch(shown(settings.DeletionURL, answer))
   assert.match(deletion.headers.get('Content-Type')!, /html/)
-  assert.match(shown(settings.ErrorMessage, await upload(gif())), /\b1\b.*upload/)
+  assert.match(shown(settings.ErrorMessage, await upload(gif())), /used all 1 of its uploads/)
 })

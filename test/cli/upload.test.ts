@@ -58,7 +58,7 @@ test('upload sends several files and globs in order, and continues after a refus
   assert.equal(code, 3)
   assert.deepEqual(await Promise.all(lines.map(site.bytesOf)), Object.values(images))
   const [notes, missing, folder] = stderr.trim().split('\n')
-  assert.match(notes!, /^notes\.txt: .*JPEG, PNG/)
+  assert.match(notes!, /^notes\.txt: This is not an image of a known type\. Please use JPEG, PNG/)
   assert.equal(missing, 'missing.png: File not found.')
   assert.match(folder!, /^shots: This is a folder\./)
 })

@@ -41,6 +41,7 @@ export function scanCases(world: World): void {
     it(`refuses an image and releases its reservation when the scanner responds ${status}`, async () => {
       const { me, bytes, answer, used } = await send({ status, body: '{"message":"no"}' })
       checkProblem(answer, 403, 'blocked-image')
+      assert.match(answer.json().detail, /automatic check/)
       assert.equal(await used(), 0)
       checkPage(await me.upload(bytes, { Accept: 'text/html' }), 403)
     })
@@ -72,6 +73,7 @@ export function scanCases(world: World): void {
     it(`returns 503 in time and stores nothing when the scanner ${name}`, async () => {
       const { me, bytes, scanner, answer, used } = await send(does)
       checkProblem(answer, 503, 'unavailable')
+      assert.match(answer.json().detail, /the check is not responding/)
       assert.equal(await used(), 0)
       scanner.answers.set(sha256Of(bytes), 'clean')
       assert.equal((await me.upload(bytes)).status, 201, 'a later retry is accepted')

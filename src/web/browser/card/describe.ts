@@ -17,15 +17,15 @@ export function describe(picture: HistoryEntry, history: History): Promise<void>
     dialog.onclose = async () => {
       if (dialog.returnValue === 'save') {
         picture.alt = field.value.trim() || undefined
-        say((await isStored(picture, history)) ? words.described : words.notDescribed)
+        say((await save(picture, history)) ? words.described : words.notDescribed)
       }
       resolve()
     }
   })
 }
 
-/** Also `true` for a picture that this device is not to remember: its card has the text. */
-async function isStored(picture: HistoryEntry, history: History): Promise<boolean> {
+/** Saves the picture, if it is in the history. `false` if that fails. */
+async function save(picture: HistoryEntry, history: History): Promise<boolean> {
   try {
     if (await history.get(picture.id)) await history.put([picture])
     return true
