@@ -49,8 +49,8 @@ export interface CompressOptions {
    */
   convert?: boolean
   /**
-   * Browsers only: lets `compress` choose a faster encoding for a photograph, of up to 25 % more bytes, if the best one would
-   * delay its link. Default: the best encoding, however long it takes.
+   * Lets `compress` choose a faster encoding for a photograph, of up to 25 % more bytes, if the best one would delay its link.
+   * Default: the best encoding, however long it takes.
    */
   line?: Line
   signal?: AbortSignal

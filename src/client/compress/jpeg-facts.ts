@@ -6,7 +6,7 @@ import { identifierOf } from '../../formats/jpeg/segments.ts'
 import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
 import { profileKindOf } from './icc.ts'
 import { jpegProfileOf } from './jpeg-profile.ts'
-import { COARSEST_QUALITY, FINEST_QUALITY } from './jpeg-quality.ts'
+import { areOwnSteps } from './jpeg-quality.ts'
 import type { JpegFacts } from './plan.ts'
 
 export async function jpegFactsOf(
@@ -30,7 +30,7 @@ export async function jpegFactsOf(
       fullChroma: isChromaReducedBy(1),
       halfChroma: isChromaReducedBy(2),
       lumaTableSum,
-      isOwnOutput: frame.coding === 'progressive' && isOwnTable(lumaTable),
+      isOwnOutput: areOwnSteps(lumaTable),
       gainMap: (await hasGainMap(source, end))
         ? 'preservable'
         : hasSecondImage(segments)
@@ -64,22 +64,4 @@ const GAIN_MAP_XMP = /hdrgm|hdr-gain-map|HDRGainMap/
 function namesSecondImage(body: Uint8Array): boolean {
   const [, ...others] = readMpf(body.subarray(identifierOf('mpf').length), 0)
   return others.some(({ isPreview }) => !isPreview)
-}
-
-/** mozjpeg's table 2 at quality 50, in file order (zigzag). */
-// biome-ignore format: as a table
-const BASE = [
-  12, 17, 18, 19, 20, 20, 21, 20, 20, 26, 31, 26, 21, 26, 30, 34, 28, 26, 26, 33, 40, 46, 35, 36, 30, 33, 51, 56, 63, 61, 58, 46,
-  40, 46, 66, 68, 90, 76, 62, 46, 87, 69, 55, 55, 86, 96, 81, 86, 90, 96, 102, 100, 100, 66, 73, 111, 121, 113, 102, 120, 91, 101,
-  105, 103,
-]
-
-/** Whether this engine wrote the file, judged by its luma quantisation table. `table`: 64 entries in file order. */
-function isOwnTable(table: ArrayLike<number>): boolean {
-  for (let quality = COARSEST_QUALITY; quality <= FINEST_QUALITY; quality++) {
-    // How jpeg_set_quality scales a table (jcparam.c).
-    const scale = 200 - 2 * quality
-    if (BASE.every((step, i) => table[i] === Math.max(1, Math.floor((step * scale + 50) / 100)))) return true
-  }
-  return false
 }

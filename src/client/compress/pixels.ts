@@ -18,15 +18,33 @@ export function isOpaque({ data, width, height }: Pixels): boolean {
 
 /** Applies Exif orientation 1 to 8 (TIFF 6.0, tag 274), so that the result has orientation 1. */
 export function oriented(pixels: Pixels, orientation: number): Pixels {
-  if (orientation <= 1 || orientation > 8) return pixels
-  const { width, height, data } = pixels
+  const { data, width, height } = pixels
+  const words = new Uint32Array(data.buffer, data.byteOffset, width * height)
+  const result = orientedArea({ data: words, width, height }, orientation)
+  if (result.data === words) return pixels
+  return { ...result, data: new Uint8Array(result.data.buffer) }
+}
+
+interface Area<T> {
+  /** One element per pixel. */
+  data: T
+  width: number
+  height: number
+}
+
+/** Like `oriented`. Returns the same data if there is nothing to do. */
+export function orientedArea<T extends Uint8ClampedArray | Uint32Array>(
+  area: Area<T>,
+  orientation: number,
+): Area<T> {
+  if (orientation <= 1 || orientation > 8) return area
+  const { width, height, data: from } = area
   // How stored rows and columns map to displayed ones: swapped, reversed, or both.
   const swap = orientation >= 5
   const flipX = orientation === 2 || orientation === 3 || orientation === 7 || orientation === 8
   const flipY = orientation === 3 || orientation === 4 || orientation === 6 || orientation === 7
   const [outWidth, outHeight] = swap ? [height, width] : [width, height]
-  const from = new Uint32Array(data.buffer, data.byteOffset, width * height)
-  const to = new Uint32Array(width * height)
+  const to = from.slice() as T
   for (let y = 0, at = 0; y < outHeight; y++) {
     for (let x = 0; x < outWidth; x++, at++) {
       const column = swap ? y : x
@@ -34,7 +52,7 @@ export function oriented(pixels: Pixels, orientation: number): Pixels {
       to[at] = from[(flipY ? height - 1 - row : row) * width + (flipX ? width - 1 - column : column)]!
     }
   }
-  return { data: new Uint8Array(to.buffer), width: outWidth, height: outHeight }
+  return { data: to, width: outWidth, height: outHeight }
 }
 
 /** Side of a JPEG MCU with 4:2:0 chroma. */

@@ -74,8 +74,8 @@ export function recompress(
 }
 
 /**
- * Recompresses a photograph with the browser's own codec, if that delivers the link sooner. `null` if the best encoding should
- * be used, or if the file isn't an ordinary photograph. `start`: when the file arrived, on this worker's clock.
+ * Recompresses a photograph quickly, if that delivers the link sooner. `null` if the best encoding should be used, or if the file
+ * isn't an ordinary photograph. `start`: when the file arrived, on this worker's clock.
  */
 export async function recompressQuickly(
   plan: Plan & { kind: 'jpeg' | 'png' },
@@ -85,8 +85,7 @@ export async function recompressQuickly(
 ): Promise<{ result: Recompressed | null } | null> {
   if (plan.kind === 'png' || plan.gray || plan.keepGainMap) return null
   const keptProfile = plan.keepProfile ? profile : null
-  const traits = { profile: keptProfile, fullChroma: plan.fullChroma, isRotated: orientation !== 1 }
-  const quick = await quickJpeg(scrubbed, traits, timing)
+  const quick = await quickJpeg(scrubbed, { profile: keptProfile, orientation }, timing)
   if (quick === null) return null
   if (quick.preview) await preview(quick.preview)
   // If the quick result isn't small enough, the original isn't worth another lossy generation.

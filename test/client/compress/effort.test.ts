@@ -1,9 +1,8 @@
 /** When the best encoding is worth waiting for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { quickQuality } from '../../../src/client/compress/jpeg-quality.ts'
+import { quickQuality, type Trial } from '../../../src/client/compress/jpeg-quality.ts'
 import { type Estimate, effortFor } from '../../../src/client/compress/quick-jpeg.ts'
-import type { TextureLoss } from '../../../src/client/compress/texture-loss.ts'
 import type { Line } from '../../../src/client/types.ts'
 
 const MEGABIT = 125_000
@@ -38,17 +37,19 @@ test('with other images queued, chooses the best encoding if it keeps up with th
   assert.equal(effort({}, { isBusy: true, bytesPerSecond: MEGABIT }), 'best')
 })
 
-test('raises the browser quality for textured images, and lowers it for large ones', () => {
-  /** The loss that corresponds to a score. */
-  const lossOf = (score: number): TextureLoss => ({
-    structure: Math.exp((75.4 - score) / 2.66),
-    contrast: 0,
-    meanError: 0,
+test('chooses a quality for the expected score, and a lower one for large images', () => {
+  const trial = (quality: number, loss: number, bytes: number): Trial => ({
+    quality,
+    loss: { structure: loss, contrast: loss / 10, meanError: 1 },
+    bytes,
   })
-  assert.equal(quickQuality(lossOf(84), 300_000), 0.8)
-  assert.ok(quickQuality(lossOf(76), 300_000) > 0.8)
-  assert.equal(quickQuality(lossOf(50), 300_000), 0.86)
-  assert.ok(quickQuality(lossOf(84), 1_000_000) < 0.8)
-  assert.equal(quickQuality(lossOf(95), 9_000_000), 0.66)
-  assert.ok(quickQuality(lossOf(76), 9_000_000) > 0.8)
+  const qualityOf = (low: number, high: number, bytes = 200_000) =>
+    quickQuality(trial(74, low, 0.6 * bytes), trial(88, high, bytes))
+  assert.ok(qualityOf(0.02, 0.01) < qualityOf(0.1, 0.05))
+  assert.ok(qualityOf(0.06, 0.03, 2_000_000) < qualityOf(0.06, 0.03))
+  assert.ok(qualityOf(0.06, 0.03, 2_000_000) > 70)
+  // No loss at all, and as much as possible.
+  assert.equal(qualityOf(0, 0), 70)
+  assert.equal(qualityOf(1, 0.9), 86)
+  assert.equal(qualityOf(0.5, 0.5, 0), 86)
 })
