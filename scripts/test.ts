@@ -37,6 +37,7 @@ const isPartial = patterns.length > 0
 const inCi = process.env.PINHOLE_CI !== undefined
 const isWhole = values.all || inCi
 const files = testFiles({ isWhole, patterns })
+const args = isWhole || isPartial ? [] : [`--import=${join(import.meta.dirname, 'test/untracked.ts')}`]
 
 // All files of this run are below one folder. The guardian removes it, and ends its processes, when this process is gone.
 const folder = mkdtempSync(
@@ -109,7 +110,7 @@ async function runAll(): Promise<FileResult[]> {
       const [number, file] = next
       const limits = isWhole || isLong(file) ? LIMITS.long : LIMITS.daily
       const ownFolder = join(folder, `${number}`.padStart(4, '0'))
-      const result = await runFile(file, ownFolder, { limits, signal: interruption.signal })
+      const result = await runFile(file, ownFolder, { limits, signal: interruption.signal, args })
       results.push(result)
       console.log(resultLine(result, results.length, files.length))
     }

@@ -44,8 +44,8 @@ export interface FileResult {
 }
 
 /**
- * `folder`: for the file's temporary files; created and removed here. `args`: for Node, before the file. Never rejects
- * because of what the file does.
+ * `folder`: for the file's temporary files; created and removed here. `args`: for Node, before all others that load modules.
+ * Never rejects because of what the file does.
  */
 export async function runFile(
   file: string,
@@ -72,10 +72,10 @@ export async function runFile(
     [
       // Files allocate and release much: collecting a heap that is still small is most of the garbage collector's work.
       '--initial-old-space-size=512',
+      ...(options.args ?? []),
       `--import=${join(import.meta.dirname, 'midnight.ts')}`,
       `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`,
       '--test-reporter-destination=stdout',
-      ...(options.args ?? []),
       file,
     ],
     {

@@ -17,6 +17,18 @@ export const FILES = {
           test('one', () => sleep(ms, null).then(() => { throw new Error('as meant') }))
         })
     })`,
+  throwsOutside: `
+    import { test } from 'node:test'
+    test('one', async () => {
+      await null
+      await new Promise((resolve) => setTimeout(() => { resolve(); throw new Error('as meant') }))
+    })`,
+  rejectsOutside: `
+    import { test } from 'node:test'
+    test('one', async () => {
+      Promise.reject(new Error('as meant'))
+      await new Promise((resolve) => setImmediate(resolve))
+    })`,
   lateInTheDay: `
     import { test } from 'node:test'
     test('one', () => { if (new Date(Date.now()).getUTCHours() !== 0) throw new Error('midnight is yet to come') })`,

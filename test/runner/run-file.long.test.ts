@@ -69,6 +69,17 @@ test('attributes a failure to its own suite, even if suites run concurrently', a
   assert.deepEqual(locations, ['both: slow: one', 'both: fast: one'])
 })
 
+test('reports an uncaught error with its origin, even where Node’s runner does not track promises', async (t) => {
+  const untracked = `--import=${join(ROOT, 'scripts/test/untracked.ts')}`
+  for (const name of ['throwsOutside', 'rejectsOutside'] as const) {
+    for (const args of [[], [untracked]]) {
+      const { failed } = await ran(t, name, {}, args)
+      assert.equal(failed.length, 1)
+      assert.match(failed[0]!.why, /as meant[\s\S]+file\.mjs:\d/)
+    }
+  }
+})
+
 test('kills and names a test that never ends', async (t) => {
   const { passed, failed } = await ran(t, 'hangs', { silent: 1500 })
   assert.equal(passed, 1)
