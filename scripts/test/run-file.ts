@@ -84,6 +84,8 @@ export async function runFile(
         ...process.env,
         ...options.env,
         TMPDIR: folder,
+        // For libvips (sharp): several files run at once, so more threads each only cost.
+        VIPS_CONCURRENCY: '1',
         // Must not be looked for below the file's TMPDIR.
         PINHOLE_SERVICES: SERVICES_FOLDER,
         // Our reporter must write even if this process itself runs under a test runner.
