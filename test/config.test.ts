@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import net from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ConfigError, parseConfig } from '../src/config.ts'
-import { newFolder } from './support/folder.ts'
+import { folderOf } from './support/folder.ts'
 import { request } from './support/http.ts'
 import { listen } from './support/listen.ts'
 import { type Env, type Ran, ROOT, run } from './support/processes/process.ts'
@@ -31,17 +31,12 @@ const WRONG: Env = {
 }
 const VARIABLES = [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'TERMS_FILE', 'AWS_REGION']
 
+const folder = await folderOf({ after })
+
 const isLinux = process.platform === 'linux'
 
 describe('configuration', { concurrency: 4 }, () => {
-  let folder: string
-  let help: Promise<Ran>
-  before(async () => {
-    help = run(['bin/serve.mjs', '--help'])
-    folder = await newFolder()
-  })
-  after(() => rm(folder, { recursive: true, force: true }))
-
+  const help = run(['bin/serve.mjs', '--help'])
   const start = (env: Env) => run(['bin/serve.mjs'], serverEnv(env, join(folder, 'data')))
 
   it('lists all mistakes together, without passwords', async () => {
@@ -171,12 +166,6 @@ describe('configuration', { concurrency: 4 }, () => {
       assert.doesNotMatch(server.stderr(), /warning|deprecat|experimental/i)
     })
 
-    it('warns that links only work locally if it is reachable from other machines', async () => {
-      const open = await startServer({ HOST: '0.0.0.0' })
-      await open.stop()
-      assert.match(open.stdout(), /Links begin with http:\/\/localhost:\d+: set BASE_URL/)
-    })
-
     it('runs with the launcher’s flags and thread pool size', {
       skip: !isLinux && 'needs /proc',
     }, async () => {
@@ -197,18 +186,30 @@ describe('configuration', { concurrency: 4 }, () => {
     assert.equal((await request(server.url, 'GET', '/readyz')).status, 200)
   })
 
-  it('shows the operator’s own terms', async (t) => {
-    const file = join(folder, 'terms.txt')
-    await writeFile(file, 'No pictures of <b>Mondays</b>.')
-    const server = await serverFor(t, {
-      TERMS_FILE: file,
-      OPERATOR_NAME: 'Ada <b>',
-      OPERATOR_CONTACT: 'ada@pinhole.example',
+  describe('reachable from other machines, with terms', () => {
+    let server: RunningServer
+    before(async () => {
+      const file = join(folder, 'terms.txt')
+      await writeFile(file, 'No pictures of <b>Mondays</b>.')
+      server = await startServer({
+        HOST: '0.0.0.0',
+        TERMS_FILE: file,
+        OPERATOR_NAME: 'Ada <b>',
+        OPERATOR_CONTACT: 'ada@pinhole.example',
+      })
     })
-    const page = await request(server.url, 'GET', '/terms')
-    assert.equal(page.status, 200)
-    assert.match(page.text, /No pictures of &lt;b&gt;Mondays/)
-    assert.match(page.text, /Ada &lt;b&gt; runs this service[\s\S]*href="mailto:ada@pinhole\.example"/)
+    after(() => server?.stop())
+
+    it('warns that links only work locally', () => {
+      assert.match(server.stdout(), /Links begin with http:\/\/localhost:\d+: set BASE_URL/)
+    })
+
+    it('shows the operator’s own terms', async () => {
+      const page = await request(server.url, 'GET', '/terms')
+      assert.equal(page.status, 200)
+      assert.match(page.text, /No pictures of &lt;b&gt;Mondays/)
+      assert.match(page.text, /Ada &lt;b&gt; runs this service[\s\S]*href="mailto:ada@pinhole\.example"/)
+    })
   })
 })
 
