@@ -1,19 +1,24 @@
 /** Reads the coefficients of a JPEG with several scans: progressive (ITU-T T.81, annex G), or one scan for each component. */
 import { type JpegComponent, type JpegFrame, readScan } from '../../../formats/jpeg/header.ts'
 import { DHT, DRI, type JpegSegment, SOS } from '../../../formats/jpeg/segments.ts'
+import { type Geometry, mcuGrid } from './coefficients.ts'
 import {
   AC_CLASS,
   addTables,
-  type DensePlane,
   extended,
-  type Geometry,
   type HuffmanTable,
   type Intervals,
   LOOKUP_BITS,
   longCode,
-  mcuGrid,
   withoutStuffing,
-} from './coefficients.ts'
+} from './huffman.ts'
+
+/** The coefficients of one component: 64 per block in zigzag order, block by block, row by row. */
+export interface DensePlane {
+  data: Int16Array
+  /** Blocks in a row, including those that fill up the last MCU. */
+  across: number
+}
 
 /** By component. `null` if the file is damaged. */
 export function readDense(
