@@ -33,6 +33,21 @@ test('needs no canvas: some browsers alter its pixels', async () => {
   assert.ok((await sdk.compress(camera, { line: FAST }, UNFAITHFUL_CANVAS)).bytes.equals(quick))
 })
 
+test('is not used if there is too little memory', async () => {
+  const little = `{
+    const Native = Int32Array
+    Int32Array = class extends Native {
+      constructor(source) {
+        if (source > 1_000_000) throw new RangeError('Array buffer allocation failed')
+        super(source)
+      }
+    }
+  }`
+  const { bytes, action } = await sdk.compress(camera, { line: FAST }, little)
+  assert.equal(action, 'lossy')
+  assert.ok(!bytes.equals(quick))
+})
+
 testInFirefox('is the same in Firefox', { skip: noFirefox }, async () => {
   const site = await serveEnginePage(join(import.meta.dirname, 'browser-entry.ts'))
   const browser = await launchFirefox()

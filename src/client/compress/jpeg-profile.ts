@@ -1,8 +1,7 @@
 /** ICC profiles in JPEG, split into chunks across APP2 segments (ICC.1:2022, annex B.4). */
 import { concatBytes } from '../../bytes.ts'
-import { type ByteSource, memorySource } from '../../formats/image.ts'
+import type { ByteSource } from '../../formats/image.ts'
 import { APP2, encodeSegment, identifierOf, type JpegSegment } from '../../formats/jpeg/segments.ts'
-import { walkJpeg } from '../../formats/jpeg/walk.ts'
 
 const SIGNATURE = identifierOf('icc')
 /** A segment holds up to 65,533 bytes: the signature, the chunk's number, the number of chunks, and the chunk. */
@@ -43,11 +42,4 @@ export async function jpegProfileOf(
   if (chunks.size === 0) return null
   if (chunks.size !== expected) return 'broken'
   return concatBytes(...[...chunks].sort(([a], [b]) => a - b).map(([, chunk]) => chunk))
-}
-
-/** The JPEG without its profile. `jpeg` must be valid. */
-export async function withoutJpegProfile(jpeg: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const { segments } = await walkJpeg(memorySource(jpeg))
-  const kept = segments.filter(({ kind }) => kind !== 'icc')
-  return concatBytes(...kept.map(({ offset, length }) => jpeg.subarray(offset, offset + length)))
 }

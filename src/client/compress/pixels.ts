@@ -81,7 +81,7 @@ interface SampleTiles {
  * Selects every eighth tile of 64 × 16 pixels (fewer in large images) for a small image that is representative of the whole.
  * `null` if the image is small enough to be used whole.
  */
-export function sampleTiles(width: number, height: number): SampleTiles | null {
+function sampleTiles(width: number, height: number): SampleTiles | null {
   const columns = Math.floor(width / TILE_WIDTH)
   const rows = Math.floor(height / MCU_PIXELS)
   const step = Math.max(MIN_STEP, Math.floor((width * height) / ENOUGH_PIXELS))

@@ -27,20 +27,41 @@ const QUICK_SIZE_RATIO = 1.03
 /** Full-resolution chroma has four times the samples, which makes up for a quality lower by this much. */
 const FULL_CHROMA_STEP = 14
 
-export interface QuickJpeg {
+interface QuickJpeg {
   bytes: Uint8Array<ArrayBuffer>
   preview: MadePreview | null
 }
 
+interface Kept {
+  profile: Uint8Array | null
+  /** Exif orientation of the stored pixels. */
+  orientation: number
+}
+
+interface Timing {
+  line: Line
+  /** When the file arrived, on the worker's clock. */
+  start: number
+}
+
 /**
  * `null` if the best encoding should be used: it is worth the wait, or this is not an ordinary photograph. `jpeg`: without
- * metadata. `profile`: to be kept. `orientation`: Exif orientation, which the result keeps. `start`: when the file arrived, on the
- * worker's clock.
+ * metadata.
  */
-export async function quickJpeg(
+export async function quickJpeg(jpeg: Uint8Array, kept: Kept, timing: Timing): Promise<QuickJpeg | null> {
+  try {
+    return await encoded(jpeg, kept, timing)
+  } catch (error) {
+    // Too little memory for the coefficients.
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+async function encoded(
   jpeg: Uint8Array,
-  { profile, orientation }: { profile: Uint8Array | null; orientation: number },
-  { line, start }: { line: Line; start: number },
+  { profile, orientation }: Kept,
+  { line, start }: Timing,
 ): Promise<QuickJpeg | null> {
   const quickStart = performance.now()
   const image = await readCoefficients(jpeg)
