@@ -19,9 +19,12 @@ import { quickQuality, stepsAt, TRIAL_QUALITIES, type Trial } from './jpeg-quali
 import { orientedArea } from './pixels.ts'
 import { type MadePreview, previewQualities, previewSize, TARGET_BYTES } from './preview.ts'
 
-/** Time of the best encoding, as a multiple of the quick one's. */
+/**
+ * Time of the best encoding, as a multiple of the quick one's. For 12 megapixels it is about 11 in Node, 18 in Chromium, and 25 to
+ * 30 in Firefox.
+ */
 const BEST_TIME_RATIO = 20
-/** Size of the quick encoding relative to the best one, measured on the tuning set. */
+/** Size of the quick encoding relative to the best one. On the tuning set: 0.98 with 4:2:0 chroma, 1.07 with 4:4:4. */
 const QUICK_SIZE_RATIO = 1.03
 
 /** Full-resolution chroma has four times the samples, which makes up for a quality lower by this much. */
