@@ -53,6 +53,18 @@ test('upload --json and list --json print all fields', async () => {
   assert.equal(await site.bytesOf(link), 404)
 })
 
+test('a large photograph is encoded quickly, unless it is only compressed', async () => {
+  const me = await site.uploader()
+  const large = await sharp(site.jpeg).resize(4000, 3000, { fit: 'fill' }).jpeg({ quality: 95 }).toBuffer()
+  await writeFile(join(me.folder, 'large.jpg'), large)
+  const { link } = JSON.parse((await me.run(['upload', '--json', 'large.jpg'])).stdout)
+  // The best encoding is progressive.
+  const stored = await sharp((await site.bytesOf(link)) as Buffer).metadata()
+  assert.deepEqual([stored.width, stored.isProgressive], [4000, false])
+  assert.equal((await me.run(['compress', 'large.jpg', '-o', 'best.jpg'])).code, 0)
+  assert.equal((await sharp(join(me.folder, 'best.jpg')).metadata()).isProgressive, true)
+})
+
 test('shows progress bars and a line per file on a terminal', { skip: noTerminal }, async () => {
   const me = await site.uploader()
   await writeFile(join(me.folder, 'screen.png'), await drawing().png().toBuffer())

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { createThroughputMeter } from '../../src/client/api/throughput.ts'
 import type { Compressed, Sent } from '../../src/client/types.ts'
 import { createQueue, type Item, type Uploader } from '../../src/web/browser/upload/queue.ts'
-import { createThroughputMeter } from '../../src/web/browser/upload/throughput.ts'
 
 interface Step<T> {
   name: string

@@ -1,8 +1,10 @@
 /** One command's uploads to a service. The run stops early if the service is down or accepts no more uploads. */
 import { toHex } from '../../bytes.ts'
 import { sendCancellable } from '../../client/api/send-cancellable.ts'
+import { createThroughputMeter } from '../../client/api/throughput.ts'
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
+import type { Compressed, Progress } from '../../client/types.ts'
 import type { Input } from '../files/input.ts'
 import type { Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
@@ -45,6 +47,39 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
   /** Aborts when the run stops early. Uploads already in flight continue, so that their links aren't lost. */
   const stopper = new AbortController()
   const running = AbortSignal.any([signal, stopper.signal])
+  const meter = createThroughputMeter()
+  let compressing = 0
+
+  /** The best encoding of a photograph takes longer than the upload of the quick one, except on slow connections. */
+  async function compressed(file: Blob, onProgress: (progress: Progress) => void): Promise<Compressed> {
+    const line = { bytesPerSecond: meter.bytesPerSecond(), isBusy: compressing++ > 0 }
+    try {
+      return await compress(file, { mode, convert, line, signal: running, onProgress })
+    } finally {
+      compressing--
+    }
+  }
+
+  async function sent(image: Compressed, onProgress: (progress: Progress) => void) {
+    const measurement = meter.begin()
+    try {
+      const options = {
+        baseUrl: server,
+        retries,
+        signal,
+        onProgress(progress: Progress) {
+          if (progress.stage === 'uploading') measurement.sent(progress.sentBytes)
+          onProgress(progress)
+        },
+        ...(expires && { expires }),
+        ...(image.preview && { preview: image.preview }),
+      }
+      return await sendCancellable(send, image.blob, options, RESPONSE_GRACE_MS)
+    } finally {
+      measurement.end()
+    }
+  }
+
   return {
     async uploadOne(input) {
       const { name } = input
@@ -58,18 +93,10 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
         const known = uploaded.get(`${mode} ${sha256}`)
         // If the image has been deleted elsewhere, it is uploaded again.
         if (known && !(await isUploadGone(known, running).catch(() => false))) return { name, known }
-        const compressed = await compress(file, { mode, convert, signal: running, onProgress })
+        const image = await compressed(file, onProgress)
         running.throwIfAborted()
-        const options = {
-          baseUrl: server,
-          retries,
-          signal,
-          onProgress,
-          ...(expires && { expires }),
-          ...(compressed.preview && { preview: compressed.preview }),
-        }
-        const sent = await sendCancellable(send, compressed.blob, options, RESPONSE_GRACE_MS)
-        const outcome = { name, compressed, sent, source: { sha256, mode, server } }
+        const upload = await sent(image, onProgress)
+        const outcome = { name, compressed: image, sent: upload, source: { sha256, mode, server } }
         // Saved now, not when the link is printed: links are printed in order, and the command may be killed before that.
         if (flags.history) await saveToHistory(outcome, bars)
         return outcome

@@ -1,7 +1,7 @@
 /** Upload queue: schedules compression and uploads. Independent of the DOM. */
 import { newIdempotencyKey } from '../../../client/api/idempotency-key.ts'
+import type { ThroughputMeter } from '../../../client/api/throughput.ts'
 import type { Compressed, Lifetime, Mode, Sent } from '../../../client/types.ts'
-import type { ThroughputMeter } from './throughput.ts'
 
 /** Maximum number of concurrent uploads. */
 const MAX_UPLOADS = 2

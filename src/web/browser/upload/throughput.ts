@@ -1,51 +1,12 @@
-/** Upload throughput measured during this visit. Estimated from the download rate at first, as uplinks are rarely faster. */
+/** Estimates upload throughput before the first upload: from the download rate, as uplinks are rarely faster. */
+import { DEFAULT_RATE } from '../../../client/api/throughput.ts'
 
-/** Upper bound before the first measurement. Unit: bytes per second. */
-const DEFAULT_RATE = 1_250_000
-/** Minimum sample, because the first bytes only fill buffers. Unit: bytes, milliseconds. */
-const MIN_SAMPLE_BYTES = 200_000
-const MIN_SAMPLE_MS = 200
-
-export type ThroughputMeter = ReturnType<typeof createThroughputMeter>
-
-/** Measures the combined rate of concurrent uploads. `now`: clock in milliseconds. */
-export function createThroughputMeter(now = () => performance.now()) {
-  let [bytes, milliseconds, active, since] = [0, 0, 0, 0]
-  const addElapsed = () => {
-    if (active > 0) milliseconds += now() - since
-    since = now()
-  }
-  return {
-    /** Starts measuring an upload. */
-    begin() {
-      addElapsed()
-      active++
-      let counted = 0
-      return {
-        /** `total`: bytes sent so far. */
-        sent(total: number): void {
-          // A retry starts from zero again.
-          bytes += Math.max(0, total - counted)
-          counted = total
-          addElapsed()
-        },
-        end(): void {
-          addElapsed()
-          active--
-        },
-      }
-    },
-    bytesPerSecond(): number {
-      if (bytes >= MIN_SAMPLE_BYTES && milliseconds >= MIN_SAMPLE_MS) return (1000 * bytes) / milliseconds
-      const { connection } = navigator as Navigator & { connection?: { downlink?: number } }
-      // `downlink` is in megabits per second.
-      return Math.min(
-        DEFAULT_RATE,
-        (connection?.downlink || Number.POSITIVE_INFINITY) * 125_000,
-        downloadRate(),
-      )
-    },
-  }
+/** Unit: bytes per second. */
+export function estimatedRate(): number {
+  const { connection } = navigator as Navigator & { connection?: { downlink?: number } }
+  // `downlink` is in megabits per second.
+  const downlink = (connection?.downlink || Number.POSITIVE_INFINITY) * 125_000
+  return Math.min(DEFAULT_RATE, downlink, downloadRate())
 }
 
 /** Smaller files say nothing about the rate. Unit: bytes. */

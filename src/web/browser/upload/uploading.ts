@@ -1,7 +1,8 @@
 /** The upload chunk: client, cards of finished uploads, error messages. Loaded when the file picker opens. */
+import { createThroughputMeter } from '../../../client/api/throughput.ts'
 import { configure, remove, send as sendNow } from '../../../client/browser.ts'
 import { cancellable } from './cancellable.ts'
-import { createThroughputMeter } from './throughput.ts'
+import { estimatedRate } from './throughput.ts'
 
 export { compress, prepare } from '../../../client/browser.ts'
 export { entryOf, notesFor, showDone } from '../card/done-card.ts'
@@ -14,7 +15,7 @@ export { onceReachable, resetBackoff } from './reconnect.ts'
 export const send = cancellable({ send: sendNow, remove })
 
 /** Shared by all uploads of this visit. */
-export const meter = createThroughputMeter()
+export const meter = createThroughputMeter({ estimate: estimatedRate })
 
 // Without workers, pictures are uploaded uncompressed, and their cards say so.
 configure({ withoutWorker: 'scrub' })

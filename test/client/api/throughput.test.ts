@@ -1,11 +1,12 @@
 /** Upload throughput meter. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createThroughputMeter } from '../../src/web/browser/upload/throughput.ts'
+import { createThroughputMeter, DEFAULT_RATE } from '../../../src/client/api/throughput.ts'
+import { estimatedRate } from '../../../src/web/browser/upload/throughput.ts'
 
 function setUp() {
   const clock = { now: 0 }
-  return { clock, meter: createThroughputMeter(() => clock.now) }
+  return { clock, meter: createThroughputMeter({ now: () => clock.now }) }
 }
 
 test('returns the default rate until enough is sampled, then the measured rate', () => {
@@ -47,8 +48,8 @@ test('counts retried bytes again', () => {
 })
 
 test('is bounded by the last download before the first upload', (t) => {
-  const { meter } = setUp()
-  const defaultRate = meter.bytesPerSecond()
+  const meter = createThroughputMeter({ estimate: estimatedRate })
+  assert.equal(meter.bytesPerSecond(), DEFAULT_RATE)
   const files = [
     { transferSize: 6000, encodedBodySize: 5600, responseStart: 0, responseEnd: 1 },
     { transferSize: 9000, encodedBodySize: 8600, responseStart: 100, responseEnd: 186 },
@@ -59,6 +60,6 @@ test('is bounded by the last download before the first upload', (t) => {
   const fetched = t.mock.method(performance, 'getEntriesByType', () => files as never)
   assert.equal(meter.bytesPerSecond(), 100_000)
   files.splice(1, 1)
-  assert.equal(meter.bytesPerSecond(), defaultRate)
+  assert.equal(meter.bytesPerSecond(), DEFAULT_RATE)
   assert.equal(fetched.mock.calls[0]?.arguments[0], 'resource')
 })
