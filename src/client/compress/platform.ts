@@ -9,7 +9,10 @@ export async function decodedByPlatform(
   file: Blob,
   { wideColour, maxPixels }: { wideColour: boolean; maxPixels: number },
 ): Promise<Pixels | null> {
-  return withBitmap(await bitmapOf(file), (bitmap) => {
+  if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
+  const bitmap = await createImageBitmap(file).catch(() => null)
+  if (bitmap === null) return null
+  try {
     const { width, height } = bitmap
     if (width * height > maxPixels) return null
     const colorSpace = wideColour ? 'display-p3' : 'srgb'
@@ -20,26 +23,12 @@ export async function decodedByPlatform(
     if (context?.createImageData(1, 1).colorSpace !== colorSpace || !isCanvasFaithful(context)) return null
     context.clearRect(0, 0, width, height)
     context.drawImage(bitmap, 0, 0)
-    return read(context, bitmap)
-  })
-}
-
-/** Closes the bitmap after `use`. `null` without a bitmap, or if `use` throws. */
-function withBitmap<T>(bitmap: ImageBitmap | null, use: (bitmap: ImageBitmap) => T): T | null {
-  if (bitmap === null) return null
-  try {
-    return use(bitmap)
+    return { data: context.getImageData(0, 0, width, height).data, width, height }
   } catch {
     return null
   } finally {
     bitmap.close()
   }
-}
-
-/** `null` if this browser can't decode the file. */
-async function bitmapOf(file: Blob): Promise<ImageBitmap | null> {
-  if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
-  return createImageBitmap(file).catch(() => null)
 }
 
 /**
@@ -66,11 +55,4 @@ export function hasFaithfulCanvas(): boolean {
   } catch {
     return false
   }
-}
-
-function read(
-  context: OffscreenCanvasRenderingContext2D,
-  { width, height }: { width: number; height: number },
-): Pixels {
-  return { data: context.getImageData(0, 0, width, height).data, width, height }
 }

@@ -8,7 +8,7 @@ import { APP0, EOI, encodeSegment, identifierOf, type JpegKind, SOI } from '../.
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Line } from '../types.ts'
-import type { Coefficients } from './dct/coefficients.ts'
+import { type Coefficients, mcuGrid } from './dct/coefficients.ts'
 import { encodeFrame } from './dct/encode.ts'
 import { lossOf } from './dct/loss.ts'
 import { quantised, sampleOf } from './dct/quantise.ts'
@@ -67,13 +67,16 @@ async function encoded(
   { line, start }: Timing,
 ): Promise<QuickJpeg | null> {
   const quickStart = performance.now()
-  const image = await readCoefficients(jpeg)
+  const walked = await walkJpeg(memorySource(jpeg))
+  const image = await readCoefficients(jpeg, walked)
   if (image === null) return null
   const sample = sampleOf(image)
   // The best encoding of so small an image takes no time.
   if (sample === null) return null
   const coarse = requantised(image, qualityOf(image, sample))
-  const kept = await keptSegments(jpeg, profile !== null)
+  const kept = walked.segments
+    .filter(({ kind }) => KEPT.includes(kind) || (kind === 'icc' && profile !== null))
+    .map(({ offset, length }) => jpeg.subarray(offset, offset + length))
   const bytes = concatBytes(SOI_BYTES, ...kept, encodeFrame(coarse), EOI_BYTES)
   const now = performance.now()
   const effort = effortFor(
@@ -95,14 +98,8 @@ const EOI_BYTES = Uint8Array.of(0xff, EOI)
 /** JFIF 1.02 without a density or a thumbnail. */
 const JFIF = encodeSegment(APP0, concatBytes(identifierOf('jfif'), Uint8Array.of(1, 2, 0, 0, 1, 0, 1, 0, 0)))
 
-/** What decoders need besides the frame. Once scrubbed, Exif only has the orientation. */
-async function keptSegments(jpeg: Uint8Array, keepProfile: boolean): Promise<Uint8Array[]> {
-  const kept: JpegKind[] = ['jfif', 'adobe', 'exif', ...(keepProfile ? (['icc'] as const) : [])]
-  const { segments } = await walkJpeg(memorySource(jpeg))
-  return segments
-    .filter(({ kind }) => kept.includes(kind))
-    .map(({ offset, length }) => jpeg.subarray(offset, offset + length))
-}
+/** What decoders need besides the frame and the profile. Once scrubbed, Exif only has the orientation. */
+const KEPT: JpegKind[] = ['jfif', 'adobe', 'exif']
 
 function requantised(image: Coefficients, quality: number): Coefficients {
   const [luma, chroma] = image.components
@@ -151,13 +148,13 @@ function previewPlanes(image: Coefficients, orientation: number): Plane[] {
   const usualSide = Math.max(usual.width, usual.height)
   const exactSide = (longest * Math.floor((8 * usualSide) / longest)) / 8
   const { width, height } = exactSide < MIN_PREVIEW_RATIO * usualSide ? usual : previewSize(image, exactSide)
-  const maxFactor = Math.max(...image.components.map(({ horizontal }) => horizontal))
+  const { mcuWidth } = mcuGrid(image)
   const sizes = image.components.map((_, index) =>
     index === 0 ? { width, height } : { width: Math.ceil(width / 2), height: Math.ceil(height / 2) },
   )
   const eighths = image.components.map(({ horizontal }, index) => {
     const side = index === 0 ? Math.max(width, height) : Math.max(width, height) / 2
-    return Math.min(8, Math.ceil((8 * side * maxFactor) / (longest * horizontal)))
+    return Math.min(8, Math.ceil((side * mcuWidth) / (longest * horizontal)))
   })
   return planesOf(image, eighths).map((plane, index) =>
     orientedArea(resizedPlane(plane, sizes[index]!), orientation),

@@ -28,10 +28,13 @@ export interface JpegScan {
   components: JpegComponent[]
   /** The entropy coding table slots of each component, in the order of `components`. */
   tables: { dc: number; ac: number }[]
-  /** First coefficient; 0 is the DC coefficient. */
+  /** First and last coefficient; 0 is the DC coefficient. */
   spectralStart: number
+  spectralEnd: number
   /** Bit position of the preceding pass; 0 in a first pass. */
   approximationHigh: number
+  /** Bit position of this pass. */
+  approximationLow: number
 }
 
 export function segmentLengthError(name: string): Error {
@@ -125,7 +128,14 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
   if (frame.coding === 'lossless' && (start < 1 || start > 7 || low >= frame.precision)) {
     throw scanError('names a predictor that does not exist')
   }
-  return { components, tables, spectralStart: start, approximationHigh: high }
+  return {
+    components,
+    tables,
+    spectralStart: start,
+    spectralEnd: end,
+    approximationHigh: high,
+    approximationLow: low,
+  }
 }
 
 function scanError(problem: string): Error {

@@ -5,11 +5,13 @@ import fc from 'fast-check'
 import sharp, { type JpegOptions } from 'sharp'
 import { encodeFrame } from '../../../src/client/compress/dct/encode.ts'
 import { quantised } from '../../../src/client/compress/dct/quantise.ts'
-import { readCoefficients } from '../../../src/client/compress/dct/read.ts'
+import { readCoefficients as read } from '../../../src/client/compress/dct/read.ts'
 import { coefficientsOf, planesOf, resizedPlane } from '../../../src/client/compress/dct/transform.ts'
 import { stepsAt } from '../../../src/client/compress/jpeg-quality.ts'
 import { compress } from '../../../src/client/node.ts'
 import type { Line } from '../../../src/client/types.ts'
+import { memorySource } from '../../../src/formats/image.ts'
+import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { corpus, DAMAGED } from '../../support/corpus.ts'
 import { blobOf, cameraJpeg, meanDifference, photo } from '../pictures.ts'
 
@@ -33,6 +35,7 @@ async function compressed(file: Uint8Array, line?: Line): Promise<Buffer> {
   return Buffer.from(await blob.arrayBuffer())
 }
 
+const readCoefficients = async (jpeg: Uint8Array) => read(jpeg, await walkJpeg(memorySource(jpeg)))
 const jpegOf = (frame: Uint8Array) => Buffer.concat([Buffer.of(0xff, 0xd8), frame, Buffer.of(0xff, 0xd9)])
 const pixelsOf = (jpeg: Uint8Array) => sharp(jpeg, { ignoreIcc: true }).raw().toBuffer()
 

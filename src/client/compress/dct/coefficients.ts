@@ -26,6 +26,10 @@ export interface Coefficients {
 }
 
 export type Geometry = Pick<Coefficients, 'width' | 'height' | 'components'>
+export type Blocks = Pick<Coefficients, 'coefficients' | 'mcuStarts'>
+
+/** Maximum size of a DC difference and of a coefficient (table F.1, for 8-bit samples). Unit: bits. */
+export const MAX_DC_BITS = 11
 
 /** The component of each block in an MCU, in the order of an interleaved scan. */
 export function blocksOfMcu(components: Component[]): number[] {

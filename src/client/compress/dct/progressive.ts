@@ -1,67 +1,62 @@
 /** Reads the coefficients of a JPEG with several scans: progressive (ITU-T T.81, annex G), or one scan for each component. */
-import { type JpegComponent, type JpegFrame, readScan } from '../../../formats/jpeg/header.ts'
-import { DHT, DRI, type JpegSegment, SOS } from '../../../formats/jpeg/segments.ts'
-import { type Geometry, mcuGrid } from './coefficients.ts'
-import {
-  AC_CLASS,
-  addTables,
-  extended,
-  type HuffmanTable,
-  type Intervals,
-  LOOKUP_BITS,
-  longCode,
-  withoutStuffing,
-} from './huffman.ts'
+import type { JpegScan } from '../../../formats/jpeg/header.ts'
+import { type Blocks, blocksOfMcu, type Geometry, MAX_DC_BITS, mcuGrid } from './coefficients.ts'
+import { extended, type HuffmanTable, type Intervals, LOOKUP_BITS, longCode } from './huffman.ts'
+import type { Scan } from './scans.ts'
 
 /** The coefficients of one component: 64 per block in zigzag order, block by block, row by row. */
-export interface DensePlane {
+interface DensePlane {
   data: Int16Array
   /** Blocks in a row, including those that fill up the last MCU. */
   across: number
 }
 
-/** By component. `null` if the file is damaged. */
-export function readDense(
-  jpeg: Uint8Array,
-  segments: JpegSegment[],
+/** `null` if the file is damaged. */
+export function readProgressive(
   image: Geometry,
-  frame: JpegFrame,
-): DensePlane[] | null {
+  scans: Iterable<Scan>,
+  isProgressive: boolean,
+): Blocks | null {
   const { across, down } = mcuGrid(image)
   const planes = image.components.map(({ horizontal, vertical }) => ({
     data: new Int16Array(64 * across * horizontal * down * vertical),
     across: across * horizontal,
   }))
-  const tables = new Map<number, HuffmanTable>()
-  let restartInterval = 0
-  for (const segment of segments) {
-    const { marker, bodyAt, offset, length } = segment
-    if (marker === DHT) addTables(tables, jpeg, segment)
-    else if (marker === DRI) restartInterval = jpeg[bodyAt]! * 256 + jpeg[bodyAt + 1]!
-    else if (marker === SOS) {
-      const headerBytes = 4 + 2 * jpeg[bodyAt]!
-      const header = jpeg.subarray(bodyAt, bodyAt + headerBytes)
-      const scan = readScan(frame, header)
-      const [end = 63, approximation = 0] = header.subarray(-2)
-      const band = { start: scan.spectralStart, end, high: scan.approximationHigh, low: approximation & 15 }
-      const parts = scan.components.map((component, index) => ({
-        plane: planes[frame.components.indexOf(component)]!,
-        component,
-        dc: tables.get(scan.tables[index]!.dc),
-        ac: tables.get(AC_CLASS | scan.tables[index]!.ac),
-      }))
-      const intervals = withoutStuffing(jpeg.subarray(bodyAt + headerBytes, offset + length))
-      if (!decodeScan(parts, { image, frame, band, intervals, restartInterval })) return null
-    }
+  for (const scan of scans) {
+    if (!decodeScan(image, planes, scan, isProgressive)) return null
   }
-  return planes
+  return inMcuOrder(image, planes)
 }
 
-interface Part {
-  plane: DensePlane
-  component: JpegComponent
-  dc: HuffmanTable | undefined
-  ac: HuffmanTable | undefined
+/** False if the scan is damaged. */
+function decodeScan(image: Geometry, planes: DensePlane[], scan: Scan, isProgressive: boolean): boolean {
+  const { header, dc, ac, intervals, restartInterval } = scan
+  const { across, down, mcuWidth, mcuHeight } = mcuGrid(image)
+  const parts = header.components.map((component, index) => ({
+    plane: planes[image.components.findIndex(({ id }) => id === component.id)]!,
+    component,
+    dc: dc[index],
+    ac: ac[index],
+  }))
+  const [only] = parts
+  const isSingle = parts.length === 1
+  // A scan of one component has an MCU per block, and leaves out the blocks beyond the edges (A.2.2).
+  const columns = isSingle ? Math.ceil((image.width * only!.component.horizontal) / mcuWidth) : across
+  const rows = isSingle ? Math.ceil((image.height * only!.component.vertical) / mcuHeight) : down
+  const decoder = blockDecoder(isProgressive ? bandOf(header) : WHOLE, intervals, isProgressive)
+  for (let mcu = 0; mcu < columns * rows; mcu++) {
+    if (restartInterval > 0 && mcu > 0 && mcu % restartInterval === 0 && !decoder.restart()) return false
+    const [column, row] = [mcu % columns, Math.floor(mcu / columns)]
+    for (const [index, { plane, component, ...tables }] of parts.entries()) {
+      const [horizontal, vertical] = isSingle ? [1, 1] : [component.horizontal, component.vertical]
+      for (let block = 0; block < horizontal * vertical; block++) {
+        const x = column * horizontal + (block % horizontal)
+        const y = row * vertical + Math.floor(block / horizontal)
+        if (!decoder.decode(plane.data, 64 * (y * plane.across + x), { index, ...tables })) return false
+      }
+    }
+  }
+  return true
 }
 
 /** Coefficients of a scan, and the bits of them. */
@@ -72,46 +67,51 @@ interface Band {
   low: number
 }
 
-interface Scan {
-  image: Geometry
-  frame: JpegFrame
-  band: Band
-  intervals: Intervals
-  restartInterval: number
+/** Sequential scans code whole coefficients; decoders ignore what their headers say. */
+const WHOLE: Band = { start: 0, end: 63, high: 0, low: 0 }
+
+function bandOf({ spectralStart, spectralEnd, approximationHigh, approximationLow }: JpegScan): Band {
+  return { start: spectralStart, end: spectralEnd, high: approximationHigh, low: approximationLow }
 }
 
-/** False if the scan is damaged. */
-function decodeScan(parts: Part[], { image, frame, band, intervals, restartInterval }: Scan): boolean {
-  const { across, down, mcuWidth, mcuHeight } = mcuGrid(image)
-  const [only] = parts
-  const isSingle = parts.length === 1
-  // A scan of one component has an MCU per block, and leaves out the blocks beyond the edges (A.2.2).
-  const columns = isSingle ? Math.ceil((image.width * only!.component.horizontal) / mcuWidth) : across
-  const rows = isSingle ? Math.ceil((image.height * only!.component.vertical) / mcuHeight) : down
-  const decoder = blockDecoder(frame.coding, band, intervals)
-  for (let mcu = 0; mcu < columns * rows; mcu++) {
-    if (restartInterval > 0 && mcu > 0 && mcu % restartInterval === 0 && !decoder.restart()) return false
-    const [column, row] = [mcu % columns, Math.floor(mcu / columns)]
-    for (const [index, { plane, component, dc, ac }] of parts.entries()) {
-      const [horizontal, vertical] = isSingle ? [1, 1] : [component.horizontal, component.vertical]
+/** `null` if a coefficient is larger than 8-bit samples allow. */
+function inMcuOrder(image: Geometry, planes: DensePlane[]): Blocks | null {
+  const { across, down } = mcuGrid(image)
+  let total = across * down * blocksOfMcu(image.components).length
+  for (const { data } of planes) {
+    for (let at = 0; at < data.length; at++) {
+      const value = data[at]!
+      if (Math.abs(value) >> MAX_DC_BITS > 0) return null
+      if (value !== 0) total++
+    }
+  }
+  const coefficients = new Int32Array(total)
+  const mcuStarts = new Int32Array(across * down + 1)
+  let count = 0
+  for (let mcu = 0; mcu < across * down; mcu++) {
+    mcuStarts[mcu] = count
+    for (const [index, { horizontal, vertical }] of image.components.entries()) {
+      const plane = planes[index]!
+      const column = (mcu % across) * horizontal
+      const row = Math.floor(mcu / across) * vertical
       for (let block = 0; block < horizontal * vertical; block++) {
-        const x = column * horizontal + (block % horizontal)
-        const y = row * vertical + Math.floor(block / horizontal)
-        if (!decoder.decode(plane.data, 64 * (y * plane.across + x), { index, dc, ac })) return false
+        const [x, y] = [column + (block % horizontal), row + Math.floor(block / horizontal)]
+        const start = 64 * (y * plane.across + x)
+        for (let at = 0; at < 64; at++) {
+          const value = plane.data[start + at]!
+          if (value !== 0 || at === 0) coefficients[count++] = (value << 6) | at
+        }
       }
     }
   }
-  return true
+  mcuStarts[across * down] = count
+  return { coefficients: coefficients.subarray(0, count), mcuStarts }
 }
 
 /** Signals damage within a block. */
 const NO_CODE = -1
 
-function blockDecoder(
-  coding: JpegFrame['coding'],
-  { start, end, high, low }: Band,
-  { bytes, starts }: Intervals,
-) {
+function blockDecoder({ start, end, high, low }: Band, { bytes, starts }: Intervals, isProgressive: boolean) {
   const view = new DataView(bytes.buffer)
   const endBit = 8 * starts.at(-1)!
   const one = 1 << low
@@ -166,7 +166,7 @@ function blockDecoder(
       const [run, size] = [code >> 4, code & 15]
       if (size === 0) {
         if (run < 15) {
-          endOfBandRun = (1 << run) - 1 + bits(run)
+          if (isProgressive) endOfBandRun = (1 << run) - 1 + bits(run)
           return true
         }
         index += 15
@@ -232,8 +232,6 @@ function blockDecoder(
     ): boolean {
       if (start === 0 && !decodeDc(data, block, index, dc)) return false
       if (end > 0 && !(high > 0 ? refineAc(data, block, ac) : decodeAc(data, block, ac))) return false
-      // A band run belongs to progressive coding; elsewhere it ends a block.
-      if (coding === 'sequential') endOfBandRun = 0
       return at <= endBit
     },
   }

@@ -1,26 +1,25 @@
 /** Reads the coefficients of a JPEG (ITU-T T.81), without turning them into pixels. */
-import { memorySource } from '../../../formats/image.ts'
 import type { JpegFrame } from '../../../formats/jpeg/header.ts'
-import { DHT, DRI, type JpegSegment, SOS } from '../../../formats/jpeg/segments.ts'
-import { walkJpeg } from '../../../formats/jpeg/walk.ts'
-import { blocksOfMcu, type Coefficients, type Component, type Geometry, mcuGrid } from './coefficients.ts'
+import { type JpegSegment, SOS } from '../../../formats/jpeg/segments.ts'
+import type { Jpeg } from '../../../formats/jpeg/walk.ts'
 import {
-  AC_CLASS,
-  addTables,
-  extended,
-  type HuffmanTable,
-  type Intervals,
-  LOOKUP_BITS,
-  longCode,
-  withoutStuffing,
-} from './huffman.ts'
-import type { DensePlane } from './progressive.ts'
+  type Blocks,
+  blocksOfMcu,
+  type Coefficients,
+  type Component,
+  type Geometry,
+  MAX_DC_BITS,
+  mcuGrid,
+} from './coefficients.ts'
+import { extended, LOOKUP_BITS, longCode } from './huffman.ts'
+import { type Scan, scansOf } from './scans.ts'
 
-type Decoded = Pick<Coefficients, 'coefficients' | 'mcuStarts'>
-
-/** `null` if the file is damaged, or isn't a YCbCr image with Huffman coding and 8 bits per sample. `jpeg`: must be valid. */
-export async function readCoefficients(jpeg: Uint8Array): Promise<Coefficients | null> {
-  const { frame, quantisation, segments } = await walkJpeg(memorySource(jpeg))
+/**
+ * `null` if the file is damaged, or isn't a YCbCr image with Huffman coding and 8 bits per sample. `jpeg`: must be valid.
+ * `walked`: the result of `walkJpeg` for it.
+ */
+export async function readCoefficients(jpeg: Uint8Array, walked: Jpeg): Promise<Coefficients | null> {
+  const { frame, quantisation, segments } = walked
   if (!isPlainYcc(frame, segments)) return null
   const components: Component[] = []
   for (const { id, horizontal, vertical, quantisation: table } of frame.components) {
@@ -29,24 +28,25 @@ export async function readCoefficients(jpeg: Uint8Array): Promise<Coefficients |
     components.push({ id, horizontal, vertical, steps })
   }
   const image = { width: frame.width, height: frame.height, components }
-  const scans = segments.filter(({ marker }) => marker === SOS)
-  const isSimple = frame.coding === 'sequential' && scans.length === 1
-  const decoded = isSimple
-    ? readSingleScan(jpeg, segments, image)
-    : await readScans(jpeg, segments, image, frame)
-  return decoded && { ...image, ...decoded }
+  const scans = scansOf(jpeg, walked)
+  const blocks = hasSingleScan(walked)
+    ? readScan(image, scans.next().value!)
+    : await readScans(image, scans, frame.coding === 'progressive')
+  return blocks && { ...image, ...blocks }
 }
 
-/** Loaded on demand: cameras write a single scan. */
+/** As cameras write. */
+function hasSingleScan({ frame, segments }: Jpeg): boolean {
+  return frame.coding === 'sequential' && segments.filter(({ marker }) => marker === SOS).length === 1
+}
+
 async function readScans(
-  jpeg: Uint8Array,
-  segments: JpegSegment[],
   image: Geometry,
-  frame: JpegFrame,
-): Promise<Decoded | null> {
-  const { readDense } = await import('./progressive.ts')
-  const planes = readDense(jpeg, segments, image, frame)
-  return planes && inMcuOrder(image, planes)
+  scans: Iterable<Scan>,
+  isProgressive: boolean,
+): Promise<Blocks | null> {
+  const { readProgressive } = await import('./progressive.ts')
+  return readProgressive(image, scans, isProgressive)
 }
 
 /** Huffman coding of three components that decoders take for YCbCr. */
@@ -62,75 +62,14 @@ function isPlainYcc(
   return segments.some(({ kind }) => kind === 'jfif') || components.every(({ id }, index) => id === index + 1)
 }
 
-function readSingleScan(jpeg: Uint8Array, segments: JpegSegment[], image: Geometry): Decoded | null {
-  const tables = new Map<number, HuffmanTable>()
-  let restartInterval = 0
-  for (const segment of segments) {
-    const { marker, bodyAt, offset, length } = segment
-    if (marker === DHT) addTables(tables, jpeg, segment)
-    else if (marker === DRI) restartInterval = jpeg[bodyAt]! * 256 + jpeg[bodyAt + 1]!
-    else if (marker === SOS) {
-      const header = jpeg.subarray(bodyAt, bodyAt + 10)
-      const selected: { dc: HuffmanTable; ac: HuffmanTable }[] = []
-      for (const [index, { id }] of image.components.entries()) {
-        const [scanId, selectors = 0] = header.subarray(1 + 2 * index)
-        const dc = tables.get(selectors >> 4)
-        const ac = tables.get(AC_CLASS | (selectors & 15))
-        if (scanId !== id || !dc || !ac) return null
-        selected.push({ dc, ac })
-      }
-      const intervals = withoutStuffing(jpeg.subarray(bodyAt + 10, offset + length))
-      return decodeScan(image, selected, intervals, restartInterval)
-    }
-  }
-  return null
-}
-
-/** `null` if a coefficient is larger than 8-bit samples allow. */
-function inMcuOrder(image: Geometry, planes: DensePlane[]): Decoded | null {
-  const { across, down } = mcuGrid(image)
-  let total = across * down * blocksOfMcu(image.components).length
-  for (const { data } of planes) {
-    for (let at = 0; at < data.length; at++) {
-      const value = data[at]!
-      if (Math.abs(value) >> MAX_DC_BITS > 0) return null
-      if (value !== 0) total++
-    }
-  }
-  const coefficients = new Int32Array(total)
-  const mcuStarts = new Int32Array(across * down + 1)
-  let count = 0
-  for (let mcu = 0; mcu < across * down; mcu++) {
-    mcuStarts[mcu] = count
-    for (const [index, { horizontal, vertical }] of image.components.entries()) {
-      const plane = planes[index]!
-      const column = (mcu % across) * horizontal
-      const row = Math.floor(mcu / across) * vertical
-      for (let block = 0; block < horizontal * vertical; block++) {
-        const [x, y] = [column + (block % horizontal), row + Math.floor(block / horizontal)]
-        const start = 64 * (y * plane.across + x)
-        for (let at = 0; at < 64; at++) {
-          const value = plane.data[start + at]!
-          if (value !== 0 || at === 0) coefficients[count++] = (value << 6) | at
-        }
-      }
-    }
-  }
-  mcuStarts[across * down] = count
-  return { coefficients: coefficients.subarray(0, count), mcuStarts }
-}
-
-/** Sizes of additional bits (tables F.1 and F.2, for 8-bit samples). */
-const MAX_DC_BITS = 11
+/** Maximum size of an AC coefficient (table F.2, for 8-bit samples). Unit: bits. */
 const MAX_AC_BITS = 10
 
-/** `null` if the scan is damaged. */
-function decodeScan(
-  image: Geometry,
-  tables: { dc: HuffmanTable; ac: HuffmanTable }[],
-  { bytes, starts }: Intervals,
-  restartInterval: number,
-): Decoded | null {
+/** `null` if the scan is damaged, or does not code the components in the order of the frame. */
+function readScan(image: Geometry, { header, dc, ac, intervals, restartInterval }: Scan): Blocks | null {
+  const { bytes, starts } = intervals
+  if (!header.components.every(({ id }, index) => id === image.components[index]!.id)) return null
+  if (!dc.every((table) => table !== undefined) || !ac.every((table) => table !== undefined)) return null
   const { across, down } = mcuGrid(image)
   const mcus = across * down
   const blocks = blocksOfMcu(image.components)
@@ -140,8 +79,8 @@ function decodeScan(
   const coefficients = new Int32Array(maxCoefficients + 64)
   const mcuStarts = new Int32Array(mcus + 1)
   const previousDc = new Int32Array(image.components.length)
-  const dcTables = blocks.map((component) => tables[component]!.dc)
-  const acTables = blocks.map((component) => tables[component]!.ac)
+  const dcTables = blocks.map((component) => dc[component]!)
+  const acTables = blocks.map((component) => ac[component]!)
   const end = 8 * starts.at(-1)!
   let count = 0
   let at = 0
@@ -156,9 +95,9 @@ function decodeScan(
     mcuStarts[mcu] = count
     for (let block = 0; block < blocks.length; block++) {
       if (at > end) return null
-      const dc = dcTables[block]!
+      const dcTable = dcTables[block]!
       let word = view.getUint32(at >>> 3) << (at & 7)
-      let code = dc.short[word >>> (32 - LOOKUP_BITS)] || longCode(dc, word)
+      let code = dcTable.short[word >>> (32 - LOOKUP_BITS)] || longCode(dcTable, word)
       if (code === 0) return null
       at += code >> 8
       const size = code & 0xff

@@ -93,16 +93,11 @@ function blockGrid({ horizontal, vertical }: Component, across: number, down: nu
 }
 
 /** Size of a component's plane in eighths of its size. */
-function sizeOf(
-  { width, height, components }: Coefficients,
-  { horizontal, vertical }: Component,
-  eighths: number,
-) {
-  const maxHorizontal = Math.max(...components.map((one) => one.horizontal))
-  const maxVertical = Math.max(...components.map((one) => one.vertical))
+function sizeOf(image: Coefficients, { horizontal, vertical }: Component, eighths: number) {
+  const { mcuWidth, mcuHeight } = mcuGrid(image)
   return {
-    width: Math.ceil((Math.ceil((width * horizontal) / maxHorizontal) * eighths) / 8),
-    height: Math.ceil((Math.ceil((height * vertical) / maxVertical) * eighths) / 8),
+    width: Math.ceil((Math.ceil((8 * image.width * horizontal) / mcuWidth) * eighths) / 8),
+    height: Math.ceil((Math.ceil((8 * image.height * vertical) / mcuHeight) * eighths) / 8),
   }
 }
 
