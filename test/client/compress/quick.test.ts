@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
 import sharp, { type JpegOptions } from 'sharp'
+import type { Coefficients } from '../../../src/client/compress/dct/coefficients.ts'
 import { encodeFrame } from '../../../src/client/compress/dct/encode.ts'
 import { quantised } from '../../../src/client/compress/dct/quantise.ts'
 import { readCoefficients as read } from '../../../src/client/compress/dct/read.ts'
@@ -11,6 +12,7 @@ import { stepsAt } from '../../../src/client/compress/jpeg-quality.ts'
 import { compress } from '../../../src/client/node.ts'
 import type { Line } from '../../../src/client/types.ts'
 import { memorySource } from '../../../src/formats/image.ts'
+import { DHT, DQT, SOS } from '../../../src/formats/jpeg/segments.ts'
 import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { corpus, DAMAGED } from '../../support/corpus.ts'
 import { blobOf, cameraJpeg, meanDifference, photo } from '../pictures.ts'
@@ -63,6 +65,41 @@ test('coefficients come back unchanged, whatever the coding and the size', async
       assert.ok(again.equals(await pixelsOf(jpeg)), `${width}x${height} ${JSON.stringify(coding)}`)
     }
   }
+})
+
+/** The same image with a scan for each component. `image`: with full chroma, and sides that are multiples of 8. */
+async function inSeparateScans(image: Coefficients): Promise<Buffer> {
+  const segmentsOf = async (jpeg: Buffer, markers: number[]) => {
+    const { segments } = await walkJpeg(memorySource(jpeg))
+    return segments
+      .filter(({ marker }) => markers.includes(marker))
+      .map(({ offset, length }) => jpeg.subarray(offset, offset + length))
+  }
+  const scans = await Promise.all(
+    image.components.map(async (component, index) => {
+      let block = -1
+      const own = image.coefficients.filter((entry) => {
+        if ((entry & 63) === 0) block++
+        return block % 3 === index
+      })
+      return segmentsOf(jpegOf(encodeFrame({ ...image, components: [component], coefficients: own })), [
+        DHT,
+        SOS,
+      ])
+    }),
+  )
+  const whole = await segmentsOf(jpegOf(encodeFrame(image)), [DQT, 0xc0])
+  return jpegOf(Buffer.concat([...whole, ...scans.flat()]))
+}
+
+test('coefficients of a file with a scan for each component are those of a single scan', async () => {
+  const jpeg = await photo(64, 40).jpeg({ quality: 90, chromaSubsampling: '4:4:4' }).toBuffer()
+  const image = await readCoefficients(jpeg)
+  const separate = await inSeparateScans(image!)
+  assert.ok((await pixelsOf(separate)).equals(await pixelsOf(jpeg)), 'the file is right')
+  const again = await readCoefficients(separate)
+  assert.deepEqual(again?.coefficients, image?.coefficients)
+  assert.deepEqual(again?.mcuStarts, image?.mcuStarts)
 })
 
 test('a damaged file is refused or read to the end, but nothing is thrown', async () => {
