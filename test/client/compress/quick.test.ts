@@ -93,7 +93,7 @@ async function inSeparateScans(image: Coefficients): Promise<Buffer> {
 }
 
 test('coefficients of a file with a scan for each component are those of a single scan', async () => {
-  const jpeg = await photo(64, 40).jpeg({ quality: 90, chromaSubsampling: '4:4:4' }).toBuffer()
+  const jpeg = await photo(64, 40, 120).jpeg({ quality: 98, chromaSubsampling: '4:4:4' }).toBuffer()
   const image = await readCoefficients(jpeg)
   const separate = await inSeparateScans(image!)
   assert.ok((await pixelsOf(separate)).equals(await pixelsOf(jpeg)), 'the file is right')
