@@ -5,6 +5,9 @@ export const xhrTransport: Transport = ({ method, url, headers: more = {}, file,
   new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const request = new XMLHttpRequest()
+    // By default, an answer without a Content-Type (a proxy's empty 503) is parsed as XML, and
+    // Firefox logs an error for it (XMLHttpRequest, "set a document response").
+    request.responseType = 'text'
     const watch = watchForStall((fault) => end(() => reject(fault)))
     const cancel = () => end(() => reject(signal?.reason))
     const end = (settlePromise: () => void) => {
