@@ -11,7 +11,7 @@ import type { Line } from '../types.ts'
 import { type Coefficients, mcuGrid } from './dct/coefficients.ts'
 import { encodeFrame } from './dct/encode.ts'
 import { lossOf } from './dct/loss.ts'
-import { quantised, sampleOf } from './dct/quantise.ts'
+import { type Requantisation, requantisationOf, sampleOf } from './dct/quantise.ts'
 import { readCoefficients } from './dct/read.ts'
 import { coefficientsOf, type Plane, planesOf, resizedPlane } from './dct/transform.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
@@ -73,11 +73,11 @@ async function encoded(
   const sample = sampleOf(image)
   // The best encoding of so small an image takes no time.
   if (sample === null) return null
-  const coarse = requantised(image, qualityOf(image, sample))
+  const coarser = coarserThan(image, qualityOf(image, sample))
   const kept = walked.segments
     .filter(({ kind }) => KEPT.includes(kind) || (kind === 'icc' && profile !== null))
     .map(({ offset, length }) => jpeg.subarray(offset, offset + length))
-  const bytes = concatBytes(SOI_BYTES, ...kept, encodeFrame(coarse), EOI_BYTES)
+  const bytes = concatBytes(SOI_BYTES, ...kept, encodeFrame(image, coarser), EOI_BYTES)
   const now = performance.now()
   const effort = effortFor(
     {
@@ -89,7 +89,7 @@ async function encoded(
     line,
   )
   if (effort === 'best') return null
-  return { bytes, preview: bytes.length > PREVIEW_MAX_BYTES ? previewOf(coarse, profile, orientation) : null }
+  return { bytes, preview: bytes.length > PREVIEW_MAX_BYTES ? previewOf(image, profile, orientation) : null }
 }
 
 const SOI_BYTES = Uint8Array.of(0xff, SOI)
@@ -101,23 +101,23 @@ const JFIF = encodeSegment(APP0, concatBytes(identifierOf('jfif'), Uint8Array.of
 /** What decoders need besides the frame and the profile. Once scrubbed, Exif only has the orientation. */
 const KEPT: JpegKind[] = ['jfif', 'adobe', 'exif']
 
-function requantised(image: Coefficients, quality: number): Coefficients {
+function coarserThan(image: Coefficients, quality: number): Requantisation {
   const [luma, chroma] = image.components
   const isFull = luma!.horizontal === chroma!.horizontal && luma!.vertical === chroma!.vertical
-  return quantised(image, {
+  return requantisationOf(image, {
     luma: stepsAt(quality),
     chroma: stepsAt(quality - (isFull ? FULL_CHROMA_STEP : 0)),
   })
 }
 
 function qualityOf(image: Coefficients, sample: Coefficients): number {
-  const share = (image.mcuStarts.length - 1) / (sample.mcuStarts.length - 1)
+  const share = (image.blockStarts.length - 1) / (sample.blockStarts.length - 1)
   const trial = (quality: number): Trial => {
-    const coarse = requantised(sample, quality)
+    const coarser = coarserThan(sample, quality)
     return {
       quality,
-      loss: lossOf(sample, coarse),
-      bytes: encodeFrame(coarse).length * share,
+      loss: lossOf(sample, coarser),
+      bytes: encodeFrame(sample, coarser).length * share,
     }
   }
   const [low, high] = TRIAL_QUALITIES
@@ -128,12 +128,15 @@ function qualityOf(image: Coefficients, sample: Coefficients): number {
 function previewOf(image: Coefficients, profile: Uint8Array | null, orientation: number): MadePreview | null {
   const [firstQuality = 0] = previewQualities()
   const small = coefficientsOf(previewPlanes(image, orientation), stepsAt(firstQuality))
-  const make = (coefficients: Coefficients) =>
-    withJpegProfile(concatBytes(SOI_BYTES, JFIF, encodeFrame(coefficients), EOI_BYTES), profile)
-  let bytes = make(small)
+  const make = (quality: number) => {
+    const steps = stepsAt(quality)
+    const frame = encodeFrame(small, requantisationOf(small, { luma: steps, chroma: steps }))
+    return withJpegProfile(concatBytes(SOI_BYTES, JFIF, frame, EOI_BYTES), profile)
+  }
+  let bytes = make(firstQuality)
   for (const quality of previewQualities(bytes.length)) {
     if (bytes.length <= TARGET_BYTES) break
-    bytes = make(quantised(small, { luma: stepsAt(quality), chroma: stepsAt(quality) }))
+    bytes = make(quality)
   }
   return bytes.length <= PREVIEW_MAX_BYTES ? { bytes, type: 'image/jpeg' } : null
 }

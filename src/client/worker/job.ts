@@ -44,6 +44,7 @@ export function runJob(
     let interim: Extract<Reply, { kind: 'interim' }> | null = null
     let preview: MadePreview | undefined
     let megapixels = 0
+    let usesCodecs = false
     let slowdown = 1
     let timer: ReturnType<typeof setTimeout> | undefined
     const startTimer = (milliseconds: number) => {
@@ -102,8 +103,12 @@ export function runJob(
           interim = reply
           return startStepTimer()
         case 'working':
+          usesCodecs = true
           startStepTimer()
           return report(2)
+        case 'recompressed':
+          // The quick encoding leaves nothing in WebAssembly memory.
+          return finish(reply, usesCodecs ? megapixels : 0)
         default:
           return finish(reply, reply.kind === 'scrubbed' && reply.fallback ? 'end' : megapixels)
       }

@@ -70,15 +70,16 @@ test('queues files when all workers are busy, and removes cancelled ones from th
   assert.equal((await fourth).action, 'scrubbed')
 })
 
-test('replaces a worker after a large job, after many jobs, after a codec error, and when idle', async (t) => {
+test('replaces a worker after a large job or many jobs for codecs, after an error, and when idle', async (t) => {
   const timers = mockTimers(t)
   const { host, workers } = fakeHost()
   const engine = createEngine(host)
-  const run = async (megapixels: number, last: Reply = recompressed()) => {
+  const run = async (megapixels: number, last: Reply = recompressed(), usesCodecs = true) => {
     const pending = engine.compress(FILE)
     await flushPromises()
     const worker = workers.at(-1)!
     worker.reply(inspected(megapixels))
+    if (usesCodecs) worker.reply({ kind: 'working' })
     worker.reply(last)
     await pending
     return worker
@@ -87,6 +88,7 @@ test('replaces a worker after a large job, after many jobs, after a codec error,
   const steady = await run(16)
   assert.deepEqual([steady.isTerminated, steady.busy], [false, false])
   for (let i = 0; i < 3; i++) assert.equal((await run(16)).isTerminated, false)
+  assert.equal((await run(40, recompressed(), false)).isTerminated, false)
   assert.equal((await run(1)).isTerminated, true)
   assert.equal(workers.length, 2)
   assert.equal((await run(1, { kind: 'scrubbed', fallback: 'codec-error' })).isTerminated, true)

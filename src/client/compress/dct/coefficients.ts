@@ -21,12 +21,12 @@ export interface Coefficients {
    * order. A block starts with its DC coefficient, even if that is zero.
    */
   coefficients: Int32Array
-  /** Where each MCU starts in `coefficients`, and the end. */
-  mcuStarts: Int32Array
+  /** Where each block starts in `coefficients`, and the end. */
+  blockStarts: Int32Array
 }
 
 export type Geometry = Pick<Coefficients, 'width' | 'height' | 'components'>
-export type Blocks = Pick<Coefficients, 'coefficients' | 'mcuStarts'>
+export type Blocks = Pick<Coefficients, 'coefficients' | 'blockStarts'>
 
 /** Maximum size of a DC difference and of a coefficient (table F.1, for 8-bit samples). Unit: bits. */
 export const MAX_DC_BITS = 11
@@ -41,4 +41,19 @@ export function mcuGrid({ width, height, components }: Geometry) {
   const mcuWidth = 8 * Math.max(...components.map(({ horizontal }) => horizontal))
   const mcuHeight = 8 * Math.max(...components.map(({ vertical }) => vertical))
   return { mcuWidth, mcuHeight, across: Math.ceil(width / mcuWidth), down: Math.ceil(height / mcuHeight) }
+}
+
+/**
+ * MCUs that one call processes. Engines compile a function once if it is called often, but anew for each image if it loops over
+ * the whole of it (on-stack replacement).
+ */
+export const BATCH_MCUS = 16
+
+/** Calls `work` for consecutive parts of a pass over an image. */
+export function forBatches(
+  total: number,
+  work: (first: number, end: number) => void,
+  size = BATCH_MCUS,
+): void {
+  for (let first = 0; first < total; first += size) work(first, Math.min(total, first + size))
 }

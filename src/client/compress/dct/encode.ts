@@ -1,11 +1,18 @@
 /** Writes quantised DCT coefficients as the scan of a baseline JPEG, with the best Huffman tables for it (ITU-T T.81, K.2). */
 import { concatBytes } from '../../../bytes.ts'
 import { DHT, DQT, encodeSegment, SOS } from '../../../formats/jpeg/segments.ts'
-import { blocksOfMcu, type Coefficients } from './coefficients.ts'
+import { blocksOfMcu, type Coefficients, forBatches } from './coefficients.ts'
+import { type Requantisation, requantisationOf, requantisedDc, requantisedSize } from './quantise.ts'
 
 const SOF0 = 0xc0
 const EOB = 0
 const ZRL = 0xf0
+
+/** Every step is at least 1. */
+const UNCHANGED = { luma: new Uint16Array(64), chroma: new Uint16Array(64) }
+
+const BATCH_BLOCKS = 96
+const BATCH_SYMBOLS = 512
 
 /** Huffman tables: DC and AC of the first component, DC and AC of the others. */
 const TABLES = 4
@@ -16,9 +23,13 @@ const CHROMA = 2
  * From DQT to the end of the scan's data. Each symbol of the scan is first stored as additional bits × 1024 + table × 256 + symbol,
  * because the tables depend on how often each of them occurs.
  */
-export function encodeFrame(image: Coefficients): Uint8Array<ArrayBuffer> {
-  const { width, height, components } = image
-  const { symbols, counts } = symbolsOf(image)
+export function encodeFrame(
+  image: Coefficients,
+  requantisation: Requantisation = requantisationOf(image, UNCHANGED),
+): Uint8Array<ArrayBuffer> {
+  const { width, height } = image
+  const { components } = requantisation
+  const { symbols, counts } = symbolsOf(image, requantisation)
   const codes = Array.from({ length: TABLES }, (_, table) =>
     huffmanOf(counts.subarray(table << 8, (table + 1) << 8)),
   )
@@ -42,55 +53,85 @@ export function encodeFrame(image: Coefficients): Uint8Array<ArrayBuffer> {
   )
 }
 
-function symbolsOf({ components, coefficients, mcuStarts }: Coefficients) {
-  const blocks = blocksOfMcu(components)
-  const mcus = mcuStarts.length - 1
-  // Each block may need an EOB and three ZRL.
-  const symbols = new Int32Array(coefficients.length + 4 * mcus * blocks.length)
-  const counts = new Uint32Array(TABLES << 8)
-  const previousDc = new Int32Array(components.length)
-  let from = 0
-  let count = 0
-  for (let mcu = 0; mcu < mcus; mcu++) {
-    for (let block = 0; block < blocks.length; block++) {
-      const component = blocks[block]!
-      const dcTable = component === 0 ? 0 : CHROMA << 8
-      const acTable = dcTable | (AC << 8)
-      const dc = coefficients[from++]! >> 6
-      let symbol = symbolOf(dc - previousDc[component]!, 0) | dcTable
-      previousDc[component] = dc
-      counts[symbol & 1023]!++
-      symbols[count++] = symbol
-      let last = 0
-      for (; from < coefficients.length; from++) {
-        const entry = coefficients[from]!
-        const index = entry & 63
-        if (index === 0) break
-        let run = index - last - 1
-        last = index
-        for (; run > 15; run -= 16) {
-          counts[acTable | ZRL]!++
-          symbols[count++] = acTable | ZRL
-        }
-        symbol = symbolOf(entry >> 6, run) | acTable
-        counts[symbol & 1023]!++
-        symbols[count++] = symbol
-      }
-      if (last < 63) {
-        counts[acTable | EOB]!++
-        symbols[count++] = acTable | EOB
-      }
-    }
+function symbolsOf(image: Coefficients, { components, ratios }: Requantisation) {
+  const total = image.blockStarts.length - 1
+  const writer: SymbolWriter = {
+    image,
+    ratios,
+    blocks: blocksOfMcu(components),
+    // Each block may need an EOB and three ZRL. Unless it is kept, a symbol is overwritten by the next one.
+    symbols: new Int32Array(image.coefficients.length + 4 * total + 1),
+    counts: new Uint32Array(TABLES << 8),
+    previousDc: new Int32Array(components.length),
+    count: 0,
   }
-  return { symbols: symbols.subarray(0, count), counts }
+  forBatches(total, (first, end) => writeSymbols(writer, first, end), BATCH_BLOCKS)
+  return { symbols: writer.symbols.subarray(0, writer.count), counts: writer.counts }
 }
 
-/** Symbol and additional bits of a value (F.1.2.1). */
-function symbolOf(value: number, run: number): number {
-  const sign = value >> 31
-  const size = 32 - Math.clz32((value ^ sign) - sign)
-  const bits = (value + sign) & ((1 << size) - 1)
-  return (bits << 10) | (run << 4) | size
+interface SymbolWriter {
+  image: Coefficients
+  ratios: Int32Array[]
+  /** The component of each block in an MCU. */
+  blocks: number[]
+  symbols: Int32Array
+  /** By table × 256 + symbol. */
+  counts: Uint32Array
+  /** By component. */
+  previousDc: Int32Array
+  count: number
+}
+
+/** The symbols of the blocks from `first` to before `end`. Without branches on coefficients, which can't be predicted. */
+function writeSymbols(writer: SymbolWriter, first: number, end: number): void {
+  const { image, ratios, blocks, symbols, counts, previousDc } = writer
+  const { coefficients, blockStarts } = image
+  let { count } = writer
+  for (let block = first; block < end; block++) {
+    const component = blocks[block % blocks.length]!
+    const ratio = ratios[component]!
+    const dcTable = component === 0 ? 0 : CHROMA << 8
+    const acTable = dcTable | (AC << 8)
+    const start = blockStarts[block]!
+    const afterBlock = blockStarts[block + 1]!
+    const dc = requantisedDc(coefficients[start]! >> 6, ratio[0]!)
+    const difference = dc - previousDc[component]!
+    const sign = difference >> 31
+    previousDc[component] = dc
+    const symbol = symbolOf((difference ^ sign) - sign, sign) | dcTable
+    counts[symbol & 1023]!++
+    symbols[count++] = symbol
+    let previous = 0
+    for (let at = start + 1; at < afterBlock; at++) {
+      const entry = coefficients[at]!
+      const index = entry & 63
+      const value = entry >> 6
+      const size = requantisedSize(value, ratio[index]!)
+      const isKept = (size | -size) >>> 31
+      let run = index - previous - 1
+      for (; run > 15 && isKept; run -= 16) {
+        counts[acTable | ZRL]!++
+        symbols[count++] = acTable | ZRL
+      }
+      const symbol = symbolOf(size, value >> 31) | ((run & 15) << 4) | acTable
+      counts[symbol & 1023]! += isKept
+      symbols[count] = symbol
+      count += isKept
+      previous += (index - previous) & -isKept
+    }
+    if (previous < 63) {
+      counts[acTable | EOB]!++
+      symbols[count++] = acTable | EOB
+    }
+  }
+  writer.count = count
+}
+
+/** Symbol without a run, and additional bits, of a value (F.1.2.1). `sign`: 0, or -1 if it is negative. */
+function symbolOf(absolute: number, sign: number): number {
+  const size = 32 - Math.clz32(absolute)
+  const bits = absolute ^ (sign & ((1 << size) - 1))
+  return (bits << 10) | size
 }
 
 interface HuffmanCode {
@@ -169,11 +210,28 @@ function scanOf(symbols: Int32Array, counts: Uint32Array, tables: HuffmanCode[])
   for (const [index, table] of tables.entries()) codes.set(table.codes, index << 8)
   const bits = counts.reduce((sum, count, symbol) => sum + count * ((codes[symbol]! & 31) + (symbol & 15)), 7)
   const coded = new Uint8Array((bits >> 3) + 8)
-  const view = new DataView(coded.buffer)
-  let at = 0
-  let word = 0
-  let free = 32
-  for (let i = 0; i < symbols.length; i++) {
+  const writer: BitWriter = { codes, view: new DataView(coded.buffer), at: 0, word: 0, free: 32 }
+  forBatches(symbols.length, (first, end) => writeCodes(writer, symbols, first, end), BATCH_SYMBOLS)
+  const { view, at, word, free } = writer
+  // Padded with ones (F.1.2.3).
+  view.setUint32(at, word | (free === 0 ? 0 : (2 ** free - 1) | 0))
+  return stuffed(coded.subarray(0, at + Math.ceil((32 - free) / 8)))
+}
+
+interface BitWriter {
+  /** By table × 256 + symbol: code × 32 + length. */
+  codes: Uint32Array
+  view: DataView
+  /** Where the next word is written, and its bits so far. */
+  at: number
+  word: number
+  free: number
+}
+
+function writeCodes(writer: BitWriter, symbols: Int32Array, first: number, end: number): void {
+  const { codes, view } = writer
+  let { at, word, free } = writer
+  for (let i = first; i < end; i++) {
     const symbol = symbols[i]!
     const code = codes[symbol & 1023]!
     const size = symbol & 15
@@ -197,9 +255,9 @@ function scanOf(symbols: Int32Array, counts: Uint32Array, tables: HuffmanCode[])
       word = 0
     }
   }
-  // Padded with ones (F.1.2.3).
-  view.setUint32(at, word | (free === 0 ? 0 : (2 ** free - 1) | 0))
-  return stuffed(coded.subarray(0, at + Math.ceil((32 - free) / 8)))
+  writer.at = at
+  writer.word = word
+  writer.free = free
 }
 
 function stuffed(coded: Uint8Array): Uint8Array {

@@ -77,7 +77,8 @@ function bandOf({ spectralStart, spectralEnd, approximationHigh, approximationLo
 /** `null` if a coefficient is larger than 8-bit samples allow. */
 function inMcuOrder(image: Geometry, planes: DensePlane[]): Blocks | null {
   const { across, down } = mcuGrid(image)
-  let total = across * down * blocksOfMcu(image.components).length
+  const blocks = across * down * blocksOfMcu(image.components).length
+  let total = blocks
   for (const { data } of planes) {
     for (let at = 0; at < data.length; at++) {
       const value = data[at]!
@@ -86,17 +87,18 @@ function inMcuOrder(image: Geometry, planes: DensePlane[]): Blocks | null {
     }
   }
   const coefficients = new Int32Array(total)
-  const mcuStarts = new Int32Array(across * down + 1)
+  const blockStarts = new Int32Array(blocks + 1)
+  let block = 0
   let count = 0
   for (let mcu = 0; mcu < across * down; mcu++) {
-    mcuStarts[mcu] = count
     for (const [index, { horizontal, vertical }] of image.components.entries()) {
       const plane = planes[index]!
       const column = (mcu % across) * horizontal
       const row = Math.floor(mcu / across) * vertical
-      for (let block = 0; block < horizontal * vertical; block++) {
-        const [x, y] = [column + (block % horizontal), row + Math.floor(block / horizontal)]
+      for (let number = 0; number < horizontal * vertical; number++) {
+        const [x, y] = [column + (number % horizontal), row + Math.floor(number / horizontal)]
         const start = 64 * (y * plane.across + x)
+        blockStarts[block++] = count
         for (let at = 0; at < 64; at++) {
           const value = plane.data[start + at]!
           if (value !== 0 || at === 0) coefficients[count++] = (value << 6) | at
@@ -104,8 +106,8 @@ function inMcuOrder(image: Geometry, planes: DensePlane[]): Blocks | null {
       }
     }
   }
-  mcuStarts[across * down] = count
-  return { coefficients: coefficients.subarray(0, count), mcuStarts }
+  blockStarts[block] = count
+  return { coefficients: coefficients.subarray(0, count), blockStarts }
 }
 
 /** Signals damage within a block. */

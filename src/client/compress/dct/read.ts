@@ -3,6 +3,7 @@ import type { JpegFrame } from '../../../formats/jpeg/header.ts'
 import { type JpegSegment, SOS } from '../../../formats/jpeg/segments.ts'
 import type { Jpeg } from '../../../formats/jpeg/walk.ts'
 import {
+  BATCH_MCUS,
   type Blocks,
   blocksOfMcu,
   type Coefficients,
@@ -11,7 +12,7 @@ import {
   MAX_DC_BITS,
   mcuGrid,
 } from './coefficients.ts'
-import { extended, LOOKUP_BITS, longCode } from './huffman.ts'
+import { extended, type HuffmanTable, LOOKUP_BITS, longCode } from './huffman.ts'
 import { type Scan, scansOf } from './scans.ts'
 
 /**
@@ -72,61 +73,101 @@ function readScan(image: Geometry, { header, dc, ac, intervals, restartInterval 
   if (!dc.every((table) => table !== undefined) || !ac.every((table) => table !== undefined)) return null
   const { across, down } = mcuGrid(image)
   const mcus = across * down
-  const blocks = blocksOfMcu(image.components)
-  const view = new DataView(bytes.buffer)
+  const components = blocksOfMcu(image.components)
+  const total = mcus * components.length
   // An AC coefficient takes at least two bits.
-  const maxCoefficients = Math.min(4 * bytes.length + mcus * blocks.length, 64 * mcus * blocks.length)
-  const coefficients = new Int32Array(maxCoefficients + 64)
-  const mcuStarts = new Int32Array(mcus + 1)
-  const previousDc = new Int32Array(image.components.length)
-  const dcTables = blocks.map((component) => dc[component]!)
-  const acTables = blocks.map((component) => ac[component]!)
-  const end = 8 * starts.at(-1)!
-  let count = 0
-  let at = 0
+  const maxCoefficients = Math.min(4 * bytes.length + total, 64 * total)
+  const reader: Reader = {
+    bits: new DataView(bytes.buffer),
+    endBit: 8 * starts.at(-1)!,
+    components,
+    dcTables: components.map((component) => dc[component]!),
+    acTables: components.map((component) => ac[component]!),
+    coefficients: new Int32Array(maxCoefficients + 64),
+    blockStarts: new Int32Array(total + 1),
+    previousDc: new Int32Array(image.components.length),
+    at: 0,
+    block: 0,
+    count: 0,
+  }
   let interval = 0
-  for (let mcu = 0; mcu < mcus; mcu++) {
-    if (restartInterval > 0 && mcu > 0 && mcu % restartInterval === 0) {
+  for (let mcu = 0; mcu < mcus; ) {
+    const sinceRestart = restartInterval > 0 ? mcu % restartInterval : mcu
+    if (mcu > 0 && sinceRestart === 0) {
       const start = starts[++interval]
-      if (start === undefined || at > 8 * start) return null
-      at = 8 * start
-      previousDc.fill(0)
+      if (start === undefined || reader.at > 8 * start) return null
+      reader.at = 8 * start
+      reader.previousDc.fill(0)
     }
-    mcuStarts[mcu] = count
-    for (let block = 0; block < blocks.length; block++) {
-      if (at > end) return null
-      const dcTable = dcTables[block]!
+    const untilRestart = restartInterval > 0 ? restartInterval - sinceRestart : mcus
+    const run = Math.min(BATCH_MCUS, untilRestart, mcus - mcu)
+    if (!readMcus(reader, run)) return null
+    mcu += run
+  }
+  const { coefficients, blockStarts, count, at } = reader
+  blockStarts[total] = count
+  return at > reader.endBit ? null : { coefficients: coefficients.subarray(0, count), blockStarts }
+}
+
+interface Reader {
+  bits: DataView
+  endBit: number
+  /** By block of an MCU. */
+  components: number[]
+  dcTables: HuffmanTable[]
+  acTables: HuffmanTable[]
+  coefficients: Int32Array
+  blockStarts: Int32Array
+  /** By component. */
+  previousDc: Int32Array
+  /** Unit: bits. */
+  at: number
+  /** Blocks and coefficients read so far. */
+  block: number
+  count: number
+}
+
+/** Reads some MCUs. False if they are damaged. */
+function readMcus(reader: Reader, mcus: number): boolean {
+  const { bits: view, endBit, components, dcTables, acTables, coefficients, blockStarts, previousDc } = reader
+  let { at, block, count } = reader
+  for (let mcu = 0; mcu < mcus; mcu++) {
+    for (let number = 0; number < components.length; number++) {
+      if (at > endBit) return false
+      blockStarts[block++] = count
+      const dcTable = dcTables[number]!
       let word = view.getUint32(at >>> 3) << (at & 7)
       let code = dcTable.short[word >>> (32 - LOOKUP_BITS)] || longCode(dcTable, word)
-      if (code === 0) return null
+      if (code === 0) return false
       at += code >> 8
       const size = code & 0xff
-      if (size > MAX_DC_BITS) return null
+      if (size > MAX_DC_BITS) return false
       let difference = 0
       if (size > 0) {
         word = view.getUint32(at >>> 3) << (at & 7)
         difference = extended(word >>> (32 - size), size)
         at += size
       }
-      const component = blocks[block]!
+      const component = components[number]!
       const value = previousDc[component]! + difference
-      if (value >= 1 << MAX_DC_BITS || value <= -(1 << MAX_DC_BITS)) return null
+      if (value >= 1 << MAX_DC_BITS || value <= -(1 << MAX_DC_BITS)) return false
       previousDc[component] = value
       coefficients[count++] = value << 6
 
-      const { short, values } = acTables[block]!
+      const acTable = acTables[number]!
+      const { short, values } = acTable
       for (let index = 1; index < 64; index++) {
         word = view.getUint32(at >>> 3) << (at & 7)
         const known = values[word >>> (32 - LOOKUP_BITS)]!
         if (known !== 0) {
           at += known & 0xff
           index += (known >> 8) & 15
-          if (index > 63) return null
+          if (index > 63) return false
           coefficients[count++] = ((known >> 16) << 6) | index
           continue
         }
-        code = short[word >>> (32 - LOOKUP_BITS)] || longCode(acTables[block]!, word)
-        if (code === 0) return null
+        code = short[word >>> (32 - LOOKUP_BITS)] || longCode(acTable, word)
+        if (code === 0) return false
         at += code >> 8
         const bits = code & 15
         const run = (code >> 4) & 15
@@ -136,13 +177,15 @@ function readScan(image: Geometry, { header, dc, ac, intervals, restartInterval 
           continue
         }
         index += run
-        if (index > 63 || bits > MAX_AC_BITS) return null
+        if (index > 63 || bits > MAX_AC_BITS) return false
         word = view.getUint32(at >>> 3) << (at & 7)
         coefficients[count++] = (extended(word >>> (32 - bits), bits) << 6) | index
         at += bits
       }
     }
   }
-  mcuStarts[mcus] = count
-  return at > end ? null : { coefficients: coefficients.subarray(0, count), mcuStarts }
+  reader.at = at
+  reader.block = block
+  reader.count = count
+  return true
 }

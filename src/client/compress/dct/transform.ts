@@ -1,5 +1,5 @@
 /** Discrete cosine transforms of 8 by 8 blocks (ITU-T T.81, A.3.3), from and to planes of samples. */
-import { blocksOfMcu, type Coefficients, type Component, mcuGrid } from './coefficients.ts'
+import { blocksOfMcu, type Coefficients, type Component, forBatches, mcuGrid } from './coefficients.ts'
 
 /** The samples of one component, row by row. */
 export interface Plane {
@@ -50,41 +50,65 @@ function basisOf(steps: Uint16Array, size: number): Float64Array {
  * libjpeg. 8: full size. 0: the component is left out.
  */
 export function planesOf(image: Coefficients, sizes: number[]): Plane[] {
-  const { components, coefficients, mcuStarts } = image
+  const { components } = image
   const { across, down } = mcuGrid(image)
   const outputs = components.map((component, index) => {
     const size = sizes[index]!
     return { plane: blockGrid(component, across, down, size), size, basis: basisOf(component.steps, size) }
   })
   const blocks = blocksOfMcu(components)
-  const block = new Float64Array(64)
-  for (let mcu = 0, at = 0; mcu < mcuStarts.length - 1; mcu++) {
+  const samples = new Float64Array(64)
+  forBatches(across * down, (first, end) =>
+    writePlanes(image, { outputs, blocks, samples, across }, first, end),
+  )
+  return outputs.map(({ plane }, index) => cropped(plane, sizeOf(image, components[index]!, sizes[index]!)))
+}
+
+interface PlaneWriter {
+  /** By component. */
+  outputs: { plane: Plane; size: number; basis: Float64Array }[]
+  /** The component of each block in an MCU. */
+  blocks: number[]
+  /** Of one block. */
+  samples: Float64Array
+  /** MCUs in a row. */
+  across: number
+}
+
+/** The samples of the MCUs from `first` to before `end`. */
+function writePlanes(
+  { components, coefficients, blockStarts }: Coefficients,
+  { outputs, blocks, samples, across }: PlaneWriter,
+  first: number,
+  end: number,
+): void {
+  let block = first * blocks.length
+  for (let mcu = first; mcu < end; mcu++) {
     const [mcuColumn, mcuRow] = [mcu % across, Math.floor(mcu / across)]
-    for (let number = 0, within = 0; number < blocks.length; number++) {
+    for (let number = 0, within = 0; number < blocks.length; number++, block++) {
       const component = blocks[number]!
       within = number > 0 && blocks[number - 1] === component ? within + 1 : 0
       const { plane, size, basis } = outputs[component]!
       const area = size * size
-      const dc = area === 0 ? 0 : 128 + (coefficients[at]! >> 6) * basis[0]!
-      for (let i = 0; i < area; i++) block[i] = dc
-      for (at++; at < coefficients.length; at++) {
+      const start = blockStarts[block]!
+      const afterBlock = blockStarts[block + 1]!
+      const dc = area === 0 ? 0 : 128 + (coefficients[start]! >> 6) * basis[0]!
+      for (let i = 0; i < area; i++) samples[i] = dc
+      for (let at = start + 1; at < afterBlock; at++) {
         const entry = coefficients[at]!
-        const index = entry & 63
-        if (index === 0) break
-        const from = index * area
-        if (from >= basis.length) continue
+        const from = (entry & 63) * area
+        if (from >= basis.length) break
         const value = entry >> 6
-        for (let i = 0; i < area; i++) block[i]! += value * basis[from + i]!
+        for (let i = 0; i < area; i++) samples[i]! += value * basis[from + i]!
       }
       const { horizontal, vertical } = components[component]!
       const column = (mcuColumn * horizontal + (within % horizontal)) * size
       const row = (mcuRow * vertical + Math.floor(within / horizontal)) * size
       for (let y = 0, from = 0, to = row * plane.width + column; y < size; y++, to += plane.width) {
-        for (let x = 0; x < size; x++, from++) plane.data[to + x] = block[from]!
+        for (let x = 0; x < size; x++, from++) plane.data[to + x] = samples[from]!
       }
     }
   }
-  return outputs.map(({ plane }, index) => cropped(plane, sizeOf(image, components[index]!, sizes[index]!)))
 }
 
 function blockGrid({ horizontal, vertical }: Component, across: number, down: number, size: number): Plane {
@@ -119,32 +143,69 @@ export function coefficientsOf(planes: Plane[], steps: Uint16Array): Coefficient
   const { across, down } = mcuGrid({ width, height, components })
   const blocks = blocksOfMcu(components)
   const coefficients = new Int32Array(64 * across * down * blocks.length)
-  const mcuStarts = new Int32Array(across * down + 1)
+  const blockStarts = new Int32Array(across * down * blocks.length + 1)
   const scales = Float64Array.from(steps, (step, index) => {
     const frequencies = ZIGZAG[index]!
     return 1 / (step * AAN_SCALES[frequencies >> 3]! * AAN_SCALES[frequencies & 7]!)
   })
-  const block = new Float64Array(64)
-  let count = 0
-  for (let mcu = 0; mcu < across * down; mcu++) {
-    mcuStarts[mcu] = count
+  const writer: CoefficientWriter = {
+    planes,
+    blocks,
+    scales,
+    across,
+    coefficients,
+    blockStarts,
+    samples: new Float64Array(64),
+    block: 0,
+    count: 0,
+  }
+  forBatches(across * down, (first, end) => transformMcus(writer, first, end))
+  const { block, count } = writer
+  blockStarts[block] = count
+  return { width, height, components, coefficients: coefficients.subarray(0, count), blockStarts }
+}
+
+interface CoefficientWriter {
+  planes: Plane[]
+  /** The component of each block in an MCU. */
+  blocks: number[]
+  /** Factors for the results of `transformLine`, by index in zigzag order. */
+  scales: Float64Array
+  /** MCUs in a row. */
+  across: number
+  coefficients: Int32Array
+  blockStarts: Int32Array
+  /** Of one block. */
+  samples: Float64Array
+  /** Blocks and coefficients written so far. */
+  block: number
+  count: number
+}
+
+/** Transforms the MCUs from `first` to before `end`. */
+function transformMcus(writer: CoefficientWriter, first: number, end: number): void {
+  const { planes, blocks, scales, across, coefficients, blockStarts, samples } = writer
+  let { block, count } = writer
+  for (let mcu = first; mcu < end; mcu++) {
     const [mcuColumn, mcuRow] = [mcu % across, Math.floor(mcu / across)]
     for (let number = 0; number < blocks.length; number++) {
       const component = blocks[number]!
       const factor = component === 0 ? 2 : 1
       const column = 8 * (mcuColumn * factor + (component === 0 ? number & 1 : 0))
       const row = 8 * (mcuRow * factor + (component === 0 ? number >> 1 : 0))
-      readBlock(planes[component]!, row, column, block)
-      for (let at = 0; at < 64; at += 8) transformLine(block, at, 1)
-      for (let at = 0; at < 8; at++) transformLine(block, at, 8)
+      blockStarts[block++] = count
+      readBlock(planes[component]!, row, column, samples)
+      // Rows, then columns, by one call, for engines to inline it once.
+      for (let line = 0; line < 16; line++)
+        transformLine(samples, line < 8 ? 8 * line : line - 8, line < 8 ? 1 : 8)
       for (let index = 0; index < 64; index++) {
-        const value = Math.round(block[ZIGZAG[index]!]! * scales[index]!)
+        const value = Math.round(samples[ZIGZAG[index]!]! * scales[index]!)
         if (value !== 0 || index === 0) coefficients[count++] = (value << 6) | index
       }
     }
   }
-  mcuStarts[across * down] = count
-  return { width, height, components, coefficients: coefficients.subarray(0, count), mcuStarts }
+  writer.block = block
+  writer.count = count
 }
 
 /** Beyond the edges, the last samples are repeated. */
