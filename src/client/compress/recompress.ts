@@ -182,7 +182,8 @@ async function fromPng(
       if (result.bytes.length > PREVIEW_MAX_BYTES) await milestones.previewSource(pixels, keptProfile)
       return result
     }
-    const mayBePhoto = plan.mayBeJpeg && isOpaque(pixels)
+    // WebP is smaller than PNG, so its size would not look like a photograph's either.
+    const mayBePhoto = plan.mayBeJpeg && looksLikePhoto(scrubbed.length, area) && isOpaque(pixels)
     if (mayBePhoto && shouldTrySample(area)) {
       const sample = sampled(pixels)
       const { length } = await codecs.encodeWebp(sample)
