@@ -80,12 +80,13 @@ async function inSeparateScans(image: Coefficients): Promise<Buffer> {
       const own = Array.from({ length: (image.blockStarts.length - 1) / 3 }, (_, mcu) =>
         image.coefficients.subarray(...image.blockStarts.subarray(3 * mcu + index, 3 * mcu + index + 2)),
       )
-      const starts = own.reduce((ends, { length }) => [...ends, ends.at(-1)! + length], [0])
+      const blockStarts = new Int32Array(own.length + 1)
+      for (const [at, { length }] of own.entries()) blockStarts[at + 1] = blockStarts[at]! + length
       const part = {
         ...image,
         components: [component],
         coefficients: Int32Array.from(own.flatMap((block) => [...block])),
-        blockStarts: Int32Array.from(starts),
+        blockStarts,
       }
       return segmentsOf(jpegOf(encodeFrame(part)), [DHT, SOS])
     }),
