@@ -86,15 +86,18 @@ const SMALL = ['--disable-gpu', '--in-process-gpu', '--disable-site-isolation-tr
 /** Starts headless Chromium. The caller closes it. */
 export async function launchBrowser(extraArguments: string[] = [], timeout = 60_000): Promise<Browser> {
   const { executablePath, env } = await chromiumHere()
-  return chromium.launch({
-    executablePath,
-    env,
-    headless: true,
-    // It opens nothing but our own pages. Its sandbox starts neither as root nor in a chroot.
-    chromiumSandbox: false,
-    args: [...QUIET, ...SMALL, ...extraArguments],
-    timeout,
-  })
+  const launch = () =>
+    chromium.launch({
+      executablePath,
+      env,
+      headless: true,
+      // It opens nothing but our own pages. Its sandbox starts neither as root nor in a chroot.
+      chromiumSandbox: false,
+      args: [...QUIET, ...SMALL, ...extraArguments],
+      timeout,
+    })
+  // In one of some hundred starts it crashes, which no test is about.
+  return launch().catch((error) => (/SIGSEGV/.test(`${error}`) ? launch() : Promise.reject(error)))
 }
 
 /** Left in the run's temporary folder by the first test file that saw Chromium start: the others need not try. */

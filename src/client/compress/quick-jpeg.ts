@@ -9,7 +9,7 @@ import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Line } from '../types.ts'
 import { type Coefficients, mcuGrid } from './dct/coefficients.ts'
-import { encodeFrame } from './dct/encode.ts'
+import { encodeFrame, estimatedBytes } from './dct/encode.ts'
 import { lossOf } from './dct/loss.ts'
 import { type Requantisation, requantisationOf, sampleOf } from './dct/quantise.ts'
 import { readCoefficients } from './dct/read.ts'
@@ -117,7 +117,7 @@ function qualityOf(image: Coefficients, sample: Coefficients): number {
     return {
       quality,
       loss: lossOf(sample, coarser),
-      bytes: encodeFrame(sample, coarser).length * share,
+      bytes: estimatedBytes(sample, coarser) * share,
     }
   }
   const [low, high] = TRIAL_QUALITIES

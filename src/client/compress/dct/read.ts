@@ -75,15 +75,13 @@ function readScan(image: Geometry, { header, dc, ac, intervals, restartInterval 
   const mcus = across * down
   const components = blocksOfMcu(image.components)
   const total = mcus * components.length
-  // An AC coefficient takes at least two bits.
-  const maxCoefficients = Math.min(4 * bytes.length + total, 64 * total)
   const reader: Reader = {
     bits: new DataView(bytes.buffer),
     endBit: 8 * starts.at(-1)!,
     components,
     dcTables: components.map((component) => dc[component]!),
     acTables: components.map((component) => ac[component]!),
-    coefficients: new Int32Array(maxCoefficients + 64),
+    coefficients: new Int32Array(Math.min(USUAL_COEFFICIENTS_PER_BYTE * bytes.length, 64 * total)),
     blockStarts: new Int32Array(total + 1),
     previousDc: new Int32Array(image.components.length),
     at: 0,
@@ -101,12 +99,23 @@ function readScan(image: Geometry, { header, dc, ac, intervals, restartInterval 
     }
     const untilRestart = restartInterval > 0 ? restartInterval - sinceRestart : mcus
     const run = Math.min(BATCH_MCUS, untilRestart, mcus - mcu)
+    makeRoom(reader, 64 * run * components.length)
     if (!readMcus(reader, run)) return null
     mcu += run
   }
   const { coefficients, blockStarts, count, at } = reader
   blockStarts[total] = count
   return at > reader.endBit ? null : { coefficients: coefficients.subarray(0, count), blockStarts }
+}
+
+/** In photographs. */
+const USUAL_COEFFICIENTS_PER_BYTE = 2
+
+function makeRoom(reader: Reader, more: number): void {
+  const { coefficients, count } = reader
+  if (count + more <= coefficients.length) return
+  reader.coefficients = new Int32Array(2 * coefficients.length + more)
+  reader.coefficients.set(coefficients)
 }
 
 interface Reader {
