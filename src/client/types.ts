@@ -28,8 +28,8 @@ export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'
 export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-worker' | 'too-many-pixels'
 
 export interface PrepareOptions {
-  /** Also load the photo codecs. Default: true. */
-  codecs?: boolean
+  /** Also load the codecs for JPEG (`true`) or PNG. With `line`, most JPEGs need none. Default: true. */
+  codecs?: boolean | 'png'
 }
 
 /** The network connection that the upload will use. */

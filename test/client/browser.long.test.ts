@@ -161,13 +161,17 @@ test('cancels a compression immediately, and then compresses the next file', asy
   assert.equal((await compressIn(page, await cameraJpeg(200, 150))).action, 'lossy')
 })
 
-test('prepare fetches the codecs ahead of the first file', async () => {
-  const fresh = await sdk.open()
-  sdk.downloads().clear()
-  await fresh.evaluate(() => window.pinhole.prepare())
-  await until('both codecs were fetched', () => wasmAmong(sdk.downloads().keys()) === 2)
-  await fresh.close()
-})
+for (const codecs of [true, 'png'] as const) {
+  test(`prepare fetches the codecs ahead of the first file: ${codecs}`, async () => {
+    const fresh = await sdk.open()
+    sdk.downloads().clear()
+    await fresh.evaluate((codecs) => window.pinhole.prepare({ codecs }), codecs)
+    // A large PNG's preview is a JPEG.
+    const count = codecs === 'png' ? 3 : 2
+    await until('the codecs were fetched', () => wasmAmong(sdk.downloads().keys()) === count)
+    await fresh.close()
+  })
+}
 
 test('returns a file that breaks a codec unchanged, and then compresses the next file', async () => {
   const { action, fallback } = await compressIn(page, await brokenPng())

@@ -13,7 +13,7 @@ import type { MadePreview } from './preview.ts'
 export interface Engine {
   /** Implements `compress` of the SDK. */
   compress(file: Blob, options?: CompressOptions): Promise<Compressed>
-  /** Starts a worker ahead of the first file and loads the photo codecs. Never throws. */
+  /** Starts a worker ahead of the first file and loads codecs. Never throws. */
   prepare(options?: PrepareOptions): void
 }
 
@@ -78,7 +78,7 @@ export function createEngine(host: EngineHost): Engine {
     },
     prepare({ codecs = true } = {}) {
       try {
-        pool.warmUp(codecs)
+        pool.warmUp(codecs === true ? 'jpeg' : codecs || null)
       } catch {
         // The first file will report the error.
       }

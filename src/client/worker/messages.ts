@@ -27,8 +27,8 @@ export interface Inspected extends Omit<Inspection, 'type'> {
 
 export type Request =
   | CompressRequest
-  /** Load the photo codecs. Has no reply. */
-  | { kind: 'prepare' }
+  /** Load the codecs for a type. Has no reply. */
+  | { kind: 'prepare'; codecs: 'jpeg' | 'png' }
 
 /**
  * `ready` is sent once, when the worker has started. The last reply to `compress` is `kept`, `scrubbed` or

@@ -41,8 +41,8 @@ export interface Lease {
 export interface Pool {
   /** Waits for a free worker. Rejects with the signal's reason. */
   lease(signal?: AbortSignal): Promise<Lease>
-  /** Starts a worker, unless one is idle, and keeps it for a minute. `codecs`: also load the photo codecs. */
-  warmUp(codecs: boolean): void
+  /** Starts a worker, unless one is idle, and keeps it for a minute. `codecs`: also load those for a type. */
+  warmUp(codecs: 'jpeg' | 'png' | null): void
 }
 
 /** A worker is replaced after one large job, or after this many megapixels in total. */
@@ -141,7 +141,7 @@ export function createPool(host: EngineHost): Pool {
       if (busy > 0) return
       const worker = idle.pop() ?? start()
       const lease = leaseOf(worker)
-      if (codecs) lease.post({ kind: 'prepare' })
+      if (codecs) lease.post({ kind: 'prepare', codecs })
       makeIdle(worker, WARM_MS)
     },
   }

@@ -26,7 +26,10 @@ export function createRequestHandler(
   reply: (reply: Reply, transfer?: ArrayBuffer[]) => void,
 ) {
   return async (request: Request): Promise<void> => {
-    if (request.kind === 'prepare') return codecs.load('jpeg').catch(() => {})
+    if (request.kind === 'prepare') {
+      await Promise.allSettled([request.codecs === 'png' ? prefetchForPng(codecs) : codecs.load('jpeg')])
+      return
+    }
     try {
       const finalReply = await compress(request, codecs, reply)
       reply(finalReply, finalReply.kind === 'recompressed' ? [finalReply.bytes.buffer] : [])
@@ -48,7 +51,7 @@ async function compress(
   const { blob, mode, capabilities, line } = request
   const start = performance.now()
   if (mode === 'auto' && capabilities.webAssembly && blob.type === 'image/png')
-    void prefetchForPng(blob.size, codecs)
+    void prefetchForPng(codecs, blob.size)
   const source = await openSource(blob)
   let inspection: Inspection
   try {
@@ -98,8 +101,10 @@ async function compress(
 const LARGE_PNG_BYTES = 2 * PREVIEW_MAX_BYTES
 
 /** Downloads codecs for a PNG in parallel with its inspection, since a worker can't start downloads while it encodes. */
-function prefetchForPng(bytes: number, codecs: Codecs): Promise<unknown> {
+function prefetchForPng(codecs: Codecs, bytes = Number.POSITIVE_INFINITY): Promise<unknown> {
   return Promise.allSettled([
+    import('../../formats/png/png.ts'),
+    import('../compress/png-facts.ts'),
     codecs.load('png'),
     import('../../formats/webp/webp.ts'),
     bytes > LARGE_PNG_BYTES && codecs.load('preview'),

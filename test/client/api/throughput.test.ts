@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createThroughputMeter, DEFAULT_RATE } from '../../../src/client/api/throughput.ts'
-import { estimatedRate } from '../../../src/web/browser/upload/throughput.ts'
+import { estimatedRate, prefetchesCodecs } from '../../../src/web/browser/upload/throughput.ts'
 
 function setUp() {
   const clock = { now: 0 }
@@ -62,4 +62,21 @@ test('is bounded by the last download before the first upload', (t) => {
   files.splice(1, 1)
   assert.equal(meter.bytesPerSecond(), DEFAULT_RATE)
   assert.equal(fetched.mock.calls[0]?.arguments[0], 'resource')
+})
+
+test('codecs are prefetched over a good line, unless the visitor saves data', (t) => {
+  const file = { transferSize: 50_000, encodedBodySize: 49_000, responseStart: 0, responseEnd: 97 }
+  const files = t.mock.method(performance, 'getEntriesByType', () => [file] as never)
+  assert.equal(prefetchesCodecs(), true)
+  file.responseEnd = 99
+  assert.equal(prefetchesCodecs(), false)
+  files.mock.restore()
+  const connection = { downlink: 4, saveData: false }
+  Object.defineProperty(navigator, 'connection', { value: connection, configurable: true })
+  t.after(() => Reflect.deleteProperty(navigator, 'connection'))
+  assert.equal(prefetchesCodecs(), true)
+  connection.saveData = true
+  assert.equal(prefetchesCodecs(), false)
+  Object.assign(connection, { downlink: 3.9, saveData: false })
+  assert.equal(prefetchesCodecs(), false)
 })

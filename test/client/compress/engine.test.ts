@@ -110,7 +110,7 @@ test('prepare starts one worker, which the first file then uses', async () => {
   engine.prepare()
   assert.deepEqual(
     workers.map(({ requests }) => requests),
-    [[{ kind: 'prepare' }]],
+    [[{ kind: 'prepare', codecs: 'jpeg' }]],
   )
   const pending = engine.compress(FILE)
   await flushPromises()

@@ -1,28 +1,33 @@
 /** What loads on demand, and what makes the page an installable app. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { until } from '../../support/until.ts'
 import { gif } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import { cardIn } from '../support/steps.ts'
 
 export function loadingSuite(site: () => Site): void {
   const test = testsOn(site)
-  test('preloads the upload code when the file picker opens, but no codec', async ({ page }) => {
-    await page.waitForLoadState('networkidle')
-    const fetched: string[] = []
-    page.on('response', (response) => fetched.push(new URL(response.url()).pathname))
-    const worker = page.waitForEvent('worker')
-    const chooser = page.waitForEvent('filechooser')
-    await page.locator('#file').click()
-    await Promise.all([worker, chooser])
-    assert.ok(fetched.length > 0)
-    await (await chooser).setFiles([await gif('chosen.gif', 94)])
-    await cardIn(page, 'done', 'chosen.gif')
-    assert.equal(
-      fetched.some((path) => path.endsWith('.wasm')),
-      false,
-    )
-  })
+  for (const saveData of [false, true]) {
+    const savesData = () => Object.defineProperty(navigator, 'connection', { value: { saveData: true } })
+    test(`preloads the upload code when the file picker opens, ${saveData ? 'but no codec if the visitor saves data' : 'and codecs'}`, {
+      ...(saveData && { beforeScripts: savesData }),
+    }, async ({ page }) => {
+      await page.waitForLoadState('networkidle')
+      const fetched: string[] = []
+      page.on('response', (response) => fetched.push(new URL(response.url()).pathname))
+      const codecs = () => fetched.filter((path) => path.endsWith('.wasm')).length
+      const worker = page.waitForEvent('worker')
+      const chooser = page.waitForEvent('filechooser')
+      await page.locator('#file').click()
+      await Promise.all([worker, chooser])
+      assert.ok(fetched.length > 0)
+      if (!saveData) await until('codecs were fetched', () => codecs() > 1)
+      await (await chooser).setFiles([await gif('chosen.gif', 94)])
+      await cardIn(page, 'done', 'chosen.gif')
+      if (saveData) assert.equal(codecs(), 0)
+    })
+  }
 
   test('is installable as an app', { onlyChromium: 'Firefox does not install apps' }, async ({
     page,

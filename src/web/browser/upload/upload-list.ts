@@ -308,7 +308,7 @@ export function createUploadList(options: UploadListOptions) {
     prepare(): void {
       // Loading is retried for the picture.
       loadUploading().then(
-        ({ prepare }) => prepare({ codecs: false }),
+        ({ prepare }) => prepare(),
         () => {},
       )
     },
