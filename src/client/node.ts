@@ -39,7 +39,10 @@ export function compress(file: Blob, options?: CompressOptions): Promise<Compres
   return getEngine().compress(file, options)
 }
 
-/** Starts a worker and loads the photo codecs ahead of the first file. With `codecs: false`, starts only the worker. */
+/**
+ * Starts a worker and loads the codecs for JPEG ahead of the first file, or those for PNG (`codecs: 'png'`), or none (`false`): with
+ * `line`, most JPEGs need none.
+ */
 export function prepare(options?: PrepareOptions): void {
   getEngine().prepare(options)
 }
