@@ -8,8 +8,8 @@ import { after, before, describe, it } from 'node:test'
 import type { Attack } from './support/attack/connection.ts'
 import { descriptors, peakMegabytes, resetPeak } from './support/attack/process-costs.ts'
 import { EVERY_ROUTE } from './support/attack/routes.ts'
-import { NOTHING_STORED, type Stored, targetsFor } from './support/attack/targets.ts'
-import { WAYS } from './support/attack/ways.ts'
+import { NOTHING_STORED, type Stored, type Target, targetsFor } from './support/attack/targets.ts'
+import { WAYS, type Way } from './support/attack/ways.ts'
 import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
@@ -43,26 +43,37 @@ describe('under attack', { skip }, () => {
   })
   after(() => server?.stop())
 
+  /** Unit: megabytes. */
+  async function peakUnder(way: Way, target: Target): Promise<number> {
+    resetPeak(server.pid)
+    const end = performance.now() + ATTACK_MS
+    const attack: Attack = {
+      port: server.port,
+      adminPath: join(server.dataDir, 'operator.sock'),
+      from: newAttacker(),
+      isOver: () => performance.now() > end,
+      sent: { bytes: 0, connections: 0 },
+    }
+    await way.run(attack, target)
+    assert.ok(attack.sent.connections > 0, `${way.name}: the attack made connections`)
+    // Generous, as the machine is busy with the attack. A lost request is cut off earlier.
+    const { status } = await request(server.url, 'GET', '/healthz', { timeoutMs: 60_000 })
+    assert.equal(status, 200, way.name)
+    return peakMegabytes(server.pid)
+  }
+
   for (const [index, { method, path, isAtAdmin }] of targetsFor(NOTHING_STORED).entries()) {
     it(`bounds memory and releases everything: ${method} ${path}${isAtAdmin ? ', operator' : ''}`, async () => {
       const target = targetsFor(stored)[index]!
       for (const way of WAYS) {
-        resetPeak(server.pid)
-        const end = performance.now() + ATTACK_MS
-        const attack: Attack = {
-          port: server.port,
-          adminPath: join(server.dataDir, 'operator.sock'),
-          from: newAttacker(),
-          isOver: () => performance.now() > end,
-          sent: { bytes: 0, connections: 0 },
-        }
-        await way.run(attack, target)
-        assert.ok(attack.sent.connections > 0, `${way.name}: the attack made connections`)
-        // Generous, as the machine is busy with the attack. A lost request is cut off earlier.
-        const { status } = await request(server.url, 'GET', '/healthz', { timeoutMs: 60_000 })
-        assert.equal(status, 200, way.name)
-        const peak = peakMegabytes(server.pid)
-        assert.ok(peak <= MAX_MEGABYTES, `${way.name}: ${peak} MB`)
+        const peaks: number[] = []
+        do peaks.push(await peakUnder(way, target))
+        while (
+          // On a busy machine, garbage of an earlier attack may be collected late; memory that is held is there every time.
+          peaks.at(-1)! > MAX_MEGABYTES &&
+          peaks.length < 3
+        )
+        assert.ok(peaks.at(-1)! <= MAX_MEGABYTES, `${way.name}: ${peaks} MB`)
         await until(`${way.name}: all descriptors are released`, () => descriptors(server.pid) <= idle + 1)
       }
     })
