@@ -162,7 +162,7 @@ test('cancels a compression immediately, and then compresses the next file', asy
 })
 
 for (const codecs of [true, 'png'] as const) {
-  test(`prepare fetches the codecs ahead of the first file: ${codecs}`, async () => {
+  test(`prepare fetches the codecs for ${codecs === true ? 'JPEG' : 'PNG'} ahead of the first file`, async () => {
     const fresh = await sdk.open()
     sdk.downloads().clear()
     await fresh.evaluate((codecs) => window.pinhole.prepare({ codecs }), codecs)

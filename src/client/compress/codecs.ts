@@ -148,7 +148,10 @@ const MOZJPEG = {
 /** The tables of T.81, K.1, without trellis quantisation. */
 const PLAIN = { quant_table: 0, trellis_loops: 0 } satisfies Partial<JpegOptions>
 
-/** With `lossless`, `quality` means effort. Method 4, the default, takes up to twice the time for the same size (docs/decisions/010). */
+/**
+ * With `lossless`, `quality` means effort. Method 4, the default, takes up to twice the time for the same size
+ * (docs/decisions/010).
+ */
 const WEBP_LOSSLESS = { ...WEBP_DEFAULTS, lossless: 1, exact: 1, method: 2 } satisfies WebpOptions
 
 const LOSSY = { lossless: 0, exact: 0, alpha_quality: 60, method: 2 } satisfies Partial<WebpOptions>

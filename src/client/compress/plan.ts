@@ -131,8 +131,8 @@ const PHOTO_BITS_PER_PIXEL = 6
 const PHOTO_MIN_PIXELS = 250_000
 
 /** Whether an opaque PNG looks like a photograph: lossless coding finds no structure in its pixels. Unit: bytes, pixels. */
-export function looksLikePhoto(webpBytes: number, pixels: number): boolean {
-  return pixels > PHOTO_MIN_PIXELS && (webpBytes * 8) / pixels > PHOTO_BITS_PER_PIXEL
+export function looksLikePhoto(losslessBytes: number, pixels: number): boolean {
+  return pixels > PHOTO_MIN_PIXELS && (losslessBytes * 8) / pixels > PHOTO_BITS_PER_PIXEL
 }
 
 /** Above this, a sample is encoded first, since lossless coding takes most of a second per megapixel. Unit: pixels. */

@@ -27,7 +27,7 @@ export function createRequestHandler(
 ) {
   return async (request: Request): Promise<void> => {
     if (request.kind === 'prepare') {
-      await Promise.allSettled([request.codecs === 'png' ? prefetchForPng(codecs) : codecs.load('jpeg')])
+      await (request.codecs === 'png' ? prefetchForPng(codecs) : codecs.load('jpeg').catch(() => {}))
       return
     }
     try {

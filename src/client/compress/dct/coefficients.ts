@@ -44,16 +44,12 @@ export function mcuGrid({ width, height, components }: Geometry) {
 }
 
 /**
- * MCUs that one call processes. Engines compile a function once if it is called often, but anew for each image if it loops over
- * the whole of it (on-stack replacement).
+ * MCUs, blocks or symbols that one call processes. Engines compile a function once if it is called often, but anew for each image
+ * if it loops over the whole of it (on-stack replacement).
  */
-export const BATCH_MCUS = 16
+export const BATCH = 100
 
 /** Calls `work` for consecutive parts of a pass over an image. */
-export function forBatches(
-  total: number,
-  work: (first: number, end: number) => void,
-  size = BATCH_MCUS,
-): void {
-  for (let first = 0; first < total; first += size) work(first, Math.min(total, first + size))
+export function forBatches(total: number, work: (first: number, end: number) => void): void {
+  for (let first = 0; first < total; first += BATCH) work(first, Math.min(total, first + BATCH))
 }

@@ -11,9 +11,6 @@ const ZRL = 0xf0
 /** Every step is at least 1. */
 const UNCHANGED = { luma: new Uint16Array(64), chroma: new Uint16Array(64) }
 
-const BATCH_BLOCKS = 96
-const BATCH_SYMBOLS = 512
-
 /** Huffman tables: DC and AC of the first component, DC and AC of the others. */
 const TABLES = 4
 const AC = 1
@@ -53,7 +50,7 @@ export function encodeFrame(
   )
 }
 
-/** Size of the entropy-coded data of `encodeFrame`, at most 1 or 2 % too small. Unit: bytes. */
+/** Lower bound for the entropy-coded data of `encodeFrame`, whose codes have whole bits. Unit: bytes. */
 export function estimatedBytes(image: Coefficients, requantisation: Requantisation): number {
   const { counts } = symbolsOf(image, requantisation)
   let bits = 0
@@ -78,7 +75,7 @@ function symbolsOf(image: Coefficients, { components, ratios }: Requantisation) 
     previousDc: new Int32Array(components.length),
     count: 0,
   }
-  forBatches(total, (first, end) => writeSymbols(writer, first, end), BATCH_BLOCKS)
+  forBatches(total, (first, end) => writeSymbols(writer, first, end))
   return { symbols: writer.symbols.subarray(0, writer.count), counts: writer.counts }
 }
 
@@ -224,7 +221,7 @@ function scanOf(symbols: Int32Array, counts: Uint32Array, tables: HuffmanCode[])
   const bits = counts.reduce((sum, count, symbol) => sum + count * ((codes[symbol]! & 31) + (symbol & 15)), 7)
   const coded = new Uint8Array((bits >> 3) + 8)
   const writer: BitWriter = { codes, view: new DataView(coded.buffer), at: 0, word: 0, free: 32 }
-  forBatches(symbols.length, (first, end) => writeCodes(writer, symbols, first, end), BATCH_SYMBOLS)
+  forBatches(symbols.length, (first, end) => writeCodes(writer, symbols, first, end))
   const { view, at, word, free } = writer
   // Padded with ones (F.1.2.3).
   view.setUint32(at, word | (free === 0 ? 0 : (2 ** free - 1) | 0))

@@ -3,7 +3,7 @@ import type { JpegFrame } from '../../../formats/jpeg/header.ts'
 import { type JpegSegment, SOS } from '../../../formats/jpeg/segments.ts'
 import type { Jpeg } from '../../../formats/jpeg/walk.ts'
 import {
-  BATCH_MCUS,
+  BATCH,
   type Blocks,
   blocksOfMcu,
   type Coefficients,
@@ -98,7 +98,7 @@ function readScan(image: Geometry, { header, dc, ac, intervals, restartInterval 
       reader.previousDc.fill(0)
     }
     const untilRestart = restartInterval > 0 ? restartInterval - sinceRestart : mcus
-    const run = Math.min(BATCH_MCUS, untilRestart, mcus - mcu)
+    const run = Math.min(BATCH, untilRestart, mcus - mcu)
     makeRoom(reader, 64 * run * components.length)
     if (!readMcus(reader, run)) return null
     mcu += run

@@ -56,11 +56,13 @@ export function planesOf(image: Coefficients, sizes: number[]): Plane[] {
     const size = sizes[index]!
     return { plane: blockGrid(component, across, down, size), size, basis: basisOf(component.steps, size) }
   })
-  const blocks = blocksOfMcu(components)
-  const samples = new Float64Array(64)
-  forBatches(across * down, (first, end) =>
-    writePlanes(image, { outputs, blocks, samples, across }, first, end),
-  )
+  const writer: PlaneWriter = {
+    outputs,
+    blocks: blocksOfMcu(components),
+    samples: new Float64Array(64),
+    across,
+  }
+  forBatches(across * down, (first, end) => writePlanes(image, writer, first, end))
   return outputs.map(({ plane }, index) => cropped(plane, sizeOf(image, components[index]!, sizes[index]!)))
 }
 
