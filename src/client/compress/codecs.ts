@@ -19,14 +19,14 @@ import type { Pixels } from './pixels.ts'
 export type LoadWasm = (path: string) => Promise<WebAssembly.Module | undefined>
 
 export interface Codecs {
-  /** Fetches and compiles the codecs for a task: recompressing JPEG or PNG, repacking PNG, or making previews. */
-  load(task: 'jpeg' | 'png' | 'packing' | 'preview'): Promise<void>
+  /** Fetches and compiles the codecs for a task: recompressing JPEG or PNG, or repacking PNG. */
+  load(task: 'jpeg' | 'png' | 'packing'): Promise<void>
   /** Applies the Exif orientation, unless `as` is `stored`. */
   decodeJpeg(bytes: Uint8Array, as?: 'displayed' | 'stored'): Promise<Pixels>
-  /** `plain`: the standard's tables without trellis quantisation, as browsers encode. `quick`: not progressive. */
+  /** `plain`: the standard's tables without trellis quantisation, as browsers encode. */
   encodeJpeg(
     pixels: Pixels,
-    options: { quality: JpegQuality; fullChroma: boolean; gray: boolean; plain?: boolean; quick?: boolean },
+    options: { quality: JpegQuality; fullChroma: boolean; gray: boolean; plain?: boolean },
   ): Promise<Uint8Array<ArrayBuffer>>
   /** To 8 bits per channel. Does not apply an orientation. */
   decodePng(bytes: Uint8Array): Promise<Pixels>
@@ -86,7 +86,6 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
         jpeg: [jpegDecoder, jpegEncoder],
         png: [pngDecoder, webpEncoder],
         packing: [pngOptimiser],
-        preview: [jpegEncoder],
       }
       await Promise.all(needed[task].map((codec) => codec()))
     },
@@ -94,11 +93,10 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       const pixels = (await jpegDecoder()).decode(bytes as BufferSource, as === 'displayed')
       return nonNull(pixels, 'JPEG decoder')
     },
-    async encodeJpeg({ data, width, height }, { quality, fullChroma, gray, plain, quick }) {
+    async encodeJpeg({ data, width, height }, { quality, fullChroma, gray, plain }) {
       const options: JpegOptions = {
         ...MOZJPEG,
         ...(plain && PLAIN),
-        ...(quick && { progressive: false }),
         quality: quality.luma,
         chroma_quality: quality.chroma,
         color_space: gray ? GRAYSCALE : YCBCR,

@@ -8,7 +8,7 @@ import type { Compressed, CompressOptions, Fallback, PrepareOptions } from '../t
 import { type Outcome, runJob } from '../worker/job.ts'
 import type { CompressRequest, Inspected } from '../worker/messages.ts'
 import { createPool, type EngineHost, type Lease } from '../worker/pool.ts'
-import type { MadePreview } from './preview.ts'
+import type { MadePreview } from './preview-jpeg.ts'
 
 export interface Engine {
   /** Implements `compress` of the SDK. */

@@ -1,80 +1,40 @@
 /** Makes previews, which galleries and chats show in place of large images (docs/decisions/080). */
-import { PREVIEW_MAX_BYTES, PREVIEW_MAX_SIDE_PIXELS, type PreviewType } from '../../protocol.ts'
+import { PREVIEW_MAX_BYTES, PREVIEW_MAX_SIDE_PIXELS } from '../../protocol.ts'
 import type { Codecs } from './codecs.ts'
 import { profileKindOf } from './icc.ts'
-import { withJpegProfile } from './jpeg-profile.ts'
-import { isOpaque, type Pixels, sampled } from './pixels.ts'
+import { isOpaque, type Pixels } from './pixels.ts'
+import { type MadePreview, planesOfPixels, previewJpegOf, previewQualities } from './preview-jpeg.ts'
 import { withWebpProfile } from './webp-profile.ts'
-
-export interface MadePreview {
-  bytes: Uint8Array<ArrayBuffer>
-  type: PreviewType
-}
-
-/** Target size of a preview: eighteen of them in a gallery are a megabyte. */
-export const TARGET_BYTES = 58_000
-
-/**
- * JPEG qualities, and the size of a photograph at each relative to the first. Below the last, the quantisation tables are too
- * coarse for baseline JPEG.
- */
-const QUALITIES: [quality: number, bytes: number][] = [
-  [60, 1],
-  [50, 0.84],
-  [40, 0.69],
-  [30, 0.54],
-  [24, 0.44],
-]
-
-/** Tried in order, until the result is small enough. */
-const PREVIEW_QUALITIES = QUALITIES.map(([quality]) => quality)
-
-/** Qualities to try, finest first. `bytes`: size of the preview at the first one, to skip those that would be too large. */
-export function previewQualities(bytes = 0): number[] {
-  const first = QUALITIES.findIndex(([, ratio]) => ratio * bytes <= TARGET_BYTES)
-  // If all are expected to be too large, -1 leaves only the coarsest.
-  return PREVIEW_QUALITIES.slice(first)
-}
 
 /** `pixels`: as displayed, in the colours of `profile`. `null` if no result is small enough. Rejects with a codec's error. */
 export async function previewOf(
   pixels: Pixels,
   profile: Uint8Array | null,
-  codecs: Pick<Codecs, 'encodeJpeg' | 'encodeWebp'>,
+  codecs: Pick<Codecs, 'encodeWebp'>,
 ): Promise<MadePreview | null> {
   const hasAlpha = !isOpaque(pixels)
-  const type = hasAlpha ? 'image/webp' : 'image/jpeg'
   const gray = profileKindOf(profile) === 'gray'
-  const encode = (part: Pixels, quality: number) =>
-    hasAlpha
-      ? codecs.encodeWebp(part, quality)
-      : codecs.encodeJpeg(part, {
-          quality: { luma: quality, chroma: quality },
-          fullChroma: false,
-          gray,
-          quick: true,
-        })
   // Noise exceeds the limit at any quality; half the size looks the same.
   for (const longest of [defaultSide(pixels), defaultSide(pixels) / 2]) {
     const small = resized(pixels, previewSize(pixels, longest), hasAlpha)
-    for (const quality of hasAlpha ? PREVIEW_QUALITIES : await qualitiesFor(small, encode)) {
-      const encoded = await encode(small, quality)
-      const bytes = hasAlpha ? withWebpProfile(encoded, profile, small) : withJpegProfile(encoded, profile)
-      if (bytes.length <= PREVIEW_MAX_BYTES) return { bytes, type }
-    }
+    const made = hasAlpha
+      ? await previewWebpOf(small, profile, codecs)
+      : previewJpegOf(planesOfPixels(small, { gray }), profile)
+    if (made !== null) return made
   }
   return null
 }
 
-/** The qualities to try, estimated from the size of an encoded sample of the preview. */
-async function qualitiesFor(
+async function previewWebpOf(
   small: Pixels,
-  encode: (part: Pixels, quality: number) => Promise<Uint8Array>,
-): Promise<number[]> {
-  const sample = sampled(small)
-  const ratio = (small.width * small.height) / (sample.width * sample.height)
-  const [firstQuality = 0] = PREVIEW_QUALITIES
-  return previewQualities((await encode(sample, firstQuality)).length * ratio)
+  profile: Uint8Array | null,
+  codecs: Pick<Codecs, 'encodeWebp'>,
+): Promise<MadePreview | null> {
+  for (const quality of previewQualities()) {
+    const bytes = withWebpProfile(await codecs.encodeWebp(small, quality), profile, small)
+    if (bytes.length <= PREVIEW_MAX_BYTES) return { bytes, type: 'image/webp' }
+  }
+  return null
 }
 
 interface Size {

@@ -4,7 +4,7 @@
  */
 import { concatBytes } from '../../bytes.ts'
 import { memorySource } from '../../formats/image.ts'
-import { APP0, EOI, encodeSegment, identifierOf, type JpegKind, SOI } from '../../formats/jpeg/segments.ts'
+import { EOI, type JpegKind, SOI } from '../../formats/jpeg/segments.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Line } from '../types.ts'
@@ -13,11 +13,11 @@ import { encodeFrame, estimatedBytes } from './dct/encode.ts'
 import { lossOf } from './dct/loss.ts'
 import { type Requantisation, requantisationOf, sampleOf } from './dct/quantise.ts'
 import { readCoefficients } from './dct/read.ts'
-import { coefficientsOf, type Plane, planesOf, resizedPlane } from './dct/transform.ts'
-import { withJpegProfile } from './jpeg-profile.ts'
+import { type Plane, planesOf, resizedPlane } from './dct/transform.ts'
 import { quickQuality, stepsAt, TRIAL_QUALITIES, type Trial } from './jpeg-quality.ts'
 import { orientedArea } from './pixels.ts'
-import { type MadePreview, previewQualities, previewSize, TARGET_BYTES } from './preview.ts'
+import { previewSize } from './preview.ts'
+import { type MadePreview, previewJpegOf } from './preview-jpeg.ts'
 
 /**
  * Time of the best encoding, as a multiple of the quick one's. For 12 megapixels it is about 11 in Node, 18 in Chromium, and 25 to
@@ -89,14 +89,13 @@ async function encoded(
     line,
   )
   if (effort === 'best') return null
-  return { bytes, preview: bytes.length > PREVIEW_MAX_BYTES ? previewOf(image, profile, orientation) : null }
+  const preview =
+    bytes.length > PREVIEW_MAX_BYTES ? previewJpegOf(previewPlanes(image, orientation), profile) : null
+  return { bytes, preview }
 }
 
 const SOI_BYTES = Uint8Array.of(0xff, SOI)
 const EOI_BYTES = Uint8Array.of(0xff, EOI)
-
-/** JFIF 1.02 without a density or a thumbnail. */
-const JFIF = encodeSegment(APP0, concatBytes(identifierOf('jfif'), Uint8Array.of(1, 2, 0, 0, 1, 0, 1, 0, 0)))
 
 /** What decoders need besides the frame and the profile. Once scrubbed, Exif only has the orientation. */
 const KEPT: JpegKind[] = ['jfif', 'adobe', 'exif']
@@ -122,23 +121,6 @@ function qualityOf(image: Coefficients, sample: Coefficients): number {
   }
   const [low, high] = TRIAL_QUALITIES
   return quickQuality(trial(low), trial(high))
-}
-
-/** `null` if no result is small enough. */
-function previewOf(image: Coefficients, profile: Uint8Array | null, orientation: number): MadePreview | null {
-  const [firstQuality = 0] = previewQualities()
-  const small = coefficientsOf(previewPlanes(image, orientation), stepsAt(firstQuality))
-  const make = (quality: number) => {
-    const steps = stepsAt(quality)
-    const frame = encodeFrame(small, requantisationOf(small, { luma: steps, chroma: steps }))
-    return withJpegProfile(concatBytes(SOI_BYTES, JFIF, frame, EOI_BYTES), profile)
-  }
-  let bytes = make(firstQuality)
-  for (const quality of previewQualities(bytes.length)) {
-    if (bytes.length <= TARGET_BYTES) break
-    bytes = make(quality)
-  }
-  return bytes.length <= PREVIEW_MAX_BYTES ? { bytes, type: 'image/jpeg' } : null
 }
 
 /** How much smaller than usual a preview may be, if that spares resizing it. */

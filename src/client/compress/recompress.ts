@@ -29,7 +29,7 @@ import {
   worthRepacking,
   worthWebp,
 } from './plan.ts'
-import type { MadePreview } from './preview.ts'
+import type { MadePreview } from './preview-jpeg.ts'
 import { quickJpeg } from './quick-jpeg.ts'
 import { textureLossOf } from './texture-loss.ts'
 import { withWebpProfile } from './webp-profile.ts'

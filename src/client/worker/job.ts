@@ -1,5 +1,5 @@
 /** Runs one file's compression on a leased worker, with timeouts. */
-import type { MadePreview } from '../compress/preview.ts'
+import type { MadePreview } from '../compress/preview-jpeg.ts'
 import type { CompressOptions } from '../types.ts'
 import type { CompressRequest, Inspected, Reply } from './messages.ts'
 import type { Lease } from './pool.ts'

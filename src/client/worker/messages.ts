@@ -3,7 +3,7 @@ import type { RefusalCode } from '../../errors.ts'
 import type { Inspection } from '../../formats/image.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Capabilities } from '../compress/plan.ts'
-import type { MadePreview } from '../compress/preview.ts'
+import type { MadePreview } from '../compress/preview-jpeg.ts'
 import type { Recompressed } from '../compress/recompress.ts'
 import type { Fallback, ForeignType, Line, Mode } from '../types.ts'
 

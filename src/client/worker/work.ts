@@ -10,7 +10,8 @@ import { inspect } from '../compress/inspect.ts'
 import { jpegFactsOf } from '../compress/jpeg-facts.ts'
 import type { Pixels } from '../compress/pixels.ts'
 import { type Facts, planFor } from '../compress/plan.ts'
-import { type MadePreview, previewOf, previewSize } from '../compress/preview.ts'
+import { previewOf, previewSize } from '../compress/preview.ts'
+import type { MadePreview } from '../compress/preview-jpeg.ts'
 import {
   type Milestones,
   type Original,
@@ -50,8 +51,7 @@ async function compress(
 ): Promise<Reply> {
   const { blob, mode, capabilities, line } = request
   const start = performance.now()
-  if (mode === 'auto' && capabilities.webAssembly && blob.type === 'image/png')
-    void prefetchForPng(codecs, blob.size)
+  if (mode === 'auto' && capabilities.webAssembly && blob.type === 'image/png') void prefetchForPng(codecs)
   const source = await openSource(blob)
   let inspection: Inspection
   try {
@@ -97,17 +97,13 @@ async function compress(
   }
 }
 
-/** Lossless WebP takes about half the bytes of a PNG, so the WebP of a PNG larger than this needs a preview. */
-const LARGE_PNG_BYTES = 2 * PREVIEW_MAX_BYTES
-
 /** Downloads codecs for a PNG in parallel with its inspection, since a worker can't start downloads while it encodes. */
-function prefetchForPng(codecs: Codecs, bytes = Number.POSITIVE_INFINITY): Promise<unknown> {
+function prefetchForPng(codecs: Codecs): Promise<unknown> {
   return Promise.allSettled([
     import('../../formats/png/png.ts'),
     import('../compress/png-facts.ts'),
     codecs.load('png'),
     import('../../formats/webp/webp.ts'),
-    bytes > LARGE_PNG_BYTES && codecs.load('preview'),
   ])
 }
 

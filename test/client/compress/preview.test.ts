@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
+import { withJpegProfile } from '../../../src/client/compress/jpeg-profile.ts'
 import { compress, send } from '../../../src/client/node.ts'
 import { IS_WHOLE } from '../../support/extent.ts'
 import { request } from '../../support/http.ts'
@@ -14,7 +15,7 @@ import {
   irot,
   type Property,
 } from '../../support/images/avif/assembly.ts'
-import { box, u16 } from '../../support/images/avif/boxes.ts'
+import { box, bytes, u16, u32 } from '../../support/images/avif/boxes.ts'
 import { picture } from '../../support/images/pictures.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
 import { blobOf } from '../pictures.ts'
@@ -49,10 +50,24 @@ const big = { width: 1040, height: 720 }
 /** Translucent, in Display P3. */
 const clearP3 = () => picture({ width: 900, height: 700 }).ensureAlpha(0.5).withIccProfile('p3')
 
+/** A JPEG with one component and a profile for it. */
+async function grey(): Promise<Uint8Array> {
+  const jpeg = await picture({ ...big, channels: 1 })
+    .jpeg({ quality: 70 })
+    .toBuffer()
+  const curve = bytes('curv', u32(0, 1), [2, 51, 0, 0])
+  const header = bytes(new Uint8Array(12), 'mntrGRAYXYZ ', new Uint8Array(12), 'acsp', new Uint8Array(88))
+  const profile = bytes(header, u32(1), 'kTRC', u32(144, curve.length), curve)
+  profile.set(u32(profile.length))
+  return withJpegProfile(new Uint8Array(jpeg), profile)
+}
+
 interface Case {
   file: () => Sharp | Promise<Uint8Array>
   type: string
   sides: [number, number]
+  /** Of the preview. Default: 3, and 4 with transparency. */
+  channels?: 1
   /** The preview must have a colour profile. */
   isProfiled?: true
 }
@@ -82,6 +97,7 @@ const CASES: Record<string, Case> = {
     file: () => picture({ ...big, channels: 1 }).jpeg({ quality: 70 }),
     ...JPEG,
   },
+  'a grey JPEG with a colour profile': { file: grey, ...JPEG, isProfiled: true, channels: 1 },
   'a WebP': { file: () => picture(big).webp({ quality: 80 }), ...JPEG },
   'a WebP with transparency, in Display P3': {
     file: () => clearP3().webp({ lossless: true }),
@@ -113,9 +129,13 @@ function colours(primaries: number, transfer: number): Property {
   return { box: box('colr', 'nclx', u16(primaries, transfer, 6), [0x80]) }
 }
 
-const DAILY = ['an AVIF that is rotated, then mirrored', 'a WebP with transparency, in Display P3']
+const DAILY = [
+  'a grey JPEG with a colour profile',
+  'an AVIF that is rotated, then mirrored',
+  'a WebP with transparency, in Display P3',
+]
 
-for (const [name, { file, type, sides, isProfiled }] of Object.entries(CASES)) {
+for (const [name, { file, type, sides, isProfiled, channels: expected }] of Object.entries(CASES)) {
   if (!IS_WHOLE && !DAILY.includes(name)) continue
   it(`makes a faithful preview of ${name}, which the service accepts`, async () => {
     const made = await file()
@@ -126,8 +146,9 @@ for (const [name, { file, type, sides, isProfiled }] of Object.entries(CASES)) {
     assert.ok(preview.size <= 122_880)
     const { headers, body } = await stored(blob, preview)
     assert.equal(headers.get('Content-Type'), type)
-    const { width, height, icc } = await sharp(body).metadata()
+    const { width, height, icc, channels } = await sharp(body).metadata()
     assert.deepEqual([width, height], sides)
+    assert.equal(channels, expected ?? (type === 'image/webp' ? 4 : 3))
     assert.equal(icc !== undefined, isProfiled === true)
     const error = await difference(original, body)
     assert.ok(error < 6, `${error}`)

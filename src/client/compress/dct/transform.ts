@@ -135,11 +135,14 @@ function cropped({ data, width }: Plane, size: { width: number; height: number }
   return { data: result, ...size }
 }
 
-/** Transforms and quantises a luma plane, and chroma planes of half its size. `steps`: in zigzag order. */
+/**
+ * Transforms and quantises a luma plane, alone or with chroma planes of half its size. `steps`: in zigzag order.
+ */
 export function coefficientsOf(planes: Plane[], steps: Uint16Array): Coefficients {
   const { width, height } = planes[0]!
   const components = planes.map((_, index) => {
-    const factor = index === 0 ? 2 : 1
+    // The scan of a single component is not interleaved: its MCU is one block (A.2.2).
+    const factor = index === 0 && planes.length > 1 ? 2 : 1
     return { id: index + 1, horizontal: factor, vertical: factor, steps }
   })
   const { across, down } = mcuGrid({ width, height, components })
@@ -152,6 +155,7 @@ export function coefficientsOf(planes: Plane[], steps: Uint16Array): Coefficient
   })
   const writer: CoefficientWriter = {
     planes,
+    components,
     blocks,
     scales,
     across,
@@ -169,6 +173,7 @@ export function coefficientsOf(planes: Plane[], steps: Uint16Array): Coefficient
 
 interface CoefficientWriter {
   planes: Plane[]
+  components: Component[]
   /** The component of each block in an MCU. */
   blocks: number[]
   /** Factors for the results of `transformLine`, by index in zigzag order. */
@@ -186,13 +191,13 @@ interface CoefficientWriter {
 
 /** Transforms the MCUs from `first` to before `end`. */
 function transformMcus(writer: CoefficientWriter, first: number, end: number): void {
-  const { planes, blocks, scales, across, coefficients, blockStarts, samples } = writer
+  const { planes, components, blocks, scales, across, coefficients, blockStarts, samples } = writer
   let { block, count } = writer
   for (let mcu = first; mcu < end; mcu++) {
     const [mcuColumn, mcuRow] = [mcu % across, Math.floor(mcu / across)]
     for (let number = 0; number < blocks.length; number++) {
       const component = blocks[number]!
-      const factor = component === 0 ? 2 : 1
+      const factor = components[component]!.horizontal
       const column = 8 * (mcuColumn * factor + (component === 0 ? number & 1 : 0))
       const row = 8 * (mcuRow * factor + (component === 0 ? number >> 1 : 0))
       blockStarts[block++] = count
