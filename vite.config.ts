@@ -45,10 +45,12 @@ export default defineConfig({
     target: 'es2023',
     modulePreload: {
       polyfill: false,
-      // Scripts for the first picture alone: the names of all would make the page's script longer.
+      // Besides styles, only what the first picture waits for: the names of all would make the page's script longer.
       resolveDependencies: (script, files) =>
         files.filter(
-          (file) => file.endsWith('.css') || (script.includes('/uploading-') && file.includes('/uploading-')),
+          (file) =>
+            file.endsWith('.css') ||
+            (script.includes('/uploading-') && file !== script && /\/(uploading|picture)-/.test(file)),
         ),
     },
     assetsInlineLimit: 0,
@@ -76,7 +78,7 @@ export default defineConfig({
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|gallery-card|describe|actions|thumbnail)|upload\/(?!uploading|cancellable|throughput|reasons|reconnect)|intake\/drop|history\/preferences))/,
+              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|sending-card|gallery-card|describe|actions|thumbnail)|upload\/(?!uploading|cancellable|throughput|reasons|reconnect)|intake\/drop|history\/preferences))/,
             },
             // Shared by uploads and the history, whose rows come with the page.
             {
@@ -86,7 +88,7 @@ export default defineConfig({
             // What the first picture waits for: a round trip, not four.
             {
               name: 'uploading',
-              test: /src\/(errors|lifetimes|retry-after|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|job|browser-host))|web\/browser\/(card\/(done|failed)-card|upload\/(uploading|cancellable|throughput|reconnect)))/,
+              test: /src\/(errors|lifetimes|retry-after|formats\/(image|heic\/brands)|client\/((?!compress|worker|api)|api\/(?!solve|challenge)|compress\/(engine|plan)|worker\/(pool|job|browser-host))|web\/browser\/(card\/(done|failed|sending)-card|upload\/(uploading|cancellable|throughput|reconnect)))/,
             },
           ],
         },

@@ -12,8 +12,16 @@ interface Step<T> {
   reject(error: unknown): void
 }
 
+interface Options {
+  final?: (error: unknown) => boolean
+  ask?: (item: Item) => boolean
+  /** How often the uploader fails to load. */
+  faults?: number
+}
+
 /** A fake client whose steps the test resolves. */
-function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item) => boolean } = {}) {
+function setUp(options: Options = {}) {
+  let { faults = 0 } = options
   const compressing: Step<Compressed>[] = []
   const sending: Step<Sent>[] = []
   const step = <T>(steps: Step<T>[], name: string, signal: AbortSignal | undefined) =>
@@ -27,7 +35,10 @@ function setUp(options: { final?: (error: unknown) => boolean; ask?: (item: Item
     meter: createThroughputMeter(),
   }
   const queue = createQueue({
-    loadUploader: async () => uploader,
+    async loadUploader() {
+      if (faults-- > 0) throw new TypeError('Failed to fetch')
+      return uploader
+    },
     convert: true,
     maxBytes: 1000,
     mustAsk: options.ask ?? (() => false),
@@ -79,6 +90,21 @@ describe('upload queue', () => {
     sending[1]!.resolve(SENT)
     await turn()
     assert.deepEqual(states(), ['uploading', 'done', 'uploading'])
+  })
+
+  it('waits until the uploader can be loaded', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { queue, add, states } = setUp({ faults: 3 })
+    const [, b] = add('a', 'b')
+    await turn()
+    assert.deepEqual(states(), ['waiting', 'waiting'])
+    queue.cancel(b!)
+    t.mock.timers.tick(3000)
+    await turn()
+    assert.deepEqual(states(), ['waiting', 'cancelled'])
+    t.mock.timers.tick(3000)
+    await turn()
+    assert.deepEqual(states(), ['compressing', 'cancelled'])
   })
 
   it('fails all waiting items on an error that affects every upload', async () => {

@@ -1,4 +1,4 @@
-/** The codecs and their options. Each codec is loaded when first needed. */
+/** The codecs and their options. Each codec is loaded when first needed; if that fails, calls reject with a `LoadFault`. */
 import type { MozJPEGModule as JpegDecoder } from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 import type {
   MozJPEGModule as JpegEncoder,
@@ -13,6 +13,7 @@ import type {
 } from '@jsquash/webp/codec/enc/webp_enc.js'
 import { defaultOptions as WEBP_DEFAULTS } from '@jsquash/webp/meta.js'
 import type { JpegQuality } from './jpeg-quality.ts'
+import { loaded } from './load-fault.ts'
 import type { Pixels } from './pixels.ts'
 
 /** Returns the compiled module of a package's `.wasm`. `undefined`: the codec fetches it itself, from the bundler's URL. */
@@ -120,7 +121,7 @@ export function createCodecs(loadWasm: LoadWasm): Codecs {
       return copyOf((await pngOptimiser()).optimise(bytes, level, false, false))
     },
     async decodeHeic(bytes) {
-      const { decodeHeic } = await import('./heic-decoder.ts')
+      const { decodeHeic } = await loaded(import('./heic-decoder.ts'))
       return decodeHeic(bytes)
     },
     async decodeJxl(bytes) {
@@ -177,11 +178,12 @@ export function start<Module>(
   })
 }
 
+/** Calls `load` once. Rejects with a `LoadFault`. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined
+  let loading: Promise<T> | undefined
   return () => {
-    loaded ??= load()
-    return loaded
+    loading ??= loaded(load())
+    return loading
   }
 }
 

@@ -55,7 +55,12 @@ export function createEngine(host: EngineHost): Engine {
       const { inspection, verdict, preview } = await runInWorker(file, options)
       signal?.throwIfAborted()
       if (verdict.kind === 'refused') throw new Refusal(verdict.code, verdict.detail)
-      if (verdict.kind === 'failed') throw new Error(`the file can't be read: ${verdict.message}`)
+      if (verdict.kind === 'failed') {
+        const { message, isLoadFault } = verdict
+        // As a failed `import()` rejects.
+        if (isLoadFault) throw new TypeError(`a part of the client can't be loaded: ${message}`)
+        throw new Error(`the file can't be read: ${message}`)
+      }
       if (inspection === null) throw new Error('the file took too long to read')
       if (verdict.kind === 'recompressed') {
         const { bytes, type, action } = verdict

@@ -13,6 +13,7 @@ import { fineColourShows, restoreChroma } from './chroma.ts'
 import type { Codecs } from './codecs.ts'
 import { DISPLAY_P3, displayProfile } from './display-profile.ts'
 import { rgbProfile } from './icc.ts'
+import { loaded } from './load-fault.ts'
 import { isOpaque, type Pixels } from './pixels.ts'
 import { type Capabilities, MAX_WEBP_SIDE } from './plan.ts'
 import { decodedByPlatform } from './platform.ts'
@@ -85,7 +86,7 @@ async function decode(file: Blob, facts: Facts, maxPixels: number) {
 }
 
 async function heicFacts(file: Blob, codecs: Codecs): Promise<Facts> {
-  const { readHeic } = await import('../../formats/heic/heic.ts')
+  const { readHeic } = await loaded(import('../../formats/heic/heic.ts'))
   const heic = await readHeic(blobSource(file))
   const { width, height, hasLocation, hasGainMap, halfChroma, colour } = heic
   if (isHdrTransfer(colour.transfer) && colour.profile === null) throw hdr('HEIC')
@@ -102,7 +103,7 @@ async function heicFacts(file: Blob, codecs: Codecs): Promise<Facts> {
 }
 
 async function jxlFacts(file: Blob, codecs: Codecs): Promise<Facts> {
-  const { readJxl } = await import('../../formats/jxl.ts')
+  const { readJxl } = await loaded(import('../../formats/jxl.ts'))
   const { width, height, animated, isHdr, isSrgb, hasLocation } = await readJxl(blobSource(file))
   if (animated)
     throw new Refusal(

@@ -110,7 +110,11 @@ export function runJob(
           // The quick encoding leaves nothing in WebAssembly memory.
           return finish(reply, usesCodecs ? megapixels : 0)
         default:
-          return finish(reply, reply.kind === 'scrubbed' && reply.fallback ? 'end' : megapixels)
+          // A browser remembers for a worker's life that a script failed to load.
+          return finish(
+            reply,
+            reply.kind === 'failed' || (reply.kind === 'scrubbed' && reply.fallback) ? 'end' : megapixels,
+          )
       }
     })
     if (lease.started) startInspectionTimer()

@@ -50,5 +50,5 @@ export type Reply =
   | { kind: 'scrubbed'; fallback?: Fallback }
   | (Recompressed & { kind: 'recompressed' })
   | { kind: 'refused'; code: RefusalCode; detail: string }
-  /** The file can't be read, e.g. because it was deleted, or there is a bug. */
-  | { kind: 'failed'; message: string }
+  /** The file can't be read, e.g. because it was deleted, or there is a bug. Or a part of the client can't be loaded. */
+  | { kind: 'failed'; message: string; isLoadFault: boolean }

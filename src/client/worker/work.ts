@@ -8,6 +8,7 @@ import { blobSource } from '../blob-source.ts'
 import type { Codecs } from '../compress/codecs.ts'
 import { inspect } from '../compress/inspect.ts'
 import { jpegFactsOf } from '../compress/jpeg-facts.ts'
+import { LoadFault, loaded } from '../compress/load-fault.ts'
 import type { Pixels } from '../compress/pixels.ts'
 import { type Facts, planFor } from '../compress/plan.ts'
 import { previewOf, previewSize } from '../compress/preview.ts'
@@ -38,7 +39,11 @@ export function createRequestHandler(
       reply(
         error instanceof Refusal
           ? { kind: 'refused', code: error.code, detail: error.detail }
-          : { kind: 'failed', message: error instanceof Error ? error.message : String(error) },
+          : {
+              kind: 'failed',
+              message: error instanceof Error ? error.message : String(error),
+              isLoadFault: error instanceof LoadFault,
+            },
       )
     }
   }
@@ -138,7 +143,7 @@ async function examine(
     return { facts: { ...facts, jpeg }, profile }
   }
   if (type === 'image/png' && !animated) {
-    const { pngFactsOf } = await import('../compress/png-facts.ts')
+    const { pngFactsOf } = await loaded(import('../compress/png-facts.ts'))
     const { facts: png, profile } = await pngFactsOf(source)
     return { facts: { ...facts, png }, profile }
   }
@@ -151,7 +156,7 @@ async function convert(
   codecs: Codecs,
   reply: (reply: Reply) => void,
 ): Promise<Reply | null> {
-  const { openForeign } = await import('../compress/foreign.ts')
+  const { openForeign } = await loaded(import('../compress/foreign.ts'))
   const image = await openForeign(blob, codecs, capabilities)
   if (image === null) return null
   const { type, width, height, hasLocation, losesHdr } = image
@@ -166,7 +171,9 @@ async function convert(
     })
     if (!(await isSameImage(result, inspection))) throw new Error('the result is not the same image')
     return { kind: 'recompressed', ...result }
-  } catch {
+  } catch (error) {
+    // There is nothing to send instead.
+    if (error instanceof LoadFault) throw error
     return { kind: 'scrubbed', fallback: 'codec-error' }
   }
 }

@@ -142,8 +142,18 @@ test("rejects with the worker's refusal or error message", async () => {
   await assert.rejects(refused, { name: 'Refusal', code: 'damaged-image', detail: 'It is cut off.' })
   const failed = engine.compress(FILE)
   await flushPromises()
-  workers[0]!.reply({ kind: 'failed', message: 'NotReadableError' })
+  workers[0]!.reply({ kind: 'failed', message: 'NotReadableError', isLoadFault: false })
   await assert.rejects(failed, /can't be read: NotReadableError/)
+})
+
+test('does not reuse a worker that could not load a script, and says that the file is not to blame', async () => {
+  const { host, workers } = fakeHost()
+  const engine = createEngine(host)
+  const failed = engine.compress(FILE)
+  await flushPromises()
+  workers[0]!.reply({ kind: 'failed', message: 'Failed to fetch', isLoadFault: true })
+  await assert.rejects(failed, { name: 'TypeError', message: /can't be loaded: Failed to fetch/ })
+  assert.equal(workers[0]!.isTerminated, true)
 })
 
 test('does not start a worker for invalid arguments', async () => {

@@ -1,9 +1,10 @@
 /** Chunks that load late or not at all. */
 import assert from 'node:assert/strict'
+import { heic } from '../../support/images/heic.ts'
 import { at, hold, NONE } from '../support/fault-proxy.ts'
-import { gif } from '../support/pictures.ts'
+import { gif, photo, screenshot } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
-import { uploadOne } from '../support/steps.ts'
+import { card, cardIn, choose, press, uploadOne } from '../support/steps.ts'
 
 export function lateChunksSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -35,6 +36,48 @@ export function lateChunksSuite(site: () => Site): void {
       requested.has('zoom') && requested.has('panel') && requested.has('offer'),
       [...requested].join(),
     )
+  })
+
+  test('sends a picture whose code could not be loaded once it can be, without a reload', {
+    expected: /^Failed to load resource: |502/,
+  }, async ({ page, proxy }) => {
+    for (const [chunk, file] of [
+      ['uploading-', await photo('late.jpg', 96)],
+      ['png-', await screenshot('late.png', 97)],
+    ] as const) {
+      let faults = 0
+      proxy.onOther = (path) => {
+        if (!path.startsWith(`/assets/${chunk}`)) return NONE
+        faults++
+        return { kind: 'answer', status: 502 }
+      }
+      // The browser asks for the code when the picker opens.
+      await page.evaluate(() => document.querySelector('#file')!.dispatchEvent(new Event('click')))
+      await choose(page, [file])
+      await page.locator('.card:is([data-state="waiting"], [data-state="resuming"])').waitFor()
+      assert.ok(faults > 0)
+      proxy.onOther = () => NONE
+      await cardIn(page, 'done', file.name)
+    }
+    const late = { name: 'late.heic', mimeType: 'image/heic', buffer: Buffer.from(heic()) }
+    proxy.onOther = at('/assets/heic-', { kind: 'answer', status: 502 })
+    await choose(page, [late])
+    await cardIn(page, 'resuming', late.name)
+    proxy.onOther = () => NONE
+    await cardIn(page, 'done', late.name)
+  })
+
+  test('opens the editor though its code could not be loaded at first', {
+    expected: /^Failed to load resource: |502/,
+  }, async ({ page, proxy }) => {
+    const file = await gif('edited.gif', 98)
+    await uploadOne(page, file)
+    proxy.onOther = at('/assets/editor-', { kind: 'answer', status: 502 })
+    await press(card(page, file.name), 'edit')
+    await page.getByText('Couldn’t reach the service').first().waitFor()
+    proxy.onOther = () => NONE
+    await press(card(page, file.name), 'edit')
+    await page.locator('dialog[open]').waitFor()
   })
 
   test('keeps the history buttons disabled until their script has loaded', async ({ page, proxy }) => {

@@ -1,8 +1,7 @@
-/** Card contents for each state of an upload. */
-import type { Compressed } from '../../../client/types.ts'
+/** Card contents for the first states of an upload. */
 import { EXTENSIONS, typeName } from '../../../protocol.ts'
 import { inWords, words } from '../upload/facts.ts'
-import type { Item, State } from '../upload/queue.ts'
+import type { Item } from '../upload/queue.ts'
 import type { CardView } from './card.ts'
 
 /** The refusal's code; empty for any other error. */
@@ -13,13 +12,9 @@ export function codeOf(error: unknown): string {
 /** Compression can be skipped after this time. Unit: milliseconds. */
 export const SKIPPABLE_MS = 3000
 
-/** Minimum size and elapsed time before an upload shows its speed. Unit: bytes, milliseconds. */
-const MIN_SPEED_BYTES = 1024 * 1024
-const MIN_SPEED_MS = 1500
-
-export function viewOf({ state, file, mode, compressed }: Item): CardView {
+/** Before the upload code is loaded. */
+export function viewOf({ state, file, mode }: Item): CardView {
   const size = inWords.bytes(file.size)
-  const summary = compressed ? describeCompression(compressed) : size
   switch (state.at) {
     case 'queued':
       return { state: 'queued', status: words.queued, note: size, actions: ['edit', 'cancel'] }
@@ -39,41 +34,19 @@ export function viewOf({ state, file, mode, compressed }: Item): CardView {
         actions: isLong ? ['skip', 'cancel'] : ['edit', 'cancel'],
       }
     }
-    case 'asking':
-      return {
-        state: 'asking',
-        status: words.asking,
-        actions: ['without-place', 'with-place', 'cancel'],
-      }
-    case 'ready':
-      return { state: 'ready', status: words.ready, note: summary, percent: 0, actions: ['edit', 'cancel'] }
-    case 'uploading': {
-      const { percent } = state
-      const status = percent < 100 ? inWords.fill(words.uploading, { percent }) : words.arriving
-      return {
-        state: 'uploading',
-        status,
-        note: speedNote(state) ?? summary,
-        percent,
-        actions: ['edit', 'cancel'],
-      }
-    }
     case 'waiting':
       return {
         state: 'waiting',
         status: retryCountdown(state.until),
-        note: summary,
+        note: size,
         percent: 0,
         actions: ['edit', 'cancel'],
       }
-    // The upload chunk failed to load. It has the messages for all other failures.
-    case 'failed':
-    case 'cancelled': {
-      const status = state.at === 'failed' ? words.unreachable : words.cancelled
-      return { state: state.at, status, actions: ['retry', 'edit', 'dismiss'] }
-    }
-    case 'done':
-      return { state: 'done', status: summary, actions: [] }
+    case 'cancelled':
+      return { state: 'cancelled', status: words.cancelled, actions: ['retry', 'edit', 'dismiss'] }
+    // Shown by the upload code.
+    default:
+      return { state: state.at, status: size, actions: [] }
   }
 }
 
@@ -81,37 +54,4 @@ export function viewOf({ state, file, mode, compressed }: Item): CardView {
 export function retryCountdown(until: number): string {
   const seconds = Math.max(1, Math.ceil((until - performance.now()) / 1000))
   return navigator.onLine ? inWords.fill(words.waiting, { seconds }) : words.offline
-}
-
-/** "5 MB of 12 MB · 1.3 MB/s · 6 s left", or `null` before the speed is known. */
-function speedNote({ sentBytes, totalBytes, since }: Extract<State, { at: 'uploading' }>): string | null {
-  const elapsed = performance.now() - since
-  if (totalBytes < MIN_SPEED_BYTES || elapsed < MIN_SPEED_MS || sentBytes === 0) return null
-  const perSecond = (sentBytes / elapsed) * 1000
-  const seconds = Math.ceil((totalBytes - sentBytes) / perSecond)
-  const values = {
-    sent: inWords.bytes(sentBytes),
-    total: inWords.bytes(totalBytes),
-    speed: inWords.bytes(perSecond),
-    seconds,
-  }
-  return inWords.fill(seconds > 0 ? words.speedLeft : words.speed, values)
-}
-
-/** "PNG 2.0 MB → WebP 400 kB, identical pixels" */
-export function describeCompression({
-  action,
-  fallback,
-  type,
-  typeIn,
-  bytesIn,
-  bytesOut,
-}: Compressed): string {
-  const from = `${typeName(typeIn)} ${inWords.bytes(bytesIn)}`
-  if (fallback) return `${from}, ${words.notCompressed}`
-  if (action === 'unchanged') return `${from}, ${words.unchanged}`
-  const to = type === typeIn ? inWords.bytes(bytesOut) : `${typeName(type)} ${inWords.bytes(bytesOut)}`
-  return bytesOut === bytesIn || inWords.bytes(bytesIn) === inWords.bytes(bytesOut)
-    ? `${from}, ${words[action]}`
-    : `${from} → ${to}, ${words[action]}`
 }

@@ -1,30 +1,26 @@
-/**
- * Replacement for the helper that Vite wraps around each `import()` of a chunk with its own styles or dependencies. Vite's is
- * five times as long, for features not needed here: nonces and server-rendered styles.
- */
-const loading: Record<string, Promise<unknown>> = {}
+/** Replacement for the helper that Vite wraps around each `import()` in a page's script. */
 
-/** Runs `load` once the style sheets are loaded. Rejects if one fails. Scripts are only preloaded, not awaited. */
-export function __vitePreload<T>(load: () => Promise<T>, paths: string[] = []): Promise<T> {
-  return Promise.all(paths.map(preload)).then(load)
+/**
+ * Imports a chunk and its style sheets. Rejects if something can't be loaded; the next call tries again. For that, files are
+ * fetched first and then taken from the HTTP cache: a browser remembers for a page's life that an import failed.
+ */
+export async function __vitePreload<T>(load: () => Promise<T>, paths: string[] = []): Promise<T> {
+  // As bundled, `load` is nothing but `() => import('./chunk.js')`.
+  const [chunk] = /[\w-]+\.js/.exec(`${load}`)!
+  await Promise.all([`assets/${chunk}`, ...paths].map(fetched))
+  return load()
 }
 
-function preload(path: string): Promise<unknown> {
-  loading[path] ??= new Promise((resolve, reject) => {
-    const link = document.createElement('link')
-    link.rel = 'stylesheet'
-    if (path.endsWith('.js')) {
-      link.rel = 'modulepreload'
-      resolve(0)
-    }
-    link.href = `/${path}`
-    link.onload = resolve
-    link.onerror = () => {
-      link.remove()
-      delete loading[path]
-      reject(new Error(`Unable to load ${path}`))
-    }
+async function fetched(path: string): Promise<void> {
+  const response = await fetch(`/${path}`)
+  await response.arrayBuffer()
+  if (!response.ok) throw new TypeError(path)
+  if (path.endsWith('.js') || document.querySelector(`[href="/${path}"]`)) return
+  const link = document.createElement('link')
+  link.rel = 'stylesheet'
+  link.href = `/${path}`
+  await new Promise((resolve) => {
+    link.onload = link.onerror = resolve
     document.head.append(link)
   })
-  return loading[path]
 }

@@ -10,6 +10,9 @@ const MAX_IN_FLIGHT = MAX_UPLOADS + 1
 /** Compression steps, as the client counts them. The first one loads the codec. */
 const STEPS = 3
 
+/** Time between attempts to load the uploader. Unit: milliseconds. */
+const LOAD_INTERVAL_MS = 3000
+
 /** `transient`: retried automatically once the service is back. `permanent`: a retry would fail again. */
 export type Outlook = 'transient' | 'permanent'
 
@@ -47,7 +50,7 @@ export interface Uploader {
 }
 
 export interface QueueOptions {
-  /** Called when a picture needs it. */
+  /** Called when a picture needs it. If it rejects, it is called again after a while. */
   loadUploader(): Promise<Uploader>
   maxBytes: number
   /** Whether to convert types that the service doesn't accept. */
@@ -111,8 +114,14 @@ export function createQueue(options: QueueOptions) {
   async function compress(item: Item, signal: AbortSignal): Promise<void> {
     const since = performance.now()
     change(item, { at: 'compressing', since, step: 1, steps: STEPS })
-    const uploader = await loadUploader()
+    const uploader = await loadUploader().catch(() => null)
     signal.throwIfAborted()
+    if (uploader === null) {
+      change(item, { at: 'waiting', until: since + LOAD_INTERVAL_MS })
+      await new Promise((resolve) => setTimeout(resolve, LOAD_INTERVAL_MS))
+      signal.throwIfAborted()
+      return compress(item, signal)
+    }
     item.compressed ??= await uploader.compress(item.file, {
       mode: item.mode,
       convert,

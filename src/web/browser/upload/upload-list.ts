@@ -3,7 +3,7 @@ import type { Lifetime, Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, type CardView, createCard } from '../card/card.ts'
 import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
-import { codeOf, describeCompression, SKIPPABLE_MS, viewOf } from '../card/upload-card.ts'
+import { codeOf, SKIPPABLE_MS, viewOf } from '../card/upload-card.ts'
 import type { History, HistoryEntry } from '../history/history.ts'
 import type { Unsent } from '../intake/unsent.ts'
 import { copyAndSay } from '../page/clipboard.ts'
@@ -99,21 +99,21 @@ export function createUploadList(options: UploadListOptions) {
       onChange()
       await completed
     } else if (state.at === 'failed') {
-      state.outlook = uploading?.outlookOf(state.error)
-      const { outlook } = state
-      if (uploading?.isRejected(state)) release(item)
+      const { outlookOf, isRejected, reasonOf, onceReachable, viewOfResuming, viewOfFailed } = uploading!
+      const outlook = outlookOf(state.error)
+      state.outlook = outlook
+      if (isRejected(state)) release(item)
       pendingReasons++
-      const reason =
-        (await uploading?.reasonOf(state.error, item.file, item.compressed?.bytesOut)) ?? words.unreachable
+      const reason = await reasonOf(state.error, item.file, item.compressed?.bytesOut)
       pendingReasons--
       if (item.state !== state) return
       batch.add({ name, reason, outlook })
-      if (uploading && outlook === 'transient') {
-        uploading.onceReachable(() => retryAll((outlook) => outlook === 'transient'))
-        tick(item, entry, state, uploading.viewOfResuming)
-      } else card.show(uploading?.viewOfFailed(state, reason) ?? viewOf(item))
+      if (outlook === 'transient') {
+        onceReachable(() => retryAll((outlook) => outlook === 'transient'))
+        tick(item, entry, state, viewOfResuming)
+      } else card.show(viewOfFailed(state, reason))
     } else {
-      card.show(viewOf(item))
+      card.show(currentView(item))
       if (state.at === 'compressing')
         setTimeout(
           () => tick(item, entry, state),
@@ -126,12 +126,14 @@ export function createUploadList(options: UploadListOptions) {
     onChange()
   }
 
+  const currentView = (item: Item) => (uploading?.viewOfSending ?? viewOf)(item)
+
   /** Updates the card every second while the state lasts. */
   function tick(
     item: Item,
     entry: Entry,
     state: Item['state'],
-    view: (item: Item) => CardView = viewOf,
+    view: (item: Item) => CardView = currentView,
   ): void {
     if (item.state !== state || !entries.has(item)) return
     entry.card.show(view(item))
@@ -161,7 +163,7 @@ export function createUploadList(options: UploadListOptions) {
       entry.isSaved = isSaved
       uploading?.showDone(entry.card, picture, {
         history: known,
-        status: describeCompression(compressed),
+        status: uploading!.describeCompression(compressed),
         note: uploading.notesFor(item, picture, { isEdited, isRemembered: isSaved && known.lasts }),
         onEdit: () => void editUploaded(picture),
         onDeleted: () => removeCard(item, entry),
@@ -271,7 +273,7 @@ export function createUploadList(options: UploadListOptions) {
 
   for (const name of ['online', 'offline'])
     addEventListener(name, () => {
-      for (const [item, { card }] of entries) if (item.state.at === 'waiting') card.show(viewOf(item))
+      for (const [item, { card }] of entries) if (item.state.at === 'waiting') card.show(currentView(item))
     })
 
   /** Uploaded pictures, in order. */
@@ -306,7 +308,6 @@ export function createUploadList(options: UploadListOptions) {
     items: queue.items,
     /** Preloads the upload code and starts a worker. Never fails. */
     prepare(): void {
-      // Loading is retried for the picture.
       loadUploading().then(
         ({ prepare }) => prepare(),
         () => {},
