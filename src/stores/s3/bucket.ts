@@ -18,18 +18,18 @@ export async function assertSuitable(
   await assertConditions(client, images, location)
   // Without list permission, Amazon answers 403 instead of 404 for missing keys.
   const query = { 'list-type': '2', 'max-keys': '1', prefix }
-  const operation = 'LIST one image'
-  const { failure } = await client.request({ method: 'GET', query, operation })
-  if (failure !== null) throw errorOf(failure, operation)
+  const { failure } = await client.request({ method: 'GET', query, operation: 'LIST one image' })
+  if (failure !== null) throw errorOf(failure)
 }
 
 async function assertNoVersions(client: S3Client, bucket: string): Promise<void> {
+  const query = { versioning: '' }
   const operation = 'GET the versioning of the bucket'
-  const { value, failure } = await client.request({ method: 'GET', query: { versioning: '' }, operation })
+  const { value, failure } = await client.request({ method: 'GET', query, operation })
   if (failure !== null) {
     // A store without versioning is fine.
     if (failure.status === 501 || failure.code === 'NotImplemented') return
-    const cause = errorOf(failure, operation)
+    const cause = errorOf(failure)
     if (failure.code === 'NoSuchBucket') {
       throw new Error(`the bucket "${bucket}" does not exist: create it, without versioning`, { cause })
     }
@@ -41,7 +41,7 @@ async function assertNoVersions(client: S3Client, bucket: string): Promise<void>
     }
     throw cause
   }
-  const status = textOf(value!, 'Status')
+  const status = textOf(value, 'Status')
   if (status === null) return
   throw new Error(
     `the bucket "${bucket}" has versioning ${status === 'Enabled' ? 'on' : 'suspended'}: ` +
@@ -67,7 +67,7 @@ async function assertConditions(
   try {
     const creations = await concurrently(() => probe.put({ 'if-none-match': '*' }))
     for (const { failure } of creations)
-      if (failure !== null && failure.status !== 412) throw errorOf(failure, 'PUT a probe')
+      if (failure !== null && failure.status !== 412) throw errorOf(failure)
     const found = await headObject(client, probe.key)
     // There may be no success at all if the response to the put that created the probe was lost.
     if (found === null || creations.filter(({ failure }) => failure === null).length > 1)
@@ -104,11 +104,10 @@ function createProbe(client: S3Client, prefix: string, retryPolicy?: Partial<Ret
   const key = `${prefix}${PROBE}${crypto.randomUUID()}`
   return {
     key,
-    put: (headers: Record<string, string> = {}) =>
-      client.request(
-        { method: 'PUT', key, headers, body: probeBody(), operation: 'PUT a probe' },
-        retryPolicy,
-      ),
+    put(headers: Record<string, string> = {}) {
+      const body = probeBody()
+      return client.request({ method: 'PUT', key, headers, body, retryPolicy, operation: 'PUT a probe' })
+    },
     remove: () => removeObject(client, key, retryPolicy),
   }
 }
@@ -133,7 +132,7 @@ export function createCheck(client: S3Client, prefix: string): () => Promise<voi
   return cacheSuccess(SUCCESS_TTL_MS, async () => {
     const probe = createProbe(client, prefix, QUICK_RETRIES)
     const { failure } = await probe.put()
-    if (failure !== null) throw errorOf(failure, 'PUT a probe')
+    if (failure !== null) throw errorOf(failure)
     await probe.remove()
   })
 }

@@ -43,14 +43,13 @@ export interface S3Request {
   body?: Uint8Array<ArrayBuffer> | (() => AsyncIterable<Uint8Array>)
   /** When to give up, by the `performance` clock. Default: as in the retry policy. */
   deadline?: number | undefined
+  /** Overrides parts of the client's retry policy. */
+  retryPolicy?: Partial<RetryPolicy> | undefined
   /** For the log. */
   operation: string
 }
 
-/** Exactly one of `value` and `failure` is set. */
-export interface S3Result<T> {
-  value: T | null
-  failure: Failure | null
+export type S3Result<T> = ({ value: T; failure: null } | { value: null; failure: Failure }) & {
   /** An earlier attempt ended without a conclusive response, so it may have taken effect. */
   isRetried: boolean
 }
@@ -59,9 +58,9 @@ export interface S3Result<T> {
 export interface S3Client {
   readonly retryPolicy: RetryPolicy
   /** Returns the response body as text. */
-  request(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Result<string>>
+  request(request: S3Request): Promise<S3Result<string>>
   /** The caller must read or cancel the response body. */
-  open(request: S3Request, retryPolicy?: Partial<RetryPolicy>): Promise<S3Result<Reply>>
+  open(request: S3Request): Promise<S3Result<Reply>>
   close(): Promise<void>
 }
 
@@ -107,10 +106,9 @@ export function createS3Client(
 
   async function withRetries<T>(
     request: S3Request,
-    overrides: Partial<RetryPolicy> | undefined,
     accept: (reply: Reply) => Promise<T>,
   ): Promise<S3Result<T>> {
-    const retryPolicy = { ...defaultPolicy, ...overrides }
+    const retryPolicy = { ...defaultPolicy, ...request.retryPolicy }
     const startedAt = performance.now()
     for (let attempts = 1; ; attempts++) {
       const isRetried = attempts > 1
@@ -118,7 +116,7 @@ export function createS3Client(
       try {
         const reply = await attempt(request, idleTimeoutMs(retryPolicy, request, attempts))
         if (reply.status < 300) return { value: await accept(reply), failure: null, isRetried }
-        const failure = readFailure(reply.status, await readText(reply))
+        const failure = readFailure(reply.status, await readText(reply), request.operation)
         if (!isRetryable(failure)) return { value: null, failure, isRetried }
         cause = new Error(`S3 answered ${failure.status} ${failure.code} ${failure.message}`.trimEnd())
       } catch (error) {
@@ -138,8 +136,8 @@ export function createS3Client(
 
   return {
     retryPolicy: defaultPolicy,
-    request: (request, retryPolicy) => withRetries(request, retryPolicy, readText),
-    open: (request, retryPolicy) => withRetries(request, retryPolicy, async (reply) => reply),
+    request: (request) => withRetries(request, readText),
+    open: (request) => withRetries(request, async (reply) => reply),
     close: () => transport.close(),
   }
 }

@@ -49,7 +49,7 @@ export function createS3Bucket(
       }
       // For a missing key, Amazon answers 404 and others 412.
       if (failure.code === 'NoSuchKey') break
-      if (failure.status !== 412) throw errorOf(failure, put.operation)
+      if (failure.status !== 412) throw errorOf(failure)
     }
     return { isDone: false, isRetried }
   }
@@ -57,7 +57,7 @@ export function createS3Bucket(
   return {
     async head(key, { deadline, isQuick = false } = {}) {
       const once = { attempts: 1, idleMs: client.retryPolicy.idleMs / 2 }
-      return headObject(client, key, isQuick ? once : undefined, deadline)
+      return headObject(client, key, { deadline, retryPolicy: isQuick ? once : undefined })
     },
 
     open: (ref, selection) => openObject({ client, ...ref }, selection),
@@ -68,7 +68,7 @@ export function createS3Bucket(
       if (onlyIf === 'absent') put.headers['if-none-match'] = '*'
       const { failure, isRetried } = await client.request({ ...put, method: 'PUT' })
       const isTaken = onlyIf === 'absent' && failure?.status === 412
-      if (failure !== null && !isTaken) throw errorOf(failure, put.operation)
+      if (failure !== null && !isTaken) throw errorOf(failure)
       return { isDone: failure === null, isRetried }
     },
 
@@ -83,9 +83,9 @@ export function createS3Bucket(
       const headers = { 'x-amz-copy-source': source }
       const { value, failure } = await client.request({ method: 'PUT', key: to, headers, operation })
       if (failure !== null && isAbsent(failure)) return false
-      if (failure !== null) throw errorOf(failure, operation)
+      if (failure !== null) throw errorOf(failure)
       // Amazon starts its response before the copy is complete, so a 200 may carry an error in its body.
-      const code = textOf(value ?? '', 'Code')
+      const code = textOf(value, 'Code')
       if (code !== null)
         throw new StoreUnavailable({ cause: new Error(`S3 answered ${code} (${operation})`) })
       return true

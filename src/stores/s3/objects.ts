@@ -2,7 +2,7 @@
 import { MARKER_NAME, RELEASE_NAME } from '../bucket/markers.ts'
 import { decodeRecord, RECORD_NAME } from '../bucket/record.ts'
 import type { ObjectHead } from '../bucket/store.ts'
-import { type RetryPolicy, readAll, type S3Client } from './client.ts'
+import { type RetryPolicy, readAll, type S3Client, type S3Request } from './client.ts'
 import { elementsOf, errorOf, isAbsent, textOf } from './response.ts'
 import type { Reply } from './transport.ts'
 
@@ -27,30 +27,32 @@ interface S3ObjectHead extends ObjectHead {
 export async function headObject(
   client: S3Client,
   key: string,
-  retryPolicy?: Partial<RetryPolicy>,
-  deadline?: number,
+  options: Pick<S3Request, 'deadline' | 'retryPolicy'> = {},
 ): Promise<S3ObjectHead | null> {
-  const operation = 'GET the record of an image'
-  const request = { method: 'GET', key, headers: { range: 'bytes=0-0' }, deadline, operation } as const
-  const { value: reply, failure } = await client.open(request, retryPolicy)
-  if (reply !== null) {
+  const { value: reply, failure } = await client.open({
+    method: 'GET',
+    key,
+    headers: { range: 'bytes=0-0' },
+    ...options,
+    operation: 'GET the record of an image',
+  })
+  if (failure === null) {
     // Read rather than cancelled, so that the connection can be reused.
     if (reply.status === 206) await readAll(reply.body, 1).catch(() => {})
     else reply.body.cancel()
     return headOf(reply)
   }
-  if (isAbsent(failure!)) return null
-  if (failure!.status === 416) return headEmptyObject(client, key)
-  throw errorOf(failure!, operation)
+  if (isAbsent(failure)) return null
+  if (failure.status === 416) return headEmptyObject(client, key)
+  throw errorOf(failure)
 }
 
 /** An empty object satisfies no byte range, so it needs a real HEAD. */
 async function headEmptyObject(client: S3Client, key: string): Promise<S3ObjectHead | null> {
-  const operation = 'HEAD an empty image'
-  const { value: reply, failure } = await client.open({ method: 'HEAD', key, operation })
-  if (reply !== null) return headOf(reply)
-  if (failure!.status === 404) return null
-  throw errorOf(failure!, operation)
+  const { value, failure } = await client.open({ method: 'HEAD', key, operation: 'HEAD an empty image' })
+  if (failure === null) return headOf(value)
+  if (failure.status === 404) return null
+  throw errorOf(failure)
 }
 
 function headOf({ header }: Reply): S3ObjectHead {
@@ -82,7 +84,6 @@ export async function* listKeys(
   prefix: string,
   { pageKeys = PAGE_KEYS, start = '' } = {},
 ): AsyncGenerator<ListedObject> {
-  const operation = 'LIST images'
   // The delimiter collapses other folders in the bucket to one entry each.
   const query: Record<string, string> = {
     'list-type': '2',
@@ -92,9 +93,8 @@ export async function* listKeys(
   }
   if (start !== '') query['start-after'] = prefix + start
   for (;;) {
-    const { value, failure } = await client.request({ method: 'GET', query, operation })
-    if (failure !== null) throw errorOf(failure, operation)
-    const page = value!
+    const { value: page, failure } = await client.request({ method: 'GET', query, operation: 'LIST images' })
+    if (failure !== null) throw errorOf(failure)
     for (const entry of elementsOf(page, 'Contents')) {
       yield {
         key: textOf(entry, 'Key') ?? '',
@@ -119,7 +119,11 @@ export async function removeObject(
   key: string,
   retryPolicy?: Partial<RetryPolicy>,
 ): Promise<void> {
-  const operation = 'DELETE an object'
-  const { failure } = await client.request({ method: 'DELETE', key, operation }, retryPolicy)
-  if (failure !== null && !isAbsent(failure)) throw errorOf(failure, operation)
+  const { failure } = await client.request({
+    method: 'DELETE',
+    key,
+    retryPolicy,
+    operation: 'DELETE an object',
+  })
+  if (failure !== null && !isAbsent(failure)) throw errorOf(failure)
 }

@@ -27,7 +27,7 @@ interface S3ObjectRef extends ObjectRef {
 const operation = 'GET an image'
 
 async function readRecord({ client, id, key, deadline }: S3ObjectRef): Promise<ImageRecord | null> {
-  return recordOf(await headObject(client, key, undefined, deadline), id)
+  return recordOf(await headObject(client, key, { deadline }), id)
 }
 
 /** Implements `ObjectStore.open`. */
@@ -99,10 +99,10 @@ async function openReply(
     deadline,
     operation,
   })
-  if (reply === null) {
-    if (isAbsent(failure!)) return null
-    if (failure!.status === 416 && range !== undefined) return unsatisfiable(ref, range)
-    throw errorOf(failure!, operation)
+  if (failure !== null) {
+    if (isAbsent(failure)) return null
+    if (failure.status === 416 && range !== undefined) return unsatisfiable(ref, range)
+    throw errorOf(failure)
   }
   return cancelOnError(reply, async () => {
     if (reply.header(MARKER_HEADER) === null)
@@ -185,9 +185,9 @@ async function withDeadline<T>(
 async function openRest(client: S3Client, key: string, etag: string, span: ContentRange): Promise<Reply> {
   const headers = { range: headerOf(span), 'if-match': etag }
   const { value: reply, failure } = await client.open({ method: 'GET', key, headers, operation })
-  if (failure !== null) throw errorOf(failure, 'GET the rest of an image')
-  if (contentRangeOf(reply!)?.startsWith(`${span.first}-${span.last}/`)) return reply!
-  reply!.body.cancel()
+  if (failure !== null) throw errorOf({ ...failure, operation: 'GET the rest of an image' })
+  if (contentRangeOf(reply)?.startsWith(`${span.first}-${span.last}/`)) return reply
+  reply.body.cancel()
   throw new Error('the object store returned a different range from the one requested')
 }
 

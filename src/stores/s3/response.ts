@@ -7,6 +7,8 @@ export interface Failure {
   /** The store's error code, e.g. `NoSuchKey`. If empty, the response is probably not the store's own. */
   code: string
   message: string
+  /** Of the request, for the log: e.g. `GET an image`. */
+  operation: string
 }
 
 /** Codes worth a retry although the status is 4xx. */
@@ -25,12 +27,9 @@ const RETRYABLE_CODES = [
 /** Ceph: `QuotaExceeded`. MinIO: `XMinioStorageFull`, `XMinioAdminBucketQuotaExceeded`. */
 const FULL_CODES = /QuotaExceeded|StorageFull|InsufficientStorage|InsufficientCapacity|NoSpaceLeft/i
 
-export function readFailure(status: number, body: string): Failure {
-  return {
-    status,
-    code: textOf(body, 'Code') ?? '',
-    message: (textOf(body, 'Message') ?? '').slice(0, 500),
-  }
+export function readFailure(status: number, body: string, operation: string): Failure {
+  const message = (textOf(body, 'Message') ?? '').slice(0, 500)
+  return { status, code: textOf(body, 'Code') ?? '', message, operation }
 }
 
 export function isFull({ status, code }: Failure): boolean {
@@ -49,9 +48,9 @@ export function isAbsent({ status, code }: Failure): boolean {
   return status === 404 && code === 'NoSuchKey'
 }
 
-/** Converts an unexpected response to an error. `operation`: for the log, e.g. `GET an image`. */
-export function errorOf(failure: Failure, operation: string): Error {
-  const { status, code, message } = failure
+/** Converts an unexpected response to an error. */
+export function errorOf(failure: Failure): Error {
+  const { status, code, message, operation } = failure
   const cause = new Error(`S3 answered ${[status, code, message].filter(Boolean).join(' ')} (${operation})`)
   if (isFull(failure)) return new StoreFull({ cause })
   if (status === 404 || isRetryable(failure)) return new StoreUnavailable({ cause })

@@ -78,23 +78,17 @@ export function openS3Files(
       return names.sort()
     },
     async read(name) {
-      const operation = 'GET a file'
-      const { value, failure } = await client.open({ method: 'GET', key: folder + name, operation })
-      if (failure === null) return readAll(value!.body, MAX_FILE_BYTES)
+      const key = folder + name
+      const { value, failure } = await client.open({ method: 'GET', key, operation: 'GET a file' })
+      if (failure === null) return readAll(value.body, MAX_FILE_BYTES)
       if (isAbsent(failure)) return null
-      throw errorOf(failure, operation)
+      throw errorOf(failure)
     },
     async write(name, bytes) {
+      const key = folder + name
       const body = new Uint8Array(bytes)
-      const operation = 'PUT a file'
-      const { failure } = await client.request({
-        method: 'PUT',
-        key: folder + name,
-        body,
-        headers: {},
-        operation,
-      })
-      if (failure !== null) throw errorOf(failure, operation)
+      const { failure } = await client.request({ method: 'PUT', key, body, operation: 'PUT a file' })
+      if (failure !== null) throw errorOf(failure)
     },
     remove: (name) => removeObject(client, folder + name),
     close: () => client.close(),
