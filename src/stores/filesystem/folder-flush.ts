@@ -9,7 +9,8 @@ export type FolderFlush = ReturnType<typeof createFolderFlush>
  */
 export function createFolderFlush() {
   const handles = new Map<string, Promise<FileHandle>>()
-  const running = new Map<string, Promise<void>>()
+  /** The flush in progress, or the last one. */
+  const latest = new Map<string, Promise<void>>()
   const next = new Map<string, Promise<void>>()
 
   function handleOf(folder: string): Promise<FileHandle> {
@@ -34,32 +35,24 @@ export function createFolderFlush() {
     }
   }
 
-  function start(folder: string): Promise<void> {
-    const flushing = flushNow(folder).finally(() => {
-      if (running.get(folder) === flushing) running.delete(folder)
-    })
-    running.set(folder, flushing)
-    return flushing
-  }
-
   /** Resolves once every name that was in `folder` at the time of the call is durable. */
   function flush(folder: string): Promise<void> {
-    const current = running.get(folder)
-    if (current === undefined) return start(folder)
     let queued = next.get(folder)
     if (queued === undefined) {
-      const after = () => {
+      const start = () => {
         next.delete(folder)
-        return start(folder)
+        const flushing = flushNow(folder)
+        latest.set(folder, flushing)
+        return flushing
       }
-      queued = current.then(after, after)
+      queued = Promise.resolve(latest.get(folder)).then(start, start)
       next.set(folder, queued)
     }
     return queued
   }
 
   async function close(): Promise<void> {
-    await Promise.allSettled(running.values())
+    await Promise.allSettled([...latest.values(), ...next.values()])
     const open = [...handles.values()]
     handles.clear()
     await Promise.allSettled(open.map(async (handle) => (await handle).close()))

@@ -25,13 +25,9 @@ async function namesAfter(folder: string, after: string): Promise<string[]> {
   for await (const { name } of await opendir(folder, { bufferSize: 1024 })) {
     if (name <= after || !ID_PATTERN.test(name)) continue
     names.push(name)
-    if (names.length === 2 * LIST_PAGE) names = names.sort(byCodeUnits).slice(0, LIST_PAGE)
+    if (names.length === 2 * LIST_PAGE) names = names.sort().slice(0, LIST_PAGE)
   }
-  return names.sort(byCodeUnits).slice(0, LIST_PAGE)
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return names.sort().slice(0, LIST_PAGE)
 }
 
 /**

@@ -59,12 +59,5 @@ export function tick(): number {
 }
 
 function toEntry({ at_ms, act, subject, reason, who, rule }: Row): AuditEntry {
-  return {
-    at: new Date(at_ms as number).toISOString(),
-    act: act as AuditEntry['act'],
-    subject: subject as string,
-    reason: reason as string,
-    who: who as string,
-    rule: rule as string,
-  }
+  return { at: new Date(at_ms as number).toISOString(), act, subject, reason, who, rule } as AuditEntry
 }

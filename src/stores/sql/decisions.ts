@@ -93,18 +93,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
   }
 }
 
-function toDecision(row: Row): Decision {
-  return {
-    id: row.id as string,
-    batch: row.batch as string,
-    act: row.act as Decision['act'],
-    block: row.block === 1,
-    wasVisible: row.was_visible === 1,
-    reason: row.reason as string,
-    who: row.who as string,
-    rule: row.rule as string,
-    at: row.decided_at_ms as number,
-    dueAt: row.due_at_ms as number,
-    claim: row.claim as number,
-  }
+function toDecision({ id, batch, act, block, was_visible, reason, who, rule, ...row }: Row): Decision {
+  const decided = { id, batch, act, block: block === 1, wasVisible: was_visible === 1, reason, who, rule }
+  return { ...decided, at: row.decided_at_ms, dueAt: row.due_at_ms, claim: row.claim } as Decision
 }

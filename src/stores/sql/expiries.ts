@@ -42,6 +42,6 @@ export function expiriesLedger(database: SqlDatabase): ExpiryLedger {
   }
 }
 
-function toExpiry({ id, expires_at_ms, claim }: Row): ClaimedExpiry {
-  return { id: id as string, expiresAt: expires_at_ms as number, claim: claim as number }
+function toExpiry({ id, expires_at_ms: expiresAt, claim }: Row): ClaimedExpiry {
+  return { id, expiresAt, claim } as ClaimedExpiry
 }

@@ -212,6 +212,6 @@ function cancelDecision(id: string, condition = ALWAYS): Statement {
   return sql`delete from decisions where id = ${id} and ${condition}`
 }
 
-function toMove({ id, wanted, version, claim }: Row): Move {
-  return { id: id as string, to: wanted as Move['to'], version: version as number, claim: claim as number }
+function toMove({ id, wanted: to, version, claim }: Row): Move {
+  return { id, to, version, claim } as Move
 }

@@ -2,11 +2,7 @@
 import type { NoticeLedger, PendingNotice } from '../notices.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { outboxOf } from './outbox.ts'
-import { type Part, rawSql, sql } from './statement.ts'
-
-const COUNT_EVENT = rawSql(`on conflict (kind) do update set
-  count = notices.count + 1,
-  since_ms = case when notices.count = 0 then excluded.since_ms else notices.since_ms end`)
+import { type Part, sql } from './statement.ts'
 
 /** Well above the actual number of kinds. */
 const MAX_KINDS = 1000
@@ -17,7 +13,9 @@ const MAX_KINDS = 1000
  */
 export function raiseIf(kind: string, at: number, condition: Part): Statement {
   return sql`insert into notices (kind, id, count, since_ms, attempts, claim, due_at_ms)
-    select ${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at} where ${condition} ${COUNT_EVENT}`
+    select ${kind}, ${crypto.randomUUID()}, 1, ${at}, 0, 0, ${at} where ${condition}
+    on conflict (kind) do update set count = notices.count + 1,
+      since_ms = case when notices.count = 0 then excluded.since_ms else notices.since_ms end`
 }
 
 export function noticesLedger(database: SqlDatabase): NoticeLedger {
@@ -45,13 +43,6 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
   }
 }
 
-function toNotice({ kind, id, count, since_ms, attempts, claim }: Row): PendingNotice {
-  return {
-    kind: kind as PendingNotice['kind'],
-    id: id as string,
-    count: count as number,
-    since: since_ms as number,
-    attempts: attempts as number,
-    claim: claim as number,
-  }
+function toNotice({ kind, id, count, since_ms: since, attempts, claim }: Row): PendingNotice {
+  return { kind, id, count, since, attempts, claim } as PendingNotice
 }

@@ -45,11 +45,6 @@ export function purgesLedger(database: SqlDatabase): PurgeLedger {
   }
 }
 
-function toPurge({ id, attempts, fill_ends_at_ms, claim }: Row): Purge {
-  return {
-    id: id as string,
-    attempts: attempts as number,
-    fillEndsAt: fill_ends_at_ms as number,
-    claim: claim as number,
-  }
+function toPurge({ id, attempts, fill_ends_at_ms: fillEndsAt, claim }: Row): Purge {
+  return { id, attempts, fillEndsAt, claim } as Purge
 }

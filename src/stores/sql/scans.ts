@@ -90,12 +90,6 @@ export function scansLedger(database: SqlDatabase): ScanLedger {
   }
 }
 
-function toScan({ id, since_ms, is_hidden, attempts, claim }: Row): ClaimedScan {
-  return {
-    id: id as string,
-    since: since_ms as number,
-    isHidden: is_hidden === 1,
-    attempts: attempts as number,
-    claim: claim as number,
-  }
+function toScan({ id, since_ms: since, is_hidden, attempts, claim }: Row): ClaimedScan {
+  return { id, since, isHidden: is_hidden === 1, attempts, claim } as ClaimedScan
 }

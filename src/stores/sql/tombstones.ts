@@ -19,8 +19,6 @@ const IS_ENABLED = sql`exists (select 1 from facts where name = ${LOCATION_FACT}
 /** Tombstones applied per transaction. */
 const APPLY_BATCH_SIZE = 500
 
-type AppliedTombstone = Omit<Tombstone, 'digests'> & { digests?: Tombstone['digests'] | null }
-
 type NewTombstone = Pick<Tombstone, 'act' | 'subject'> & { rule?: string; condition?: Part }
 
 const COLUMNS = rawSql(
@@ -202,7 +200,7 @@ export function deletionsLedger(database: SqlDatabase) {
   } satisfies Partial<Ledger>
 }
 
-function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): Statement[] {
+function applied({ at, act, subject, rule, digests }: Tombstone): Statement[] {
   const endHold = sql`delete from holds where id = ${subject}`
   // Work that the older ledger still had pending for the image.
   const cancelPending = [
@@ -214,7 +212,7 @@ function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): 
       return [
         sql`insert into deletions (id, deleted_at_ms) values (${subject}, ${at}) on conflict (id) do nothing`,
         // The image was held: uploads of its bytes stay refused.
-        ...(digests === null ? [] : [holdRow({ id: subject, at, rule, digests })]),
+        ...(digests === undefined ? [] : [holdRow({ id: subject, at, rule, digests })]),
         ...heldGone(subject),
       ]
     case 'remove':
@@ -228,7 +226,7 @@ function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): 
     case 'hold':
       return [
         holdRow(
-          { id: subject, at, rule, digests },
+          { id: subject, at, rule, digests: digests ?? null },
           sql`not exists (select 1 from removals where id = ${subject})
             and not exists (select 1 from deletions where id = ${subject})`,
         ),
@@ -248,12 +246,6 @@ function applied({ at, act, subject, rule, digests = null }: AppliedTombstone): 
 }
 
 function toTombstone({ at_ms, recorded_us, act, subject, rule, sha256, sent_sha256 }: Row): Tombstone {
-  return {
-    at: at_ms as number,
-    order: recorded_us as number,
-    act: act as TombstoneAct,
-    subject: subject as string,
-    rule: rule as string,
-    ...(sha256 !== '' && { digests: { sha256: sha256 as string, sentSha256: sent_sha256 as string } }),
-  }
+  const digests = sha256 !== '' && { digests: { sha256, sentSha256: sent_sha256 } }
+  return { at: at_ms, order: recorded_us, act, subject, rule, ...digests } as Tombstone
 }
