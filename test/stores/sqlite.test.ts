@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { copyFile, cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../src/stores/sqlite/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../contracts/ledger.ts'
+import { replaceCall } from '../support/disk-faults.ts'
 import { folderOf, newFolder } from '../support/folder.ts'
 import { startLedgerProcess } from '../support/processes/ledger-process.ts'
 import { tracesIn } from '../support/traces.ts'
@@ -73,16 +73,12 @@ describe('ledger: sqlite file', () => {
     const { ledger } = await ledgerOf(t)
     await ledger.reserveUpload('a', DAY, 9, undefined, { reservedAtMs: AT.getTime() })
     const { fdatasync } = fs
-    t.after(() => {
-      fs.fdatasync = fdatasync
-      syncBuiltinESMExports()
-    })
     let flushes = 0
-    fs.fdatasync = ((descriptor, done) => {
+    const counted = (descriptor: number, done: fs.NoParamCallback) => {
       flushes++
       fdatasync(descriptor, done)
-    }) as typeof fdatasync
-    syncBuiltinESMExports()
+    }
+    replaceCall(t, fs, 'fdatasync', counted as typeof fdatasync)
     await Promise.all([ledger.confirmUpload('a', DAY), ledger.reserveUpload('a', DAY, 9)])
     assert.equal(flushes, 1)
   })

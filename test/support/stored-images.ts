@@ -1,5 +1,6 @@
 /** Sample bytes and records, and helpers to store, read and compare them. */
 import assert from 'node:assert/strict'
+import { wholeFile } from '../../src/formats/image.ts'
 import { ID_LENGTH } from '../../src/protocol.ts'
 import type { ImageRecord, ObjectStore, StoredImage } from '../../src/stores/object-store.ts'
 import { sha256Of } from './sha256.ts'
@@ -48,16 +49,17 @@ export async function* inChunks(bytes: Uint8Array, chunkBytes = 64 * 1024): Asyn
   for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
 }
 
-/** Stores `bytes` whole, and returns the record. */
+/** Stores `bytes` whole, and returns the record. `options`: of the commit. */
 export async function put(
   store: ObjectStore,
   id: string,
   bytes: Uint8Array,
   changes: Partial<ImageRecord> = {},
+  options?: { isContended: boolean },
 ): Promise<ImageRecord> {
   const record = recordOf(id, bytes, changes)
   const draft = await store.draft(inChunks(bytes), bytes.length)
-  await draft.commit(record, [{ offset: 0, length: draft.size }])
+  await draft.commit(record, wholeFile(draft), options)
   return record
 }
 
@@ -118,6 +120,26 @@ export async function assertNotHeld(store: ObjectStore, id: string): Promise<voi
   assert.equal(await store.headHeld(id), null, 'headHeld')
   assert.equal(await store.openHeld(id), null, 'openHeld')
   assert.ok(!(await heldOf(store)).includes(id), 'listHeld')
+}
+
+/** Where the image is. Asserts that it is unchanged, and nowhere else. */
+export async function stateOf(
+  store: ObjectStore,
+  record: ImageRecord,
+  bytes: Uint8Array,
+): Promise<'visible' | 'held' | 'gone'> {
+  if ((await store.head(record.id)) !== null) {
+    await assertHolds(store, record, bytes)
+    await assertNotHeld(store, record.id)
+    return 'visible'
+  }
+  if ((await store.headHeld(record.id)) !== null) {
+    await assertHeld(store, record, bytes)
+    return 'held'
+  }
+  await assertAbsent(store, record.id)
+  await assertNotHeld(store, record.id)
+  return 'gone'
 }
 
 /** The ids of all held images, in order. */

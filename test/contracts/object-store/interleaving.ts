@@ -2,17 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ObjectStore, removeAnywhere } from '../../../src/stores/object-store.ts'
 import { gated } from '../../support/gate.ts'
-import {
-  assertAbsent,
-  assertHeld,
-  assertHolds,
-  assertNotHeld,
-  bytesFor,
-  idFor,
-  inChunks,
-  put,
-  recordOf,
-} from '../../support/stored-images.ts'
+import { bytesFor, idFor, inChunks, put, recordOf, stateOf } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
 const BYTES = bytesFor(1, 3000)
@@ -83,7 +73,7 @@ export function interleavingCases(
             await put(store, id, BYTES)
             if (from === 'held') await store.hold(id)
             const results = await runIn(stores, processes, id, choose)
-            const to = await stateOf(store, id).catch((error: Error) => error)
+            const to = await stateOf(store, recordOf(id, BYTES), BYTES).catch((error: Error) => error)
             assert.ok(
               !(to instanceof Error) && isLinearizable(processes, results, from, to),
               `${JSON.stringify({ processes, results, to: `${to}` })}, in the order ${choose.taken}`,
@@ -185,20 +175,4 @@ function isLinearizable(processes: Processes, results: unknown[][], from: State,
     })
   }
   return explains(all, from)
-}
-
-async function stateOf(store: ObjectStore, id: string): Promise<State> {
-  const record = recordOf(id, BYTES)
-  if ((await store.head(id)) !== null) {
-    await assertHolds(store, record, BYTES)
-    await assertNotHeld(store, id)
-    return 'visible'
-  }
-  if ((await store.headHeld(id)) !== null) {
-    await assertHeld(store, record, BYTES)
-    return 'held'
-  }
-  await assertAbsent(store, id)
-  await assertNotHeld(store, id)
-  return 'gone'
 }

@@ -11,7 +11,8 @@ const BODY_MB = 64
 /** Far more than a draft needs, far less than it receives. */
 const MAX_USED_MB = 24
 
-function collector(): () => void {
+/** Returns a function that collects garbage. */
+export function collector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void
 }

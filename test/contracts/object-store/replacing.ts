@@ -1,6 +1,7 @@
 /** Replacing a damaged image with a sound one. */
 import assert from 'node:assert/strict'
-import type { Draft, ImageRecord, ObjectStore } from '../../../src/stores/object-store.ts'
+import { wholeFile } from '../../../src/formats/image.ts'
+import type { ImageRecord, ObjectStore } from '../../../src/stores/object-store.ts'
 import {
   assertAbsent,
   assertHeld,
@@ -14,11 +15,9 @@ import {
 } from '../../support/stored-images.ts'
 import { type Harness, storeCrashesAt } from './harness.ts'
 
-const whole = (draft: Draft) => [{ offset: 0, length: draft.size }]
-
 async function replace(store: ObjectStore, record: ImageRecord, bytes: Uint8Array) {
   const draft = await store.draft(inChunks(bytes), bytes.length)
-  return draft.replace(record, whole(draft))
+  return draft.replace(record, wholeFile(draft))
 }
 
 async function isSound(store: ObjectStore, id: string): Promise<boolean> {

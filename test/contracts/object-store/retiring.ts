@@ -7,10 +7,8 @@ import {
   bytesFor,
   heldOf,
   idFor,
-  inChunks,
   listOf,
   put,
-  recordOf,
 } from '../../support/stored-images.ts'
 import { type Harness, storeCrashesAt } from './harness.ts'
 
@@ -112,10 +110,8 @@ export function retiringCases({ on, onHooks }: Harness): void {
   }
 }
 
-async function commitContended(store: ObjectStore, bytes: Uint8Array, id = ID): Promise<void> {
-  const draft = await store.draft(inChunks(bytes), bytes.length)
-  await draft.commit(recordOf(id, bytes), [{ offset: 0, length: draft.size }], { isContended: true })
-}
+const commitContended = (store: ObjectStore, bytes: Uint8Array, id = ID) =>
+  put(store, id, bytes, {}, { isContended: true })
 
 async function assertRetired(store: ObjectStore, other: Uint8Array, id = ID): Promise<void> {
   await assert.rejects(commitContended(store, other, id), IdTaken)

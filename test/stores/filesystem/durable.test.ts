@@ -1,48 +1,32 @@
 /** Acknowledged commits and removals are durable, even if another process carried them out. */
 import assert from 'node:assert/strict'
 import { existsSync, fstatSync, rmSync, statSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { wholeFile } from '../../../src/formats/image.ts'
+import { test } from 'node:test'
 import { createFolderFlush } from '../../../src/stores/filesystem/folder-flush.ts'
 import { makeFolders } from '../../../src/stores/filesystem/layout.ts'
 import { createRemover } from '../../../src/stores/filesystem/removal.ts'
 import { type FilesystemStore, openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { StoreUnavailable } from '../../../src/stores/object-store.ts'
+import { onFlush } from '../../support/disk-faults.ts'
 import { storeFolder } from '../../support/store-folder.ts'
-import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
+import { bytesFor, idFor, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 
 const ID = idFor('a')
 
-/** Replaces the flush of folders with `flush`. */
-async function onFlush(
-  t: TestContext,
-  folder: string,
-  flush: (this: FileHandle) => Promise<void>,
-): Promise<void> {
-  const handle = await open(folder)
-  const prototype = Object.getPrototypeOf(handle)
-  await handle.close()
-  t.mock.method(prototype, 'sync', flush)
-}
-
-async function commitContended(store: FilesystemStore): Promise<void> {
-  const bytes = bytesFor(1, 1000)
-  const draft = await store.draft(inChunks(bytes), bytes.length)
-  await draft.commit(recordOf(ID, bytes), wholeFile(draft), { isContended: true })
-}
+const commitContended = (store: FilesystemStore) =>
+  put(store, ID, bytesFor(1, 1000), {}, { isContended: true })
 
 test('does not report an image as durable while its commit may fail, nor after it failed', async (t) => {
-  const { folder, pathOf, openStore } = await storeFolder(t)
+  const { pathOf, openStore } = await storeFolder(t)
   const store = await openStore()
   let fail = (): void => {}
   const failing = new Promise<void>((_, reject) => {
     fail = () => reject(Object.assign(new Error('injected'), { code: 'EIO' }))
   })
   let flushes = 0
-  await onFlush(t, folder, () => (flushes++ === 0 ? failing : Promise.resolve()))
+  await onFlush(t, () => (flushes++ === 0 ? failing : Promise.resolve()))
   const commit = commitContended(store)
   await until('the name', () => existsSync(pathOf(ID)))
   assert.ok(await store.head(ID), 'the image is visible')
@@ -60,10 +44,10 @@ test('does not report an image as durable while its commit may fail, nor after i
 })
 
 test('flushes an image that another process is committing before reporting it as durable', async (t) => {
-  const { folder, pathOf, openStore } = await storeFolder(t)
+  const { pathOf, openStore } = await storeFolder(t)
   const [store, other] = [await openStore(), await openStore()]
   const held: (() => void)[] = []
-  await onFlush(t, folder, () => new Promise((resolve) => held.push(resolve)))
+  await onFlush(t, () => new Promise((resolve) => held.push(resolve)))
   const commit = commitContended(store)
   await until('the name', () => existsSync(pathOf(ID)))
   await until('its flush', () => held.length === 1)
@@ -106,7 +90,7 @@ test('flushes every changed folder before acknowledging the change', async (t) =
     ['objects', 'held', 'retired'].map((name) => [statSync(join(folder, name)).ino, name] as const),
   )
   const flushed = new Set<string | undefined>()
-  await onFlush(t, folder, async function () {
+  await onFlush(t, async function () {
     flushed.add(names.get(fstatSync(this.fd).ino))
   })
   const flushesOf = async (change: () => Promise<unknown>) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesContract } from '../../contracts/files.ts'
+import { onFlush } from '../../support/disk-faults.ts'
 import { folderOf, newFolder } from '../../support/folder.ts'
 import { crashesAt } from '../../support/gate.ts'
 import '../../support/gated-disk.ts'
@@ -31,9 +32,8 @@ test('does not create a missing folder in write(), nor a missing parent in make(
 
 test('flushes a file before it is renamed, and the folder afterwards', async (t) => {
   const folder = await folderOf(t)
-  await using handle = await open(folder)
   const flushed: [kind: string, names: string[]][] = []
-  t.mock.method(Object.getPrototypeOf(handle), 'sync', async function (this: FileHandle) {
+  await onFlush(t, async function () {
     flushed.push([(await this.stat()).isFile() ? 'file' : 'folder', await readdir(folder)])
   })
   await openFolderFiles(folder).write('a', new Uint8Array(1))

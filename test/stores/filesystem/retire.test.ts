@@ -1,11 +1,11 @@
 /** Commits and replacements that race with a retirement or a hold, and a disk too full to retire an id. */
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { wholeFile } from '../../../src/formats/image.ts'
 import { IdTaken, StoreFull } from '../../../src/stores/object-store.ts'
+import { replaceCall } from '../../support/disk-faults.ts'
 import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
@@ -22,22 +22,15 @@ for (const operation of ['commit', 'replacement'] as const)
         if (operation === 'replacement') await put(other, ID, first)
         const step = operation === 'commit' ? 'link' : 'rename'
         const original = fs.promises[step]
-        t.after(() => {
-          fs.promises[step] = original
-          syncBuiltinESMExports()
-        })
-        let proceed = () => {}
+        const pause = Promise.withResolvers<void>()
         let isPaused = false
-        fs.promises[step] = async (...paths) => {
+        replaceCall(t, fs.promises, step, async (...paths) => {
           if (!isPaused && paths[1] === pathOf(ID)) {
             isPaused = true
-            await new Promise<void>((resolve) => {
-              proceed = resolve
-            })
+            await pause.promise
           }
           return original(...paths)
-        }
-        syncBuiltinESMExports()
+        })
         const bytes = bytesFor(2, size)
         const draft = await store.draft(inChunks(bytes), size)
         const writing =
@@ -50,7 +43,7 @@ for (const operation of ['commit', 'replacement'] as const)
         if (operation === 'commit') await put(other, ID, first)
         if (fate === 'held') assert.equal(await other.hold(ID), true)
         else assert.equal(await other.remove(ID, { retire: 'surely' }), true)
-        proceed()
+        pause.resolve()
         if (operation === 'commit') assert.ok((await outcome) instanceof IdTaken)
         else assert.equal(await outcome, fate === 'held' ? 'held' : null)
         for (const each of [store, other]) {
@@ -69,15 +62,10 @@ test('keeps an image whose id must be retired if the disk is too full to do so',
   const store = await openStore()
   await put(store, ID, bytesFor(1, 2000))
   const { open } = fs.promises
-  t.after(() => {
-    fs.promises.open = open
-    syncBuiltinESMExports()
-  })
-  fs.promises.open = async (path, ...more) => {
+  replaceCall(t, fs.promises, 'open', async (path, ...more) => {
     if (path === join(folder, 'retired', ID)) throw Object.assign(new Error('injected'), { code: 'ENOSPC' })
     return open(path, ...more)
-  }
-  syncBuiltinESMExports()
+  })
   await assert.rejects(store.remove(ID, { retire: 'surely' }), StoreFull)
   assert.ok(await store.head(ID))
   assert.equal(await store.remove(ID, { retire: 'unless-full' }), true)

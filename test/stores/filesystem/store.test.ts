@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises'
+import { readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { harnessOf } from '../../contracts/object-store/harness.ts'
 import { interleavingCases } from '../../contracts/object-store/interleaving.ts'
 import { objectStoreContract } from '../../contracts/object-store.ts'
+import { failFlushes } from '../../support/disk-faults.ts'
 import { extent } from '../../support/extent.ts'
 import { storeFolder } from '../../support/store-folder.ts'
 import { assertHolds, bytesFor, idFor, put } from '../../support/stored-images.ts'
@@ -59,26 +60,12 @@ test('drops an image from memory as soon as any process removes or replaces its 
   assert.equal(store.hot(idFor('d')), null)
 })
 
-/** Makes every flush fail. The returned function undoes this. */
-async function failFlushes(): Promise<() => void> {
-  await using handle = await open(process.execPath)
-  const calls = Object.getPrototypeOf(handle) as FileHandle
-  const { sync } = calls
-  calls.sync = async () => {
-    throw Object.assign(new Error('EIO: injected'), { code: 'EIO' })
-  }
-  return () => {
-    calls.sync = sync
-  }
-}
-
 test('no process reports an image as gone before its removal is durable', async (t) => {
   const { openStore, folder } = await storeFolder(t)
   const [remover, other] = [await openStore(0), await openStore(0)]
   const [first, second] = [idFor('a'), idFor('b')]
   for (const id of [first, second]) await put(remover, id, bytesFor(1, 2000))
-  const restoreFlushes = await failFlushes()
-  t.after(restoreFlushes)
+  const restoreFlushes = await failFlushes(t)
   await assert.rejects(remover.remove(first), StoreUnavailable)
   await assert.rejects(remover.remove(second), StoreUnavailable)
   for (const store of [remover, other]) {
@@ -97,8 +84,7 @@ test('completes interrupted removals at the next start', async (t) => {
   const { openStore, folder } = await storeFolder(t)
   const store = await openStore(0)
   await put(store, idFor('a'), bytesFor(1, 2000))
-  const restoreFlushes = await failFlushes()
-  t.after(restoreFlushes)
+  const restoreFlushes = await failFlushes(t)
   await assert.rejects(store.remove(idFor('a')), StoreUnavailable)
   restoreFlushes()
   const removing = join(folder, 'removing')

@@ -1,13 +1,13 @@
 /** Streamed images. */
 import assert from 'node:assert/strict'
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { readdir, readlink, truncate } from 'node:fs/promises'
+import { truncate } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { dropKeptBlocks, keptBlockBytes } from '../../../src/stores/drafts/blocks.ts'
 import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { DamagedObject } from '../../../src/stores/object-store.ts'
+import { collector } from '../../contracts/object-store/memory.ts'
+import { openFiles } from '../../support/open-files.ts'
 import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
@@ -32,12 +32,6 @@ async function piecesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array[]>
   return pieces
 }
 
-async function isOpen(path: string): Promise<boolean> {
-  const links = await readdir('/proc/self/fd')
-  const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
-  return targets.includes(path)
-}
-
 test('does not close another file’s descriptor when a client cancels before the last piece', async (t) => {
   if (process.platform !== 'linux') return t.skip('does not apply: descriptors are listed by Linux')
   const { store, path } = await storeOf(t, bytesFor(1, 400_000))
@@ -45,7 +39,7 @@ test('does not close another file’s descriptor when a client cancels before th
   const reader = body.getReader()
   // The last piece is read ahead and the file closed. The next open file reuses its descriptor number.
   await until('only the last piece is left', async () => {
-    if (!(await isOpen(path))) return true
+    if (!(await openFiles()).includes(path)) return true
     await reader.read()
     return false
   })
@@ -77,8 +71,7 @@ test('sends every byte to readers that never call reuse()', async (t) => {
 })
 
 test('lets consumed pieces be garbage-collected if reuse() is never called', async (t) => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
+  const collect = collector()
   const { store } = await storeOf(t, bytesFor(5, 8_000_000))
   const image = await streamOf(store)
   const reader = image.body.getReader()
@@ -112,7 +105,7 @@ test('gives concurrent readers the correct bytes while others cancel', async (t)
       }
     }),
   )
-  if (process.platform === 'linux') await until('the files are closed', async () => !(await isOpen(path)))
+  await until('the files are closed', async () => !(await openFiles()).includes(path))
 })
 
 test('throws DamagedObject if the file is truncated while it is being sent', async (t) => {

@@ -1,11 +1,12 @@
 /** The filesystem store with the hooks of the contract. */
 
-import { readdir, readlink, rm, stat, truncate } from 'node:fs/promises'
+import { readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import type { OpenedStore } from '../../contracts/object-store.ts'
 import { newFolder } from '../../support/folder.ts'
 import '../../support/gated-disk.ts'
+import { openFiles } from '../../support/open-files.ts'
 import { flipBit } from '../../support/store-folder.ts'
 
 /** A store in a new folder. `hotSetBytes`: memory budget of the hot set; 0 disables it. */
@@ -37,8 +38,6 @@ export async function openSubject(hotSetBytes: number): Promise<OpenedStore> {
 
 /** Number of images and drafts below `folder` that this process has open. 0 on systems without `/proc`. */
 async function handlesBelow(folder: string): Promise<number> {
-  const links = await readdir('/proc/self/fd').catch(() => [])
-  const targets = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
   const folders = ['objects', 'incoming'].map((name) => join(folder, name) + sep)
-  return targets.filter((target) => folders.some((folder) => target.startsWith(folder))).length
+  return (await openFiles()).filter((path) => folders.some((folder) => path.startsWith(folder))).length
 }

@@ -1,50 +1,36 @@
 /** Private files on a disk whose flushes fail or are slow. */
 import assert from 'node:assert/strict'
-import { open, readdir, readlink } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
+import { failFlushes, onFlush } from '../../support/disk-faults.ts'
+import { openFiles } from '../../support/open-files.ts'
 import { until } from '../../support/until.ts'
 import { ledgerOf } from './open-ledger.ts'
 
 const DAY = '2026-07-31'
 
-/** Replaces flushes of files and folders with `flush`. */
-async function onFlush(t: TestContext, flush: () => Promise<void>) {
-  await using handle = await open(process.execPath)
-  return t.mock.method(Object.getPrototypeOf(handle), 'sync', flush).mock
-}
-
-async function failFlushes(t: TestContext) {
-  return onFlush(t, async () => {
-    throw Object.assign(new Error('EIO: injected'), { code: 'EIO', syscall: 'fsync' })
-  })
-}
-
 test('leaks no descriptors when flushing a new file keeps failing', async (t) => {
   if (process.platform !== 'linux') return t.skip('does not apply: descriptors are listed by Linux')
   const { ledger, folder } = await ledgerOf(t)
-  const flushes = await failFlushes(t)
+  const restoreFlushes = await failFlushes(t)
   for (let attempt = 0; attempt < 3; attempt++) {
     await assert.rejects(ledger.reserveUpload('a', DAY, 10), LedgerUnavailable)
   }
-  const links = await readdir('/proc/self/fd')
-  const open = await Promise.all(links.map((link) => readlink(`/proc/self/fd/${link}`).catch(() => '')))
-  assert.deepEqual(
-    open.filter((path) => path.startsWith(join(folder, 'private'))),
-    [],
-  )
-  flushes.restore()
+  const open = (await openFiles()).filter((path) => path.startsWith(join(folder, 'private')))
+  assert.deepEqual(open, [])
+  restoreFlushes()
   assert.equal(await ledger.reserveUpload('a', DAY, 10), 1)
 })
 
 test('leaves no file when a salt can’t be written', async (t) => {
   const { ledger, folder } = await ledgerOf(t)
-  const flushes = await failFlushes(t)
+  const restoreFlushes = await failFlushes(t)
   await assert.rejects(ledger.daySalt(DAY), LedgerUnavailable)
   assert.deepEqual(await readdir(join(folder, 'private')), [])
-  flushes.restore()
+  restoreFlushes()
   await ledger.daySalt(DAY)
 })
 
