@@ -52,11 +52,8 @@ export function alertCases({ on, onHooks }: Harness): void {
     assert.equal((await ledger.auditLog(10)).length, 1)
   })
 
-  on('records a cap once when several processes reach it concurrently', async (ledger, { another }) => {
-    const handles = [ledger, await another(), await another()]
-    const outcomes = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => reach(handles[index % 3]!, 'x')),
-    )
+  on('records a cap once when several processes reach it concurrently', async (ledger, { concurrently }) => {
+    const outcomes = await concurrently(12, (handle) => reach(handle, 'x'))
     assert.deepEqual(
       outcomes.filter((outcome) => outcome !== null),
       ['reached'],
@@ -73,16 +70,15 @@ export function alertCases({ on, onHooks }: Harness): void {
     }
   })
 
-  on('raises an alert and its notice once, until the alert is resolved', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
+  on('raises an alert and its notice once, until the alert is resolved', async (ledger, subject) => {
     const raise = (handle: Ledger) => handle.raiseAlert('disk a', AT, { raises: 'disk.high', pause: null })
-    const raised = await Promise.all(Array.from({ length: 8 }, (_, index) => raise(handles[index % 2]!)))
+    const raised = await subject.concurrently(8, raise)
     assert.equal(raised.filter(Boolean).length, 1)
     assert.deepEqual(await takeNotices(ledger), ['disk.high 1'])
     await ledger.raiseAlert('quiet', AT, { raises: null, pause: null })
     assert.deepEqual(await takeNotices(ledger), [])
     const since = AT.getTime()
-    assert.deepEqual(await handles[1]!.activeAlerts(), [
+    assert.deepEqual(await (await subject.another()).activeAlerts(), [
       { name: 'disk a', since },
       { name: 'quiet', since },
     ])

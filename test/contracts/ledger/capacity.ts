@@ -32,17 +32,15 @@ export function capacityCases({ on, onHooks }: Harness): void {
   // Challenges are single-use, and passes have a limited number of uses.
   on(
     'grants a capacity of one to exactly one concurrent caller, and forgets it after its day',
-    async (ledger, { another }) => {
-      const handles = [ledger, await another(), await another()]
-      const takes = await Promise.all(
-        Array.from({ length: 30 }, (_, index) => handles[index % 3]!.takeCapacity('challenge a', DAY, 1, 1)),
-      )
+    async (ledger, { another, concurrently }) => {
+      const takes = await concurrently(30, (handle) => handle.takeCapacity('challenge a', DAY, 1, 1))
       assert.equal(takes.filter(Boolean).length, 1)
       // A future day, as for a pass that expires tomorrow.
       assert.equal(await ledger.takeCapacity('pass a', '2026-08-01', 1, 100), true)
       await ledger.eraseDaysBefore('2026-07-31', '2026-08-01')
-      assert.equal(await handles[1]!.takeCapacity('challenge a', DAY, 1, 1), false)
-      assert.equal(await handles[1]!.usedCapacity('pass a', '2026-08-01'), 1)
+      const other = await another()
+      assert.equal(await other.takeCapacity('challenge a', DAY, 1, 1), false)
+      assert.equal(await other.usedCapacity('pass a', '2026-08-01'), 1)
       await ledger.eraseDaysBefore('2026-08-01', '2026-08-02')
       assert.equal(await ledger.usedCapacity('challenge a', DAY), 0)
       assert.equal(await ledger.usedCapacity('pass a', '2026-08-01'), 1)
@@ -80,20 +78,16 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.equal(await reserve(ledger, 'f', networkOf(5), 1), 'network-full')
   })
 
-  on('counts exactly per network under concurrent reservations and releases', async (ledger, { another }) => {
-    const handles = [ledger, await another(), await another()]
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, async (_, index) => {
-        const handle = handles[index % 3]!
-        const extras = { ...networkOf(20), ...tagged(index) }
-        const reserved = await reserve(handle, `b${index % 7}`, extras)
-        if (typeof reserved === 'number' && index % 5 === 0) {
-          await handle.releaseUpload(`b${index % 7}`, DAY, undefined, extras)
-          return null
-        }
-        return reserved
-      }),
-    )
+  on('counts concurrent reservations per network exactly', async (ledger, { concurrently }) => {
+    const answers = await concurrently(60, async (handle, index) => {
+      const extras = { ...networkOf(20), ...tagged(index) }
+      const reserved = await reserve(handle, `b${index % 7}`, extras)
+      if (typeof reserved === 'number' && index % 5 === 0) {
+        await handle.releaseUpload(`b${index % 7}`, DAY, undefined, extras)
+        return null
+      }
+      return reserved
+    })
     const kept = answers.filter((answer) => typeof answer === 'number').length
     assert.ok(kept <= 20, `${kept}`)
     let left = 0
@@ -165,14 +159,11 @@ export function capacityCases({ on, onHooks }: Harness): void {
     assert.deepEqual(new Set(await ledger.sameUploader(id(1), 10)), new Set([id(2), id(3)]))
   })
 
-  on('accepts an admin token once, and not after it expires', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
+  on('accepts an admin token once, and not after it expires', async (ledger, { concurrently }) => {
     const token = { sha256: 'a', kind: 'login', who: 'ann', expiresAt: 100, endsAt: 100 } as const
     await ledger.putToken(token, 0)
     assert.equal(await ledger.takeToken('a', 'session', 50), null, 'of a different kind')
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.takeToken('a', 'login', 50)),
-    )
+    const answers = await concurrently(10, (handle) => handle.takeToken('a', 'login', 50))
     assert.deepEqual(
       answers.filter((who) => who !== null),
       ['ann'],

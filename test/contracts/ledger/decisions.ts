@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict'
-import type { DecidedAct, NewDecision } from '../../../src/stores/decisions.ts'
+import type { DecidedAct } from '../../../src/stores/decisions.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
-import { MAX_KEPT, report } from './new-report.ts'
+import { decision as sample } from './new-decision.ts'
+import { file } from './new-report.ts'
 
 const AT = Date.parse('2026-07-31T12:00:00Z')
 const DUE = AT + 10_000
 const [ONE, TWO] = ['AAAAAAAAAAA', 'aaaaaaaaaaa']
 
-const decision = (batch: string, act: DecidedAct): NewDecision => ({
-  batch,
-  act,
-  block: true,
-  reason: 'a reason',
-  who: 'ann@host',
-  rule: 'spam',
-  at: AT,
-  dueAt: DUE,
-})
-
-const reported = (ledger: Ledger, id: string) => ledger.fileReport(report({ id }), MAX_KEPT)
+const decision = (batch: string, act: DecidedAct) =>
+  sample({ batch, act, block: true, reason: 'a reason', who: 'ann@host', rule: 'spam', at: AT, dueAt: DUE })
 
 const stateOf = async (ledger: Ledger, id: string) => (await ledger.caseOf(id))?.state
 const actsOf = async (ledger: Ledger) =>
@@ -27,7 +18,7 @@ const actsOf = async (ledger: Ledger) =>
 
 export function decisionsCases({ on }: Harness): void {
   on('holds visible images immediately when their removal is decided', async (ledger, { another }) => {
-    await reported(ledger, ONE)
+    await file(ledger, { id: ONE })
     const images = [
       { id: ONE, isVisible: true },
       { id: TWO, isVisible: false },
@@ -42,46 +33,28 @@ export function decisionsCases({ on }: Harness): void {
     assert.deepEqual([move?.id, move?.to, none], [ONE, 'held', []])
     const pending = await other.pendingDecisions(AT, 10)
     assert.deepEqual(
-      pending.map(({ id, wasVisible, act, block, reason, who, rule, dueAt }) => ({
-        id,
-        wasVisible,
-        act,
-        block,
-        reason,
-        who,
-        rule,
-        dueAt,
-      })),
+      pending,
       images.map(({ id, isVisible }) => ({
+        ...decision('b', 'remove'),
         id,
         wasVisible: isVisible,
-        act: 'remove',
-        block: true,
-        reason: 'a reason',
-        who: 'ann@host',
-        rule: 'spam',
-        dueAt: DUE,
+        claim: 0,
       })),
     )
     assert.deepEqual(await other.pendingDecisions(DUE, 10), [], 'too late to undo')
   })
 
-  on('accepts one decision at a time per image', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
-    const added = await Promise.all(
-      Array.from({ length: 8 }, (_, index) =>
-        handles[index % 2]!.addDecisions(decision(`b${index}`, 'hold'), [
-          { id: TWO, isVisible: true },
-          { id: ONE, isVisible: true },
-        ]),
-      ),
+  on('accepts one decision at a time per image', async (ledger, { concurrently }) => {
+    const images = [TWO, ONE].map((id) => ({ id, isVisible: true }))
+    const added = await concurrently(8, (handle, index) =>
+      handle.addDecisions(decision(`b${index}`, 'hold'), images),
     )
     assert.deepEqual(added.flat().sort(), [ONE, TWO])
     assert.equal((await ledger.auditLog(20)).length, 2)
   })
 
   on('undoes a batch, but images held before stay held', async (ledger) => {
-    await reported(ledger, ONE)
+    await file(ledger, { id: ONE })
     await ledger.recordHold(TWO, 'before', new Date(AT))
     await ledger.addDecisions(decision('b', 'remove'), [
       { id: ONE, isVisible: true },
@@ -179,8 +152,8 @@ export function decisionsCases({ on }: Harness): void {
   })
 
   on('omits cases with a pending decision to keep from the queue', async (ledger) => {
-    await reported(ledger, ONE)
-    await reported(ledger, TWO)
+    await file(ledger, { id: ONE })
+    await file(ledger, { id: TWO })
     await ledger.addDecisions(decision('b', 'keep'), [{ id: ONE, isVisible: true }])
     assert.deepEqual(
       (await ledger.cases(['open'], 10)).map(({ id }) => id),

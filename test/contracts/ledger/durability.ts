@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NewDecision } from '../../../src/stores/decisions.ts'
 import { type Ledger, LedgerUnavailable } from '../../../src/stores/ledger.ts'
 import { until } from '../../support/until.ts'
 import type { Harness } from './harness.ts'
+import { decision } from './new-decision.ts'
 
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
 const DIGEST = 'ab'.repeat(32)
-const DECISION: NewDecision = {
-  batch: 'b',
-  act: 'remove',
-  block: false,
-  reason: 'x',
-  who: 'x',
-  rule: '',
-  at: 1000,
-  dueAt: 2000,
-}
+const DECISION = decision()
 
 export function durabilityCases({ on, onHooks, open }: Harness): void {
   on('keeps everything when closed and reopened', async (ledger, { another }) => {

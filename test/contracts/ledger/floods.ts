@@ -1,21 +1,21 @@
 /** Report budgets, and what large numbers of reports leave in the ledger. */
 import assert from 'node:assert/strict'
+import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
-import { AT, DAY, ID, MAX_KEPT, report } from './new-report.ts'
+import { AT, DAY, file, ID, report } from './new-report.ts'
 
 export function floodsCases({ on }: Harness): void {
   on(
     'spends budgets in order up to the first exhausted one, with 30 concurrent calls',
-    async (ledger, { another }) => {
-      const other = await another()
-      const spend = (index: number, address: string, network = 'network') =>
-        (index % 2 ? ledger : other).spendReportBudgets(DAY, [
+    async (ledger, { concurrently }) => {
+      const spend = (handle: Ledger, address: string, network = 'network') =>
+        handle.spendReportBudgets(DAY, [
           { bucket: address, limit: 10 },
           { bucket: network, limit: 15 },
           { bucket: 'all', limit: 20 },
         ])
       const many = (address: string, network?: string) =>
-        Promise.all(Array.from({ length: 30 }, (_, index) => spend(index, address, network)))
+        concurrently(30, (handle) => spend(handle, address, network))
       const count = (results: number[]) =>
         [0, 1, 2, 3].map((spent) => results.filter((result) => result === spent).length)
       assert.deepEqual(count(await many('a')), [20, 0, 0, 10])
@@ -27,7 +27,7 @@ export function floodsCases({ on }: Harness): void {
         'a crowded network does not affect others',
       )
       await ledger.eraseDaysBefore('2030-01-16')
-      assert.equal(await spend(0, 'a'), 3)
+      assert.equal(await spend(ledger, 'a'), 3)
       assert.equal(await ledger.spendReportBudgets('2030-01-16', [{ bucket: 'a', limit: 0 }]), 0)
     },
   )
@@ -61,31 +61,22 @@ export function floodsCases({ on }: Harness): void {
     'lists cases reported only by crowded networks last, until another network reports them',
     async (ledger) => {
       const crowded = { isCrowded: true, keepsText: false, raises: 'a' }
-      await ledger.fileReport(
-        report({ ...crowded, id: 'crowd000000', severity: 0, category: 'child-abuse' }),
-        MAX_KEPT,
-      )
-      await ledger.fileReport(report({ id: 'calm0000000' }), MAX_KEPT)
+      await file(ledger, { ...crowded, id: 'crowd000000', severity: 0, category: 'child-abuse' })
+      await file(ledger, { id: 'calm0000000' })
       const listed = async () =>
         (await ledger.cases(['open'], 10)).map(({ id, severity, isCrowded }) => [id, severity, isCrowded])
       assert.deepEqual(await listed(), [
         ['calm0000000', 5, false],
         ['crowd000000', 0, true],
       ])
-      await ledger.fileReport(
-        report({ ...crowded, id: 'calm0000000', severity: 0, category: 'child-abuse' }),
-        MAX_KEPT,
-      )
+      await file(ledger, { ...crowded, id: 'calm0000000', severity: 0, category: 'child-abuse' })
       assert.deepEqual(
         (await listed())[0],
         ['calm0000000', 5, false],
         'a crowded network does not raise the severity',
       )
       assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
-      await ledger.fileReport(
-        report({ id: 'crowd000000', severity: 1, category: 'intimate', raises: 'a' }),
-        MAX_KEPT,
-      )
+      await file(ledger, { id: 'crowd000000', severity: 1, category: 'intimate', raises: 'a' })
       assert.deepEqual(await listed(), [
         ['crowd000000', 1, false],
         ['calm0000000', 5, false],
@@ -95,9 +86,9 @@ export function floodsCases({ on }: Harness): void {
   )
 
   on('lists cases of deleted images last, until the image is reported again', async (ledger) => {
-    await ledger.fileReport(report({ severity: 0 }), MAX_KEPT)
-    await ledger.fileReport(report({ id: 'bbbbbbbbbbb', severity: 0 }), MAX_KEPT)
-    await ledger.fileReport(report({ id: 'ccccccccccc' }), MAX_KEPT)
+    await file(ledger, { severity: 0 })
+    await file(ledger, { id: 'bbbbbbbbbbb', severity: 0 })
+    await file(ledger, { id: 'ccccccccccc' })
     await ledger.recordDeletion(ID, new Date(AT))
     await ledger.recordImageGone('bbbbbbbbbbb', new Date(AT))
     await ledger.recordImageGone('nothing0000', new Date(AT))
@@ -108,14 +99,14 @@ export function floodsCases({ on }: Harness): void {
       [ID, true],
       ['bbbbbbbbbbb', true],
     ])
-    await ledger.fileReport(report({ severity: 5 }), MAX_KEPT)
+    await file(ledger, { severity: 5 })
     assert.deepEqual((await gone())[0], [ID, false])
   })
 
   on('opens no case for an image that the operator already decided', async (ledger) => {
     await ledger.recordRemoval(ID, 'against the terms', new Date(AT))
     await ledger.recordHold('bbbbbbbbbbb', 'to look at it', new Date(AT))
-    for (const id of [ID, 'bbbbbbbbbbb']) await ledger.fileReport(report({ id, raises: 'a' }), MAX_KEPT)
+    for (const id of [ID, 'bbbbbbbbbbb']) await file(ledger, { id, raises: 'a' })
     assert.deepEqual(await ledger.cases(['open'], 10), [])
     assert.equal((await ledger.caseOf(ID))?.state, 'removed')
     assert.equal((await ledger.caseOf('bbbbbbbbbbb'))?.state, 'held')

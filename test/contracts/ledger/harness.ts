@@ -29,6 +29,8 @@ export interface Subject {
   ledger: Ledger
   /** Another handle on the same ledger. Closed after the case. */
   another(): Promise<Ledger>
+  /** Makes `count` concurrent calls, on this handle and two others in turn. */
+  concurrently<T>(count: number, call: (handle: Ledger, index: number) => Promise<T>): Promise<T[]>
 }
 
 export interface Harness {
@@ -67,9 +69,17 @@ export function harnessOf(open: OpenLedger): Harness {
         processes.push(started)
         return started
       }
+      const ledger = await another()
+      let others: Promise<Ledger[]> | undefined
+      const concurrently: Subject['concurrently'] = async (count, call) => {
+        others ??= Promise.all([another(), another()])
+        const used = [ledger, ...(await others)]
+        return Promise.all(Array.from({ length: count }, (_, index) => call(used[index % 3]!, index)))
+      }
       const subject = {
-        ledger: await another(),
+        ledger,
         another,
+        concurrently,
         process,
         interrupt: under.interrupt,
         raw: under.raw,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { NewDecision } from '../../../src/stores/decisions.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
-import { MAX_KEPT, report } from './new-report.ts'
+import { decision } from './new-decision.ts'
+import { file } from './new-report.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
 const ID = 'AbCdEfGhIjK'
@@ -67,7 +67,7 @@ export function holdsCases({ on }: Harness): void {
   })
 
   on('refuses to keep a held image', async (ledger) => {
-    await ledger.fileReport(report({ id: ID }), MAX_KEPT)
+    await file(ledger, { id: ID })
     await ledger.recordHold(ID, 'a report', AT)
     assert.equal(await ledger.recordKeep(ID, 'x', AT), false)
     assert.equal((await ledger.caseOf(ID))?.state, 'held')
@@ -83,7 +83,7 @@ export function holdsCases({ on }: Harness): void {
   on('opens a case when an image is reported while its release is pending', async (ledger) => {
     await ledger.recordHold(ID, 'x', AT)
     await ledger.recordRelease(ID, 'y', AT)
-    await ledger.fileReport(report({ id: ID }), MAX_KEPT)
+    await file(ledger, { id: ID })
     assert.equal((await ledger.caseOf(ID))?.state, 'open')
   })
 
@@ -95,18 +95,8 @@ export function holdsCases({ on }: Harness): void {
   })
 
   on('withholds the bytes of an image hidden by a decision until the decision is undone', async (ledger) => {
-    const decision: NewDecision = {
-      batch: 'b',
-      act: 'remove',
-      block: false,
-      reason: 'x',
-      who: 'ann',
-      rule: '',
-      at: AT.getTime(),
-      dueAt: AT.getTime() + 10_000,
-    }
     const [other, both] = ['BBBBBBBBBBB', { sha256: digest(7), sentSha256: digest(7) }]
-    await ledger.addDecisions(decision, [
+    await ledger.addDecisions(decision({ at: AT.getTime(), dueAt: AT.getTime() + 10_000 }), [
       { id: ID, isVisible: true, digests: DIGESTS },
       { id: other, isVisible: false, digests: both },
     ])
@@ -135,19 +125,19 @@ export function holdsCases({ on }: Harness): void {
   })
 
   on('reopens a kept case when other bytes are reported', async (ledger) => {
-    const file = (overrides: { sha256?: string } = {}) =>
-      ledger.fileReport(report({ id: ID, at: AT.getTime(), ...overrides }), MAX_KEPT)
+    const report = (overrides: { sha256?: string } = {}) =>
+      file(ledger, { id: ID, at: AT.getTime(), ...overrides })
     const stateOf = async () => (await ledger.caseOf(ID))?.state
-    await file()
+    await report()
     await ledger.recordKeep(ID, 'harmless', AT, BY, digest(1))
-    await file({ sha256: digest(1) })
-    await file()
+    await report({ sha256: digest(1) })
+    await report()
     assert.equal(await stateOf(), 'kept')
-    await file({ sha256: digest(2) })
+    await report({ sha256: digest(2) })
     assert.equal(await stateOf(), 'open')
     assert.equal((await ledger.caseOf(ID))?.decidedAt, null)
     await ledger.recordKeep(ID, 'harmless', AT)
-    await file({ sha256: digest(2) })
+    await report({ sha256: digest(2) })
     assert.equal(await stateOf(), 'kept', 'the digest of the kept bytes is unknown')
   })
 }

@@ -53,24 +53,18 @@ export function moderationCases({ on }: Harness): void {
     assert.deepEqual(acts.toReversed(), await ledger.auditLog(5000))
   })
 
-  on('blocks the same digests concurrently', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
+  on('blocks the same digests concurrently', async (ledger, { concurrently }) => {
     const digests = Array.from({ length: 20 }, (_, index) => digest(index))
-    await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        handles[index % 2]!.block(index % 3 ? digests : digests.toReversed(), 'spam', AT),
-      ),
+    await concurrently(10, (handle, index) =>
+      handle.block(index % 2 ? digests : digests.toReversed(), 'spam', AT),
     )
     assert.equal((await ledger.counts()).blocks, 20)
     assert.equal((await ledger.auditLog(1000)).length, 200)
   })
 
-  on('returns true to only one of several concurrent unblock calls', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
+  on('returns true to only one of several concurrent unblock calls', async (ledger, { concurrently }) => {
     await ledger.block([digest(1)], 'spam', AT)
-    const results = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.unblock(digest(1), 'a mistake', AT)),
-    )
+    const results = await concurrently(10, (handle) => handle.unblock(digest(1), 'a mistake', AT))
     assert.equal(results.filter(Boolean).length, 1)
   })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Ledger, Move } from '../../../src/stores/ledger.ts'
 import type { Harness } from './harness.ts'
+import { decision } from './new-decision.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
 const ID = 'AbCdEfGhIjK'
@@ -53,13 +54,10 @@ export function movesCases({ on, onHooks }: Harness): void {
     assert.deepEqual(await ledger.heldIds(2), ids.slice(0, 2))
   })
 
-  on('lets one process at a time claim a move', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
+  on('lets one process at a time claim a move', async (ledger, { concurrently }) => {
     assert.equal(await ledger.claimMove(ID, 1000, 100), null)
     await ledger.recordHold(ID, 'a report', AT)
-    const claims = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => handles[index % 2]!.claimMove(ID, 1000, 100)),
-    )
+    const claims = await concurrently(10, (handle) => handle.claimMove(ID, 1000, 100))
     const moves = claims.filter((claim) => claim !== 'busy' && claim !== null)
     assert.equal(moves.length, 1)
     assert.equal(moves[0]!.to, 'held')
@@ -129,10 +127,10 @@ export function movesCases({ on, onHooks }: Harness): void {
   })
 
   on('does not let undoing a decision override a removal', async (ledger) => {
-    const decision = { batch: 'b', act: 'remove', block: false, reason: 'x', who: 'ann', rule: '' } as const
-    await ledger.addDecisions({ ...decision, at: 0, dueAt: AT.getTime() + 1 }, [{ id: ID, isVisible: true }])
+    const removal = decision({ dueAt: AT.getTime() + 1 })
+    await ledger.addDecisions(removal, [{ id: ID, isVisible: true }])
     await ledger.recordRemoval(ID, 'immediately', AT)
-    await ledger.addDecisions({ ...decision, at: 0, dueAt: AT.getTime() + 1 }, [{ id: ID, isVisible: true }])
+    await ledger.addDecisions(removal, [{ id: ID, isVisible: true }])
     await ledger.undoDecisions('b', 'a mistake', AT, 'ann')
     assert.equal((await claim(ledger)).to, 'removed')
   })

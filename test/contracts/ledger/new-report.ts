@@ -1,4 +1,5 @@
 /** Sample reports for the ledger, each with a unique receipt. */
+import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Report } from '../../../src/stores/reports.ts'
 
 export const AT = Date.UTC(2030, 0, 15, 12)
@@ -23,3 +24,7 @@ export const report = (overrides: Partial<Report> = {}): Report => ({
   raises: null,
   ...overrides,
 })
+
+/** Files a report with these changes to the sample. */
+export const file = (ledger: Ledger, overrides: Partial<Report> = {}) =>
+  ledger.fileReport(report(overrides), MAX_KEPT)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Report } from '../../../src/stores/reports.ts'
 import type { Harness } from './harness.ts'
-import { MAX_KEPT, report } from './new-report.ts'
+import { file } from './new-report.ts'
 
 const NOW = 1_790_000_000_000
 const LEASE_MS = 30_000
@@ -15,8 +15,11 @@ const raise = (ledger: Ledger, kind: string, at: number) =>
 export function noticesCases({ on }: Harness): void {
   on('collects events during the quiet period in one further notice', async (ledger) => {
     for (let index = 0; index < 3; index++) await raise(ledger, 'a', NOW + index)
+    const [failed] = await ledger.claimNotices(NOW + 3, LEASE_MS)
+    await ledger.deferNotice(failed!, NOW + 5)
     const [first] = await ledger.claimNotices(NOW + 5, LEASE_MS)
     assert.deepEqual([first?.count, first?.since], [3, NOW])
+    assert.equal(first?.id, failed?.id)
     await raise(ledger, 'a', NOW + 6)
     await raise(ledger, 'b', NOW + 6)
     await ledger.settleNotice(first!, NOW + 7, NOW + QUIET_MS)
@@ -38,27 +41,16 @@ export function noticesCases({ on }: Harness): void {
     assert.deepEqual([third?.kind, third?.since], ['a', NOW + QUIET_MS + 1])
   })
 
-  on('defers failed notices, and counts the failures', async (ledger) => {
-    await raise(ledger, 'a', NOW)
-    const [first] = await ledger.claimNotices(NOW, LEASE_MS)
-    await ledger.deferNotice(first!, NOW + 500)
-    assert.deepEqual(await ledger.claimNotices(NOW + 499, LEASE_MS), [])
-    const [again] = await ledger.claimNotices(NOW + 500, LEASE_MS)
-    assert.deepEqual([again?.id, again?.attempts], [first?.id, 1])
-    await ledger.deferNotice(first!, NOW)
-    assert.deepEqual(await ledger.claimNotices(NOW + 501, LEASE_MS), [], 'a stale claim defers nothing')
-  })
-
   on('raises a notice when a report opens a case or makes it more severe', async (ledger) => {
-    const file = (overrides: Partial<Report>) =>
-      ledger.fileReport(report({ severity: 1, at: NOW, raises: 'case.urgent', ...overrides }), MAX_KEPT)
-    assert.equal(await file({ receiptSha256: 'a' }), 'filed')
-    assert.equal(await file({ receiptSha256: 'a' }), 'repeated')
-    assert.equal(await file({ receiptSha256: 'b' }), 'filed')
-    assert.equal(await file({ receiptSha256: 'c', keepsText: false }), 'counted')
-    assert.equal(await file({ receiptSha256: 'd', severity: 0 }), 'filed')
-    assert.equal(await file({ receiptSha256: 'e', id: 'b', isCrowded: true }), 'filed')
-    assert.equal(await file({ receiptSha256: 'f', id: 'c', raises: null }), 'filed')
+    const report = (overrides: Partial<Report>) =>
+      file(ledger, { severity: 1, at: NOW, raises: 'case.urgent', ...overrides })
+    assert.equal(await report({ receiptSha256: 'a' }), 'filed')
+    assert.equal(await report({ receiptSha256: 'a' }), 'repeated')
+    assert.equal(await report({ receiptSha256: 'b' }), 'filed')
+    assert.equal(await report({ receiptSha256: 'c', keepsText: false }), 'counted')
+    assert.equal(await report({ receiptSha256: 'd', severity: 0 }), 'filed')
+    assert.equal(await report({ receiptSha256: 'e', id: 'b', isCrowded: true }), 'filed')
+    assert.equal(await report({ receiptSha256: 'f', id: 'c', raises: null }), 'filed')
     const [notice, ...rest] = await ledger.claimNotices(NOW, LEASE_MS)
     assert.deepEqual([notice?.kind, notice?.count, rest], ['case.urgent', 2, []])
   })

@@ -4,6 +4,7 @@ import { describe } from 'node:test'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { Call } from '../../support/processes/ledger-process.ts'
 import type { Harness } from './harness.ts'
+import { decision } from './new-decision.ts'
 
 const NOW = 1_790_000_000_000
 const DAY_MS = 86_400_000
@@ -46,10 +47,11 @@ const OUTBOXES: Record<string, Outbox> = {
     defer: (claimed, retryAt) => claimed.map((entry) => ['deferScan', entry, retryAt]),
   },
   decisions: {
-    add(id, at) {
-      const facts = { batch: id, act: 'keep', block: false, reason: 'x', who: 'ann', rule: '', at: NOW }
-      return ['addDecisions', { ...facts, dueAt: at }, [{ id, isVisible: true }]]
-    },
+    add: (id, at) => [
+      'addDecisions',
+      decision({ batch: id, act: 'keep', dueAt: at }),
+      [{ id, isVisible: true }],
+    ],
     claim: (limit, now) => ['claimDecisions', limit, now, LEASE_MS],
     settle: (claimed) => claimed.map((entry) => ['finishDecision', entry]),
     defer: (claimed, retryAt) => claimed.map((entry) => ['deferDecision', entry, retryAt]),

@@ -87,13 +87,9 @@ export function quotaCases({ on, onHooks }: Harness): void {
   })
 
   on(
-    'makes exactly as many reservations as allowed for 300 concurrent callers',
-    async (ledger, { another }) => {
-      const handles = [ledger, await another(), await another()]
-      const results = await Promise.all(
-        Array.from({ length: 300 }, (_, index) => handles[index % 3]!.reserveUpload('a', DAY, LIMIT)),
-      )
-      assertEachCountOnce(results)
+    'lets exactly the allowed number of 300 concurrent callers reserve',
+    async (ledger, { concurrently }) => {
+      assertEachCountOnce(await concurrently(300, (handle) => handle.reserveUpload('a', DAY, LIMIT)))
       assert.equal(await ledger.usedUploads('a', DAY), LIMIT)
     },
   )
@@ -113,15 +109,11 @@ export function quotaCases({ on, onHooks }: Harness): void {
     },
   )
 
-  on('counts exactly when reservations are made and released concurrently', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
-    await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => {
-        const handle = handles[index % 2]!
-        assert.notEqual(await handle.reserveUpload('a', DAY, 1000), null)
-        if (index % 4 < 2) await handle.releaseUpload('a', DAY)
-      }),
-    )
+  on('counts concurrent reservations and releases exactly', async (ledger, { concurrently }) => {
+    await concurrently(200, async (handle, index) => {
+      assert.notEqual(await handle.reserveUpload('a', DAY, 1000), null)
+      if (index % 4 < 2) await handle.releaseUpload('a', DAY)
+    })
     assert.equal(await ledger.usedUploads('a', DAY), 100)
   })
 
@@ -152,15 +144,11 @@ export function quotaCases({ on, onHooks }: Harness): void {
     assert.equal(await ledger.reserveUpload('a', DAY, 1, { count: 1, bytes: 1 }), 1)
   })
 
-  on('counts concurrent refusals exactly', async (ledger, { another }) => {
-    const handles = [ledger, await another()]
-    await Promise.all(
-      Array.from({ length: 100 }, async (_, index) => {
-        const handle = handles[index % 2]!
-        await handle.reserveUpload('a', DAY, 1000)
-        await handle.releaseUpload('a', DAY, 10 ** 9)
-      }),
-    )
+  on('counts concurrent refusals exactly', async (ledger, { concurrently }) => {
+    await concurrently(100, async (handle) => {
+      await handle.reserveUpload('a', DAY, 1000)
+      await handle.releaseUpload('a', DAY, 10 ** 9)
+    })
     assert.partialDeepStrictEqual(await ledger.refusals('a', DAY), { count: 100, bytes: 10 ** 11 })
     assert.equal(await ledger.usedUploads('a', DAY), 0)
   })

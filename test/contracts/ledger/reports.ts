@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { KEPT_MS } from '../../../src/stores/reports.ts'
 import { allOf, type Harness } from './harness.ts'
-import { AT, ID, MAX_KEPT, report } from './new-report.ts'
+import { AT, file, ID, MAX_KEPT, report } from './new-report.ts'
 
 export function reportsCases({ on }: Harness): void {
   on('files a report, opens a case and shows its state on the receipt', async (ledger, { another }) => {
@@ -43,7 +43,7 @@ export function reportsCases({ on }: Harness): void {
     const ids = Array.from({ length: 1001 }, (_, index) => `${index}`.padStart(11, '0'))
     // In batches: a call that waits seconds for a connection times out.
     for (let start = 0; start < ids.length; start += 50) {
-      await Promise.all(ids.slice(start, start + 50).map((id) => ledger.fileReport(report({ id }), MAX_KEPT)))
+      await Promise.all(ids.slice(start, start + 50).map((id) => file(ledger, { id })))
     }
     await ledger.recordRemoval(ids[7]!, 'against the terms', new Date(AT + 5))
     const cases = await allOf(ledger.everyCase())
@@ -92,8 +92,8 @@ export function reportsCases({ on }: Harness): void {
       )
       assert.deepEqual(same.sort(), ['filed', 'repeated', 'repeated', 'repeated'])
       assert.equal(await ledger.fileReport({ ...first, text: 'And again.' }, MAX_KEPT), 'repeated')
-      assert.equal(await ledger.fileReport(report(), MAX_KEPT), 'filed')
-      assert.equal(await ledger.fileReport(report({ id: 'bbbbbbbbbbb' }), MAX_KEPT), 'filed')
+      assert.equal(await file(ledger), 'filed')
+      assert.equal(await file(ledger, { id: 'bbbbbbbbbbb' }), 'filed')
       const counts = (await ledger.cases(['open'], 10)).map(({ id, reports }) => [id, reports])
       assert.deepEqual(counts, [
         [ID, 2],
@@ -105,12 +105,12 @@ export function reportsCases({ on }: Harness): void {
   on(
     'lists cases by severity, then deadline; the most severe report determines the category',
     async (ledger) => {
-      await ledger.fileReport(report({ id: 'late0000000', dueAt: AT + 9 }), MAX_KEPT)
-      await ledger.fileReport(report({ id: 'soon0000000', dueAt: AT + 1 }), MAX_KEPT)
-      await ledger.fileReport(report({ id: 'grew0000000', dueAt: AT + 7 }), MAX_KEPT)
+      await file(ledger, { id: 'late0000000', dueAt: AT + 9 })
+      await file(ledger, { id: 'soon0000000', dueAt: AT + 1 })
+      await file(ledger, { id: 'grew0000000', dueAt: AT + 7 })
       const severe = { id: 'grew0000000', category: 'intimate', severity: 1, dueAt: AT + 8 }
-      await ledger.fileReport(report(severe), MAX_KEPT)
-      await ledger.fileReport(report({ id: 'grew0000000' }), MAX_KEPT)
+      await file(ledger, severe)
+      await file(ledger, { id: 'grew0000000' })
       const cases = await ledger.cases(['open'], 10)
       assert.deepEqual(
         cases.map(({ id, category, dueAt, reports }) => [id, category, dueAt - AT, reports]),
@@ -125,18 +125,18 @@ export function reportsCases({ on }: Harness): void {
   )
 
   on('only counts reports of a kept image, and reopens the case after a while', async (ledger) => {
-    await ledger.fileReport(report(), MAX_KEPT)
+    await file(ledger)
     await ledger.recordKeep(ID, 'harmless', new Date(AT))
-    await ledger.fileReport(report({ at: AT + KEPT_MS }), MAX_KEPT)
+    await file(ledger, { at: AT + KEPT_MS })
     assert.equal((await ledger.cases(['kept'], 1))[0]?.reports, 2)
-    await ledger.fileReport(report({ at: AT + KEPT_MS + 1 }), MAX_KEPT)
+    await file(ledger, { at: AT + KEPT_MS + 1 })
     assert.equal((await ledger.cases(['open'], 1))[0]?.reports, 3)
   })
 
   on('erases contacts and texts of old decisions, and keeps the totals', async (ledger) => {
-    await ledger.fileReport(report(), MAX_KEPT)
-    await ledger.fileReport(report({ id: 'open0000000' }), MAX_KEPT)
-    await ledger.fileReport(report({ id: 'copy0000000', category: 'copyright' }), MAX_KEPT)
+    await file(ledger)
+    await file(ledger, { id: 'open0000000' })
+    await file(ledger, { id: 'copy0000000', category: 'copyright' })
     await ledger.recordKeep(ID, 'harmless', new Date(AT))
     await ledger.recordRemoval('copy0000000', 'a copy', new Date(AT))
     await ledger.forgetReporters(['other'], new Date(AT))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import { LAST_FACT, type Tombstone } from '../../../src/stores/tombstones.ts'
 import type { Harness } from './harness.ts'
+import { decision } from './new-decision.ts'
 
 const NOW = 1_790_000_000_000
 const AT = new Date(NOW)
@@ -73,12 +74,11 @@ export function tombstonesCases({ on }: Harness): void {
     'writes a tombstone for each image hidden by a decision, and for each undone decision',
     async (ledger) => {
       await ledger.setTombstoneLocation(PLACE, NOW)
-      const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: 'terms' } as const
-      await ledger.addDecisions({ ...decision, batch: 'one', at: NOW, dueAt: NOW + 10 }, [
+      await ledger.addDecisions(decision({ rule: 'terms', at: NOW, dueAt: NOW + 10 }), [
         { id: A, isVisible: true },
         { id: B, isVisible: false },
       ])
-      await ledger.undoDecisions('one', 'undone', AT, 'w')
+      await ledger.undoDecisions('b', 'undone', AT, 'w')
       assert.deepEqual(await takeTexts(ledger), [`hold ${A} terms`, `release ${A} terms`])
     },
   )
@@ -97,12 +97,9 @@ export function tombstonesCases({ on }: Harness): void {
     await correct.unblock(DIGEST, 'a reason', early)
     await correct.recordRelease(B, 'a reason', early)
     await correct.recordHold(B, 'a reason', later(1))
-    const decision = { act: 'remove', block: false, reason: 'r', who: 'w', rule: '' } as const
-    const dueAt = late.getTime() + 10
-    await ahead.addDecisions({ ...decision, batch: 'one', at: late.getTime(), dueAt }, [
-      { id: C, isVisible: true },
-    ])
-    await correct.undoDecisions('one', 'undone', later(2), 'w')
+    const removal = decision({ at: late.getTime(), dueAt: late.getTime() + 10 })
+    await ahead.addDecisions(removal, [{ id: C, isVisible: true }])
+    await correct.undoDecisions('b', 'undone', later(2), 'w')
     tombstones.push(...(await takeAll(ledger)))
     assert.deepEqual(tombstones.sort((a, b) => a.at - b.at).map(textOf), [
       `hold ${B}`,
@@ -170,13 +167,9 @@ export function tombstonesCases({ on }: Harness): void {
   on('replays changes onto an older ledger, idempotently', async (ledger) => {
     await ledger.recordHold(C, 'before the backup', AT)
     await ledger.block([DIGEST], 'before the backup', AT)
-    const tombstone = (act: Tombstone['act'], subject: string, rule = '') => ({
-      at: NOW,
-      order: 0,
-      act,
-      subject,
-      rule,
-    })
+    const tombstone = (act: Tombstone['act'], subject: string, rule = ''): Tombstone => {
+      return { at: NOW, order: 0, act, subject, rule }
+    }
     const newer = 'e'.repeat(64)
     for (let attempt = 0; attempt < 2; attempt++) {
       await ledger.applyTombstones([
@@ -208,12 +201,7 @@ export function tombstonesCases({ on }: Harness): void {
     await ledger.recordHold(A, 'a reason', AT, undefined, digests)
     await ledger.recordDeletion(A, AT)
     await ledger.recordHeldDeleted(A)
-    const tombstones: Tombstone[] = []
-    for (let claimed = await ledger.claimTombstones(9, NOW, LEASE_MS); claimed !== null; ) {
-      tombstones.push(...claimed.tombstones)
-      await ledger.settleTombstones(claimed.claim)
-      claimed = await ledger.claimTombstones(9, NOW, LEASE_MS)
-    }
+    const tombstones = await takeAll(ledger)
     assert.deepEqual(
       tombstones.map(({ act, digests }) => [act, digests]),
       [

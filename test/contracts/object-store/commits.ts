@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { wholeFile } from '../../../src/formats/image.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, IMAGE_TYPES, MAX_SIDE_PIXELS } from '../../../src/protocol.ts'
-import type { ImageRecord } from '../../../src/stores/object-store.ts'
+import type { ImageRecord, ObjectStore } from '../../../src/stores/object-store.ts'
 import { IdTaken } from '../../../src/stores/object-store.ts'
 import {
   assertAbsent,
@@ -48,24 +48,7 @@ export function commitCases({ on, onHooks }: Harness): void {
 
   for (const size of [1000, 64 * 1024, 256 * 1024, 1_500_000]) {
     on(`lets exactly one of many concurrent commits of an id succeed, ${size} bytes`, async (store) => {
-      const id = idFor('race')
-      const images = await Promise.all(
-        Array.from({ length: 8 }, async (_, seed) => {
-          const bytes = bytesFor(seed, size + seed)
-          const draft = await store.draft(inChunks(bytes), bytes.length)
-          return { bytes, draft, record: recordOf(id, bytes) }
-        }),
-      )
-      const outcomes = await Promise.allSettled(
-        images.map(({ draft, record }) => draft.commit(record, wholeFile(draft))),
-      )
-      const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
-      assert.equal(winners.length, 1, 'one winner')
-      for (const outcome of outcomes) {
-        if (outcome.status === 'rejected')
-          assert.ok(outcome.reason instanceof IdTaken, String(outcome.reason))
-      }
-      await assertHolds(store, winners[0]!.record, winners[0]!.bytes)
+      await assertOneWins(Array(8).fill(store), 'race', size)
     })
 
     on(`commits a draft of ${size} bytes at most once, and tolerates a later discard`, async (store) => {
@@ -124,25 +107,7 @@ export function commitCases({ on, onHooks }: Harness): void {
     async (store, opened) => {
       const others = [await opened.reopen(), await opened.reopen()]
       for (let run = 0; run < 8; run++) {
-        const id = idFor(`derived${run}`)
-        const images = await Promise.all(
-          [store, ...others, store].map(async (each, seed) => {
-            const bytes = bytesFor(seed, 5000 + seed)
-            const draft = await each.draft(inChunks(bytes), bytes.length)
-            return { bytes, draft, record: recordOf(id, bytes) }
-          }),
-        )
-        const outcomes = await Promise.allSettled(
-          images.map(({ draft, record }) => draft.commit(record, wholeFile(draft), { isContended: true })),
-        )
-        const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
-        assert.equal(winners.length, 1, 'one winner')
-        for (const outcome of outcomes) {
-          if (outcome.status === 'rejected') {
-            assert.ok(outcome.reason instanceof IdTaken, String(outcome.reason))
-          }
-        }
-        for (const each of [store, ...others]) await assertHolds(each, winners[0]!.record, winners[0]!.bytes)
+        await assertOneWins([store, ...others, store], `derived${run}`, 5000, { isContended: true })
       }
     },
   )
@@ -163,4 +128,32 @@ export function commitCases({ on, onHooks }: Harness): void {
       }
     },
   )
+}
+
+/** Commits different images of about `size` bytes under one ID, concurrently, one by each of `stores`. */
+async function assertOneWins(
+  stores: ObjectStore[],
+  name: string,
+  size: number,
+  options?: { isContended: boolean },
+): Promise<void> {
+  const images = await Promise.all(
+    stores.map(async (store, seed) => {
+      const bytes = bytesFor(seed, size + seed)
+      return {
+        bytes,
+        draft: await store.draft(inChunks(bytes), bytes.length),
+        record: recordOf(idFor(name), bytes),
+      }
+    }),
+  )
+  const outcomes = await Promise.allSettled(
+    images.map(({ draft, record }) => draft.commit(record, wholeFile(draft), options)),
+  )
+  const winners = images.filter((_, index) => outcomes[index]!.status === 'fulfilled')
+  assert.equal(winners.length, 1, 'one winner')
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') assert.ok(outcome.reason instanceof IdTaken, String(outcome.reason))
+  }
+  for (const store of new Set(stores)) await assertHolds(store, winners[0]!.record, winners[0]!.bytes)
 }

@@ -53,7 +53,7 @@ export function onFake() {
       }
     })
   }
-  return { withStore, service, fake: () => fake }
+  return { withStore, service }
 }
 
 /** Matches requests by method and key. Default: keys of images. */
