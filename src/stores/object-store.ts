@@ -89,8 +89,7 @@ export interface StoredImage {
 /** The bytes of an image, in chunks. */
 export async function* chunksOf(body: Uint8Array | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (body instanceof Uint8Array) yield body
-  // The DOM's types lack the async iterator of streams.
-  else yield* body as unknown as AsyncIterable<Uint8Array>
+  else yield* body
 }
 
 /** Opens an image, whether visible or held. Throws as `open` does. */

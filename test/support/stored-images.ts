@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { wholeFile } from '../../src/formats/image.ts'
 import { ID_LENGTH } from '../../src/protocol.ts'
-import type { ImageRecord, ObjectStore, StoredImage } from '../../src/stores/object-store.ts'
+import type { ImageRecord, ObjectStore, Selection, StoredImage } from '../../src/stores/object-store.ts'
+import { allOf } from './all-of.ts'
 import { sha256Of } from './sha256.ts'
 
 /** Non-repeating bytes, so that misplaced pieces are detected. Deterministic for a seed. */
@@ -75,6 +76,13 @@ export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
+/** The selected bytes of an existing image. */
+export async function read(store: ObjectStore, id: string, selection?: Selection): Promise<Uint8Array> {
+  const image = await store.open(id, selection)
+  assert.ok(image, 'an existing image must not look absent')
+  return bodyOf(image)
+}
+
 /** Releases an opened image without reading it. */
 export async function dispose(image: StoredImage): Promise<void> {
   if (!(image.body instanceof Uint8Array)) await image.body.cancel()
@@ -144,13 +152,9 @@ export async function stateOf(
 
 /** The ids of all held images, in order. */
 export async function heldOf(store: ObjectStore): Promise<string[]> {
-  const ids: string[] = []
-  for await (const id of store.listHeld()) ids.push(id)
-  return ids.sort()
+  return (await allOf(store.listHeld())).sort()
 }
 
-export async function listOf(store: ObjectStore, after?: string): Promise<string[]> {
-  const ids: string[] = []
-  for await (const id of store.list(after)) ids.push(id)
-  return ids
+export function listOf(store: ObjectStore, after?: string): Promise<string[]> {
+  return allOf(store.list(after))
 }

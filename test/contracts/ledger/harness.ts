@@ -45,12 +45,6 @@ export interface Harness {
   open: OpenLedger
 }
 
-export async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const item of items) all.push(item)
-  return all
-}
-
 export function harnessOf(open: OpenLedger): Harness {
   const withLedger = async (t: TestContext, hooks: Hook[], run: (subject: Subject) => Promise<void>) => {
     const under = await open()

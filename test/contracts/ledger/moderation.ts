@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { allOf, type Harness } from './harness.ts'
+import { dayOf } from '../../../src/stores/sql/private.ts'
+import { allOf } from '../../support/all-of.ts'
+import type { Harness } from './harness.ts'
 
 const AT = new Date('2026-07-31T12:34:56.789Z')
 const later = (ms: number) => new Date(AT.getTime() + ms)
@@ -140,7 +142,7 @@ export function moderationCases({ on }: Harness): void {
     await ledger.recordHold('BBBBBBBBBBB', 'to be looked at', AT)
     await ledger.reserveUpload('a', '1999-12-31', 10)
     // Midnight may pass during the test.
-    for (const day of [today(), tomorrow()]) {
+    for (const day of [Date.now(), Date.now() + 86_400_000].map(dayOf)) {
       await ledger.reserveUpload('a', day, 10)
       await ledger.reserveUpload('b', day, 10)
       await ledger.reserveUpload('b', day, 10)
@@ -153,12 +155,4 @@ export function moderationCases({ on }: Harness): void {
       held: 1,
     })
   })
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10)
-}
-
-function tomorrow(): string {
-  return new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { KEPT_MS } from '../../../src/stores/reports.ts'
-import { allOf, type Harness } from './harness.ts'
+import { allOf } from '../../support/all-of.ts'
+import type { Harness } from './harness.ts'
 import { AT, file, ID, MAX_KEPT, report } from './new-report.ts'
 
 export function reportsCases({ on }: Harness): void {

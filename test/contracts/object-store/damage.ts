@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ObjectStore } from '../../../src/stores/object-store.ts'
-import { assertHolds, assertSameBytes, bodyOf, bytesFor, idFor, put } from '../../support/stored-images.ts'
+import { assertHolds, assertSameBytes, bytesFor, idFor, put, read } from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
-
-async function read(store: ObjectStore, id: string, range?: { first: number; last: number }) {
-  const image = await store.open(id, range)
-  assert.ok(image, 'a damaged image must not look absent')
-  return bodyOf(image)
-}
 
 export function damageCases({ onHooks }: Harness): void {
   for (const size of [2000, 700_000, 9_000_000]) {

@@ -21,6 +21,8 @@ import {
   idFor,
   inChunks,
   listOf,
+  put,
+  read,
   recordOf,
 } from '../../support/stored-images.ts'
 import { type Harness, storeCrashesAt } from './harness.ts'
@@ -74,9 +76,7 @@ async function assertPreview(store: ObjectStore, { record, preview, file }: Samp
     assert.deepEqual(opened.record, record)
     assertSameBytes(await bodyOf(opened), preview, 'preview')
   }
-  const stored = await store.open(record.id, 'stored')
-  assert.ok(stored)
-  assertSameBytes(await bodyOf(stored), file, 'all that is stored')
+  assertSameBytes(await read(store, record.id, 'stored'), file, 'all that is stored')
 }
 
 export function previewCases({ on, onHooks }: Harness): void {
@@ -153,7 +153,7 @@ export function previewCases({ on, onHooks }: Harness): void {
         const cold = await opened.reopen()
         await assert.rejects(cold.verify(record.id), `${damage} is not verified`)
         // The damage is in either the image or the preview.
-        const reads = [cold.open(record.id).then(read), cold.open(record.id, 'preview').then(read)]
+        const reads = [read(cold, record.id), read(cold, record.id, 'preview')]
         const [image, preview] = await Promise.allSettled(reads)
         if (image?.status === 'fulfilled') assertSameBytes(image.value, sample.image)
         if (preview?.status === 'fulfilled') assertSameBytes(preview.value, sample.preview)
@@ -179,16 +179,12 @@ export function previewCases({ on, onHooks }: Harness): void {
 
   on('returns no bytes for the preview of an image without one', async (store) => {
     const image = bytesFor(1, 5000)
-    const record = recordOf(idFor('plain'), image)
-    const draft = await drafted(store, image)
-    await draft.commit(record, [{ offset: 0, length: draft.size }])
+    const record = await put(store, idFor('plain'), image)
     const opened = await store.open(record.id, 'preview')
     assert.ok(opened)
     assert.deepEqual(opened.record, record)
     assert.equal((await bodyOf(opened)).length, 0)
-    const stored = await store.open(record.id, 'stored')
-    assert.ok(stored)
-    assertSameBytes(await bodyOf(stored), image)
+    assertSameBytes(await read(store, record.id, 'stored'), image)
     assert.equal(await store.open(idFor('nobody'), 'preview'), null)
     assert.equal(await store.open(idFor('nobody'), 'stored'), null)
   })
@@ -236,9 +232,4 @@ export function previewCases({ on, onHooks }: Harness): void {
       }
     },
   )
-}
-
-async function read(opened: Awaited<ReturnType<ObjectStore['open']>>): Promise<Uint8Array> {
-  assert.ok(opened, 'a damaged image must not look absent')
-  return bodyOf(opened)
 }

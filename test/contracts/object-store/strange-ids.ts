@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { wholeFile } from '../../../src/formats/image.ts'
-import { assertHolds, bytesFor, idFor, inChunks, listOf, put, recordOf } from '../../support/stored-images.ts'
+import {
+  assertHolds,
+  bytesFor,
+  heldOf,
+  idFor,
+  inChunks,
+  listOf,
+  put,
+  recordOf,
+} from '../../support/stored-images.ts'
 import type { Harness } from './harness.ts'
 
 const STRANGE: Record<string, string> = {
@@ -28,17 +37,20 @@ const STRANGE: Record<string, string> = {
 }
 
 export function strangeIdCases({ on }: Harness): void {
-  on('treats them as missing', async (store) => {
+  on('treats them and an unknown id as missing', async (store) => {
     const bytes = bytesFor(1, 100)
     const record = await put(store, idFor('a'), bytes)
-    for (const [name, id] of Object.entries(STRANGE)) {
+    for (const [name, id] of Object.entries({ ...STRANGE, 'an unknown id': idFor('nobody') })) {
       assert.equal(await store.head(id), null, `head of ${name}`)
       assert.equal(await store.open(id), null, `open of ${name}`)
       assert.equal(await store.open(id, { first: 0, last: 0 }), null, `range of ${name}`)
       assert.equal(await store.open(id, { suffix: 0 }), null, `empty suffix of ${name}`)
-      assert.equal(await store.remove(id), false, `removal of ${name}`)
+      assert.equal(await store.headHeld(id), null, `headHeld of ${name}`)
+      assert.equal(await store.openHeld(id), null, `openHeld of ${name}`)
+      for (const change of ['remove', 'hold', 'release', 'removeHeld'] as const)
+        assert.equal(await store[change](id), false, `${change} of ${name}`)
     }
-    assert.deepEqual(await listOf(store), [record.id])
+    assert.deepEqual([await listOf(store), await heldOf(store)], [[record.id], []])
     await assertHolds(store, record, bytes)
   })
 

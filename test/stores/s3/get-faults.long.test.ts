@@ -4,25 +4,18 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import type { ObjectStore } from '../../../src/stores/object-store.ts'
 import { DamagedObject, StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { startFakeS3 } from '../../support/s3/fake-s3.ts'
 import type { Fault } from '../../support/s3/fake-s3-faults.ts'
 import { answer, on, onFake, QUICK } from '../../support/s3/on-fake.ts'
 import { openS3UnderTest, type S3Service } from '../../support/s3/under-test.ts'
-import { assertSameBytes, bodyOf, bytesFor, idFor, listOf, put } from '../../support/stored-images.ts'
+import { assertSameBytes, bodyOf, bytesFor, idFor, listOf, put, read } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 
 const { withStore } = onFake()
 const ID = idFor('a')
 const GET = on('GET')
 const IDLE_MS = 60_000
-
-async function read(store: ObjectStore, range?: { first: number; last: number }): Promise<Uint8Array> {
-  const image = await store.open(ID, range)
-  assert.ok(image, 'an existing image must not look absent')
-  return bodyOf(image)
-}
 
 /** Served from memory, and as a stream. */
 for (const size of [2000, 700_000]) {
@@ -39,7 +32,7 @@ for (const size of [2000, 700_000]) {
       withStore(`survives ${name}`, async ({ store }, fake) => {
         await put(store, ID, bytes)
         fake.faults.add(fault, { on: GET, times: 3 })
-        assertSameBytes(await read(store), bytes)
+        assertSameBytes(await read(store, ID), bytes)
         fake.faults.add(fault, { on: GET, times: 3 })
         assert.ok(await store.head(ID))
       })
@@ -81,10 +74,10 @@ for (const size of [2000, 700_000]) {
       withStore(`resumes after ${JSON.stringify(fault)}`, async ({ store }, fake) => {
         await put(store, ID, bytes)
         fake.faults.add(fault, { on: GET })
-        assertSameBytes(await read(store), bytes)
+        assertSameBytes(await read(store, ID), bytes)
         if (fault.kind !== 'cut-answer') return
         fake.faults.add({ ...fault, afterBytes: Math.min(fault.afterBytes, 900) }, { on: GET })
-        assertSameBytes(await read(store, { first: 500, last: 1499 }), bytes.subarray(500, 1500))
+        assertSameBytes(await read(store, ID, { first: 500, last: 1499 }), bytes.subarray(500, 1500))
       })
     }
 
@@ -92,7 +85,7 @@ for (const size of [2000, 700_000]) {
       await put(store, ID, bytes)
       fake.requests.length = 0
       fake.faults.add({ kind: 'cut-answer', afterBytes: 0 }, { on: GET, times: 100 })
-      await assert.rejects(read(store), StoreUnavailable)
+      await assert.rejects(read(store, ID), StoreUnavailable)
       assert.ok(fake.logOf(ID).length <= 16, 'bounded')
     })
 
@@ -121,29 +114,29 @@ for (const size of [2000, 700_000]) {
     withStore('fails if a bit is flipped', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'flip-answer' }, { on: GET })
-      await assert.rejects(read(store), DamagedObject)
-      assertSameBytes(await read(store), bytes)
+      await assert.rejects(read(store, ID), DamagedObject)
+      assertSameBytes(await read(store, ID), bytes)
     })
 
     withStore('fails if the response is shorter than the record says', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'shorten-answer', byBytes: 1 }, { on: GET, times: 2 })
-      await assert.rejects(read(store), DamagedObject)
-      await assert.rejects(read(store, { first: 10, last: 20 }), DamagedObject)
+      await assert.rejects(read(store, ID), DamagedObject)
+      await assert.rejects(read(store, ID, { first: 10, last: 20 }), DamagedObject)
     })
 
     withStore('rejects a whole object in response to a range request', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'ignore-range' }, { on: GET, times: 2 })
-      await assert.rejects(read(store, { first: 10, last: 20 }), /ignores ranges/)
-      assertSameBytes(await read(store, { first: 0, last: size - 1 }), bytes)
+      await assert.rejects(read(store, ID, { first: 10, last: 20 }), /ignores ranges/)
+      assertSameBytes(await read(store, ID, { first: 0, last: size - 1 }), bytes)
     })
 
     withStore('gives up on a store that hangs', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.faults.add({ kind: 'hang' }, { on: GET, times: 4 })
       await assert.rejects(store.open(ID), StoreUnavailable)
-      assertSameBytes(await read(store), bytes)
+      assertSameBytes(await read(store, ID), bytes)
     })
 
     withStore(
@@ -159,7 +152,7 @@ for (const size of [2000, 700_000]) {
         assert.ok(performance.now() - since < IDLE_MS)
         fake.faults.clear()
         fake.faults.add({ kind: 'hang' }, { on: GET })
-        assertSameBytes(await read(store), bytes)
+        assertSameBytes(await read(store, ID), bytes)
       },
       { retryPolicy: { ...QUICK, idleMs: IDLE_MS, viewMs: 1500 } },
     )
@@ -167,8 +160,8 @@ for (const size of [2000, 700_000]) {
     withStore('takes a single request', async ({ store }, fake) => {
       await put(store, ID, bytes)
       fake.requests.length = 0
-      await read(store)
-      await read(store, { first: 1, last: 2 })
+      await read(store, ID)
+      await read(store, ID, { first: 1, last: 2 })
       await store.head(ID)
       await store.head(idFor('b'))
       assert.deepEqual(
@@ -221,7 +214,7 @@ describe('an object whose record', () => {
       const changed = change({ ...record })
       if (changed === undefined) delete headers['x-amz-meta-record']
       else headers['x-amz-meta-record'] = changed
-      await assert.rejects(read(store), DamagedObject)
+      await assert.rejects(read(store, ID), DamagedObject)
       assert.equal(await store.remove(ID), true)
       assert.equal(await store.open(ID), null)
     })
@@ -255,7 +248,7 @@ test('accepts a response that arrived while this process was blocked past the ti
   try {
     const bytes = bytesFor(1, 2000)
     await put(store, ID, bytes)
-    for (const view of [async () => assert.ok(await store.head(ID)), () => read(store)]) {
+    for (const view of [async () => assert.ok(await store.head(ID)), () => read(store, ID)]) {
       requests[0] = 0
       const viewing = view()
       await until('the store has received the request', () => Atomics.load(requests, 0) > 0)
