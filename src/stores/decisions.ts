@@ -24,8 +24,6 @@ export interface NewDecision {
 export interface Decision extends NewDecision {
   /** Image ID. */
   id: string
-  /** The image was visible until this decision hid it. */
-  wasVisible: boolean
   /** Claim token; 0 while unclaimed. */
   claim: number
 }

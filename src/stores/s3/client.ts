@@ -75,14 +75,8 @@ export function createS3Client(
   const defaultPolicy = { ...RETRY_POLICY, ...options.retryPolicy }
 
   async function attempt(request: S3Request, idleMs: number): Promise<Reply> {
-    let fault: SourceFault | undefined
     const { method, key, query = {}, body: source } = request
-    const body =
-      typeof source === 'function'
-        ? watchSource(source(), (error) => {
-            fault = new SourceFault(error)
-          })
-        : source
+    const body = typeof source === 'function' ? marked(source()) : source
     const headers = { ...request.headers }
     // The signature covers the payload, even an empty one.
     headers['x-amz-content-sha256'] ??= body instanceof Uint8Array ? hash('sha256', body) : EMPTY_SHA256
@@ -91,17 +85,13 @@ export function createS3Client(
     // The bytes must arrive as stored. Not signed, because proxies rewrite this header.
     signed['accept-encoding'] = 'identity'
     const search = queryOf(query)
-    try {
-      return await transport.send({
-        method,
-        path: search === '' ? path : `${path}?${search}`,
-        headers: signed,
-        body,
-        idleMs,
-      })
-    } catch (error) {
-      throw fault ?? error
-    }
+    return transport.send({
+      method,
+      path: search === '' ? path : `${path}?${search}`,
+      headers: signed,
+      body,
+      idleMs,
+    })
   }
 
   async function withRetries<T>(
@@ -181,15 +171,11 @@ export async function readAll(body: ReplyBody, maxBytes: number): Promise<Uint8A
   return Buffer.concat(chunks)
 }
 
-/** Reports errors of a body's source, to distinguish them from those of the store. */
-async function* watchSource(
-  source: AsyncIterable<Uint8Array>,
-  onFault: (error: unknown) => void,
-): AsyncGenerator<Uint8Array> {
+/** Wraps errors of a body's source, to distinguish them from those of the store. */
+async function* marked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* source
   } catch (error) {
-    onFault(error)
-    throw error
+    throw new SourceFault(error)
   }
 }

@@ -93,7 +93,7 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
   }
 }
 
-function toDecision({ id, batch, act, block, was_visible, reason, who, rule, ...row }: Row): Decision {
-  const decided = { id, batch, act, block: block === 1, wasVisible: was_visible === 1, reason, who, rule }
-  return { ...decided, at: row.decided_at_ms, dueAt: row.due_at_ms, claim: row.claim } as Decision
+function toDecision({ block, decided_at_ms: at, due_at_ms: dueAt, ...row }: Row): Decision {
+  const { id, batch, act, reason, who, rule, claim } = row
+  return { id, batch, act, block: block === 1, reason, who, rule, at, dueAt, claim } as Decision
 }

@@ -46,15 +46,16 @@ export function uploaderTagsLedger(tables: Pick<PrivateTables, 'allTags' | 'forg
     }
   }
 
-  async function tagsOf(id: string): Promise<{ a: string[]; b: string[] }> {
+  /** The first `length` characters of an upload's tags. */
+  async function tagsOf(id: string, length: number): Promise<{ a: string[]; b: string[] }> {
     const [a, b] = [new Set<string>(), new Set<string>()]
     for await (const { database, from, to } of pages()) {
       const rows = await database.read<{ tag_a: string; tag_b: string }>(
         sql`select tag_a, tag_b from links where at_ms >= ${from} and at_ms < ${to} and id = ${id}`,
       )
       for (const { tag_a, tag_b } of rows) {
-        a.add(tag_a)
-        b.add(tag_b)
+        a.add(tag_a.slice(0, length))
+        b.add(tag_b.slice(0, length))
       }
     }
     return { a: [...a], b: [...b] }
@@ -63,13 +64,12 @@ export function uploaderTagsLedger(tables: Pick<PrivateTables, 'allTags' | 'forg
   /** Times of uploads with a tag that has the first `length` characters in common with one of this upload's, by ID. */
   async function related(id: string, length: number): Promise<Map<string, number>> {
     const times = new Map<string, number>()
-    const tags = await tagsOf(id)
-    const [a, b] = [tags.a, tags.b].map((column) => [...new Set(column.map((tag) => tag.slice(0, length)))])
-    if (a!.length === 0) return times
+    const { a, b } = await tagsOf(id, length)
+    if (a.length === 0) return times
     for await (const { database, from, to } of pages()) {
       const rows = await database.read<UploadRow>(
         sql`select id, at_ms from links where at_ms >= ${from} and at_ms < ${to} and id <> ${id}
-          and (substr(tag_a, 1, ${length}) in ${list(a!)} or substr(tag_b, 1, ${length}) in ${list(b!)}) order by at_ms`,
+          and (substr(tag_a, 1, ${length}) in ${list(a)} or substr(tag_b, 1, ${length}) in ${list(b)}) order by at_ms`,
       )
       for (const { id, at_ms } of rows) times.set(id, at_ms)
     }

@@ -34,12 +34,7 @@ export function decisionsCases({ on }: Harness): void {
     const pending = await other.pendingDecisions(AT, 10)
     assert.deepEqual(
       pending,
-      images.map(({ id, isVisible }) => ({
-        ...decision('b', 'remove'),
-        id,
-        wasVisible: isVisible,
-        claim: 0,
-      })),
+      images.map(({ id }) => ({ ...decision('b', 'remove'), id, claim: 0 })),
     )
     assert.deepEqual(await other.pendingDecisions(DUE, 10), [], 'too late to undo')
   })
