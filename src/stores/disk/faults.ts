@@ -16,3 +16,10 @@ export function unlessAbsent<T>(value: T): (error: unknown) => T {
     throw error
   }
 }
+
+/** Handler for `catch`: ignores errors with one of `codes` and rethrows every other error. */
+export function ignoring(...codes: string[]): (error: unknown) => void {
+  return (error) => {
+    if (!isCode(error, ...codes)) throw error
+  }
+}

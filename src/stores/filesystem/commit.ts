@@ -7,7 +7,7 @@ import { link, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CHUNK_BYTES, isWhole, lengthOf, type Segment } from '../../formats/image.ts'
-import { isCode, unlessAbsent } from '../disk/faults.ts'
+import { ignoring, isCode } from '../disk/faults.ts'
 import { acquireSized, type BlockPool, createBlockPool, type Memory } from '../drafts/blocks.ts'
 import type { NewImage } from '../drafts/draft.ts'
 import type { Spool, Spooled } from '../drafts/spool.ts'
@@ -150,7 +150,7 @@ export function createCommitter(parts: {
       hotSet.evict(id)
       const isHeld = !isVisible || (await isThere(join(held, id)))
       // A hold happened after the first check. A release at this point leaves two copies; the repair's last step removes one.
-      if (isVisible && isHeld) await rename(join(objects, id), join(held, id)).catch(unlessAbsent(undefined))
+      if (isVisible && isHeld) await rename(join(objects, id), join(held, id)).catch(ignoring('ENOENT'))
       await Promise.all([flushes.flush(objects), isHeld && flushes.flush(held)])
       return isHeld ? 'held' : 'visible'
     },

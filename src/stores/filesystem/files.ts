@@ -1,8 +1,9 @@
 /** `Files` in a folder: temporary file, fsync, rename, fsync of the folder. Node only. */
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isCode, unlessAbsent } from '../disk/faults.ts'
+import { ignoring, unlessAbsent } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
+import { writeFlushed } from '../disk/write-flushed.ts'
 import type { Files } from '../files.ts'
 
 const OWNER_ONLY = 0o700
@@ -13,9 +14,7 @@ const UNFINISHED = '.part'
 export function openFolderFiles(folder: string): Files {
   return {
     async make() {
-      await mkdir(folder, { mode: OWNER_ONLY }).catch((error) => {
-        if (!isCode(error, 'EEXIST')) throw error
-      })
+      await mkdir(folder, { mode: OWNER_ONLY }).catch(ignoring('EEXIST'))
       await flushFolder(join(folder, '..'))
     },
     async names() {
@@ -25,18 +24,14 @@ export function openFolderFiles(folder: string): Files {
     read: (name) => readFile(join(folder, name)).catch(unlessAbsent(null)),
     async write(name, bytes) {
       const path = join(folder, name)
-      {
-        // Private: IP addresses could be tested against the buckets of a ledger.
-        await using handle = await open(path + UNFINISHED, 'w', 0o600)
-        await handle.writeFile(bytes)
-        await handle.sync()
-      }
+      // Private: IP addresses could be tested against the buckets of a ledger.
+      await writeFlushed(path + UNFINISHED, bytes, 'w')
       await rename(path + UNFINISHED, path)
       await flushFolder(folder)
     },
     async remove(name) {
       await rm(join(folder, name), { force: true })
-      await flushFolder(folder).catch(unlessAbsent(undefined))
+      await flushFolder(folder).catch(ignoring('ENOENT'))
     },
     close: async () => {},
   }

@@ -16,11 +16,13 @@
  *     4   as 3; an image may be followed by a preview
  */
 import { randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { chmod, link, mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseJsonObject } from '../../json.ts'
 import { ID_PATTERN } from '../../protocol.ts'
-import { isCode, unlessAbsent } from '../disk/faults.ts'
+import { ignoring, unlessAbsent } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
+import { writeFlushed } from '../disk/write-flushed.ts'
 import { isThere } from './faults.ts'
 
 const LAYOUT = 4
@@ -64,12 +66,8 @@ export async function makeFolders(folder: string): Promise<Folders> {
 /** Creates a folder that only its owner can access, or restricts an existing one. */
 export async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: OWNER_ONLY })
-  try {
-    await chmod(folder, OWNER_ONLY)
-  } catch (error) {
-    // A folder with another owner, such as a mounted volume: its permissions are its owner's business.
-    if (!isCode(error, 'EPERM', 'EROFS', 'ENOTSUP')) throw error
-  }
+  // A folder with another owner, such as a mounted volume: its permissions are its owner's business.
+  await chmod(folder, OWNER_ONLY).catch(ignoring('EPERM', 'EROFS', 'ENOTSUP'))
 }
 
 /** Migrates the folder to the newest layout. Safe to interrupt and to run concurrently. */
@@ -91,12 +89,9 @@ export async function readLayout(folder: string): Promise<Layout | null> {
   const path = join(folder, 'layout')
   const text = await readFile(path, 'utf8').catch(unlessAbsent(null))
   if (text === null) return null
-  try {
-    const { layout, folder } = JSON.parse(text) as Partial<Layout>
-    if (Number.isSafeInteger(layout) && typeof folder === 'string') return { layout: layout!, folder }
-  } catch {
-    // Reported below.
-  }
+  const { layout, folder: identity } = (parseJsonObject(text) ?? {}) as Partial<Layout>
+  if (Number.isSafeInteger(layout) && typeof identity === 'string')
+    return { layout: layout!, folder: identity }
   throw new Error(`${path} cannot be read: it does not name a layout`)
 }
 
@@ -111,9 +106,7 @@ async function flattenSubFolders(objects: string): Promise<void> {
     }
     await flushFolder(objects)
     // Files that are not images stay, for `verify` to report.
-    await rmdir(subFolder).catch((error) => {
-      if (!isCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error
-    })
+    await rmdir(subFolder).catch(ignoring('ENOENT', 'ENOTEMPTY', 'EEXIST'))
   }
 }
 
@@ -123,7 +116,7 @@ async function moveTo(target: string, path: string): Promise<void> {
     if (await isThere(path)) throw new Error(`${path} and ${target} hold the same image: keep one of them`)
     return
   }
-  await rename(path, target).catch(unlessAbsent(undefined))
+  await rename(path, target).catch(ignoring('ENOENT'))
 }
 
 /** `older`: the layout to replace. */
@@ -132,16 +125,10 @@ async function writeLayout(folder: string, older: Layout | null): Promise<Layout
   const temporary = join(folder, 'incoming', `layout-${randomUUID()}`)
   const layout: Layout = { layout: LAYOUT, folder: older?.folder ?? randomUUID() }
   await mkdir(join(folder, 'incoming'), { recursive: true })
-  {
-    await using handle = await open(temporary, 'wx', 0o600)
-    await handle.writeFile(`${JSON.stringify(layout)}\n`)
-    await handle.sync()
-  }
+  await writeFlushed(temporary, `${JSON.stringify(layout)}\n`)
   if (older === null) {
     // Among concurrent writers the first one wins.
-    await link(temporary, path).catch((error) => {
-      if (!isCode(error, 'EEXIST')) throw error
-    })
+    await link(temporary, path).catch(ignoring('EEXIST'))
     await rm(temporary)
   } else await rename(temporary, path)
   await flushFolder(folder)

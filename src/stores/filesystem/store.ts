@@ -1,7 +1,8 @@
 /** `ObjectStore` in a folder: one file per image, with its bytes, their digests and its record (`layout.ts`). Node only. */
-import { access, constants, open, rename, rm, statfs } from 'node:fs/promises'
+import { access, constants, rename, rm, statfs } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { ID_PATTERN } from '../../protocol.ts'
+import { writeFlushed } from '../disk/write-flushed.ts'
 import { draftOf } from '../drafts/draft.ts'
 import { createSpool } from '../drafts/spool.ts'
 import { type Draft, type ImageRecord, type ObjectStore, StoreFull } from '../object-store.ts'
@@ -106,9 +107,7 @@ export async function openFilesystemStore({
     // Named like a draft, so that the leftover of a killed process is swept together with its drafts.
     const path = spool.path()
     try {
-      await using handle = await open(path, 'wx', 0o600)
-      await handle.writeFile(Buffer.alloc(PROBE_BYTES))
-      await handle.sync()
+      await writeFlushed(path, Buffer.alloc(PROBE_BYTES))
       await rename(path, `${path}.probe`)
     } finally {
       await rm(path, { force: true })

@@ -1,7 +1,7 @@
 /** Secure erasure of files. */
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { unlessAbsent } from '../disk/faults.ts'
+import { ignoring } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
 
 const CHUNK_BYTES = 1024 * 1024
@@ -27,7 +27,7 @@ export async function eraseFile(path: string): Promise<void> {
     }
     await unlink(erasing)
   } catch (error) {
-    return unlessAbsent(undefined)(error)
+    return ignoring('ENOENT')(error)
   }
   await flushFolder(folder)
 }

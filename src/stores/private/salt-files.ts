@@ -2,10 +2,11 @@
  * Salts in small files on this machine, one each, so that no database keeps a second copy and each can be erased on its own.
  * Shared by the processes of the machine.
  */
-import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
+import { link, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isCode, isFull, unlessAbsent } from '../disk/faults.ts'
+import { ignoring, isFull, unlessAbsent } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
+import { writeFlushed } from '../disk/write-flushed.ts'
 import { LedgerFull, LedgerUnavailable } from '../ledger.ts'
 import { eraseFile } from './erase.ts'
 
@@ -34,18 +35,13 @@ export function saltFiles(folder: string) {
 
   async function create(path: string, salt: string): Promise<void> {
     const draft = `${path}.${crypto.randomUUID()}`
-    const handle = await open(draft, 'wx', 0o600)
     try {
-      await handle.writeFile(salt)
-      await handle.sync()
+      await writeFlushed(draft, salt)
       // Of several concurrent processes, only one creates the link.
-      await link(draft, path)
-    } catch (error) {
-      if (!isCode(error, 'EEXIST')) throw error
+      await link(draft, path).catch(ignoring('EEXIST'))
     } finally {
-      await handle.close()
       // If another process won, nothing was derived from this salt: no need to erase its bytes.
-      await unlink(draft)
+      await rm(draft, { force: true })
     }
   }
 
