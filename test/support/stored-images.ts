@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { wholeFile } from '../../src/formats/image.ts'
 import { ID_LENGTH } from '../../src/protocol.ts'
-import type { ImageRecord, ObjectStore, Selection, StoredImage } from '../../src/stores/object-store.ts'
+import {
+  chunksOf,
+  type ImageRecord,
+  type ObjectStore,
+  type Selection,
+  type StoredImage,
+} from '../../src/stores/object-store.ts'
 import { allOf } from './all-of.ts'
 import { sha256Of } from './sha256.ts'
 
@@ -66,13 +72,9 @@ export async function put(
 
 /** All bytes of an opened image. Rethrows errors of its stream. */
 export async function bodyOf(image: StoredImage): Promise<Uint8Array> {
-  if (image.body instanceof Uint8Array) {
-    const bytes = Uint8Array.from(image.body)
-    image.release?.()
-    return bytes
-  }
   const chunks: Uint8Array[] = []
-  for await (const chunk of image.body) chunks.push(Uint8Array.from(chunk))
+  for await (const chunk of chunksOf(image.body)) chunks.push(Uint8Array.from(chunk))
+  image.release?.()
   return Buffer.concat(chunks)
 }
 
@@ -81,12 +83,6 @@ export async function read(store: ObjectStore, id: string, selection?: Selection
   const image = await store.open(id, selection)
   assert.ok(image, 'an existing image must not look absent')
   return bodyOf(image)
-}
-
-/** Releases an opened image without reading it. */
-export async function dispose(image: StoredImage): Promise<void> {
-  if (!(image.body instanceof Uint8Array)) await image.body.cancel()
-  image.release?.()
 }
 
 /** Compares without printing megabytes on failure. */

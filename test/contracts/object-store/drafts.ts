@@ -114,20 +114,6 @@ export function draftCases({ on }: Harness): void {
       assert.deepEqual(await listOf(store), [])
     })
 
-    on(`rethrows the error of an aborted stream after ${size} bytes`, async (store) => {
-      const reason = new DOMException('aborted', 'AbortError')
-      const chunks = inChunks(bytesFor(1, size), 10_000)
-      const body = new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const { value, done } = await chunks.next()
-          if (done) controller.error(reason)
-          else controller.enqueue(value)
-        },
-      })
-      await assert.rejects(store.draft(body, size * 2), (error) => error === reason)
-      assert.deepEqual(await listOf(store), [])
-    })
-
     on(`discards ${size} bytes idempotently`, async (store) => {
       const bytes = bytesFor(1, size)
       const draft = await store.draft(inChunks(bytes), size)

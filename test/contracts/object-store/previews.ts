@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { previewFrame } from '../../../src/formats/preview-frame.ts'
 import {
   type Draft,
+  dispose,
   type ImageRecord,
   type ObjectStore,
   previewRange,
@@ -17,7 +18,6 @@ import {
   assertSameBytes,
   bodyOf,
   bytesFor,
-  dispose,
   idFor,
   inChunks,
   listOf,

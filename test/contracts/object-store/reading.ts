@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ObjectStore, StoredImage } from '../../../src/stores/object-store.ts'
-import {
-  assertHolds,
-  assertSameBytes,
-  bodyOf,
-  bytesFor,
-  dispose,
-  idFor,
-  put,
-} from '../../support/stored-images.ts'
+import { dispose, type ObjectStore, type StoredImage } from '../../../src/stores/object-store.ts'
+import { assertHolds, assertSameBytes, bodyOf, bytesFor, idFor, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
 import type { Harness } from './harness.ts'
 

@@ -8,9 +8,9 @@ import { test } from 'node:test'
 import { createSpool } from '../../../src/stores/drafts/spool.ts'
 import { draftPrefix } from '../../../src/stores/drafts/sweep.ts'
 import type { FilesystemStore } from '../../../src/stores/filesystem/store.ts'
-import { DamagedObject } from '../../../src/stores/object-store.ts'
+import { DamagedObject, dispose } from '../../../src/stores/object-store.ts'
 import { flipBit, storeFolder } from '../../support/store-folder.ts'
-import { bytesFor, dispose, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
+import { bytesFor, idFor, inChunks, put, recordOf } from '../../support/stored-images.ts'
 
 test('restricts its folders to their owner, including existing ones', async (t) => {
   const { folder, openStore } = await storeFolder(t)
