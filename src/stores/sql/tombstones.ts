@@ -63,11 +63,6 @@ export function addTombstones(
   return [advanceTime(at), ...tombstones.map((tombstone) => insertTombstone(tombstone, at, CURRENT_TIME))]
 }
 
-/** A deletion outranks every other act, whatever its time, so deletions need not contend for the row with the last time. */
-function addDeletionTombstone(subject: string, at: number): Statement {
-  return insertTombstone({ act: 'delete', subject }, at, sql`${at}`)
-}
-
 /** Like `addTombstones`, for each decision that matches `condition`. */
 export function addTombstonesForDecisions(act: TombstoneAct, at: number, condition: Part): Statement[] {
   const id = sql`decisions.id`
@@ -85,7 +80,7 @@ function addTombstonesForState(condition: Part, now: number): Statement[] {
   const rowsOf = (act: TombstoneAct, table: string, id: string, at: string, rule: string, filter = ALWAYS) =>
     sql`insert into tombstones (${COLUMNS})
       select ${crypto.randomUUID()} || ${rawSql(id)}, ${rawSql(at)}, 0, ${act}, ${rawSql(id)}, ${rawSql(rule)},
-        ${heldDigest('sha256', sql`${rawSql(`${table}.${id}`)}`)}, ${heldDigest('sent_sha256', sql`${rawSql(`${table}.${id}`)}`)}, ${now}, 0, 0
+        ${heldDigest('sha256', rawSql(`${table}.${id}`))}, ${heldDigest('sent_sha256', rawSql(`${table}.${id}`))}, ${now}, 0, 0
       from ${rawSql(table)} where ${condition} and ${filter}`
   return [
     rowsOf('delete', 'deletions', 'id', 'deleted_at_ms', "''"),
@@ -179,7 +174,8 @@ export function deletionsLedger(database: SqlDatabase) {
     async recordDeletion(id, at) {
       const gone = sql`insert into deletions (id, deleted_at_ms) values (${id}, ${at.getTime()})
         on conflict (id) do nothing`
-      const tombstone = addDeletionTombstone(id, at.getTime())
+      // A deletion outranks every other act, whatever its time: no need to contend for the row with the last time.
+      const tombstone = insertTombstone({ act: 'delete', subject: id }, at.getTime(), sql`${at.getTime()}`)
       const marked = markImageGone(id, at)
       const usesCtes = database.dialect.hasModifyingCtes
       await database.write(usesCtes ? [joined({ gone, marked }, tombstone)] : [gone, marked, tombstone])

@@ -137,16 +137,4 @@ export function draftCases({ on }: Harness): void {
       await draft.discard()
     })
   }
-
-  on('keeps many concurrent drafts separate', async (store) => {
-    const seeds = Array.from({ length: 20 }, (_, index) => index)
-    const drafts = await Promise.all(
-      seeds.map((seed) => store.draft(inChunks(bytesFor(seed, 300_000 + seed), 4096), LARGE)),
-    )
-    for (const seed of seeds) {
-      const bytes = bytesFor(seed, 300_000 + seed)
-      assert.equal(await drafts[seed]!.digest(wholeFile(drafts[seed]!)), sha256Of(bytes))
-    }
-    await Promise.all(drafts.map((draft) => draft.discard()))
-  })
 }

@@ -77,9 +77,10 @@ export function holdingCases({ on, onHooks }: Harness): void {
   })
 
   on(
-    'returns true to exactly one of 20 concurrent calls that hold, release or remove an image',
+    'returns true to exactly one of 20 concurrent calls that remove, hold or release an image',
     async (store) => {
       for (const [operation, prepare] of [
+        ['remove', async () => {}],
         ['hold', async () => {}],
         ['release', () => store.hold(ID)],
         ['removeHeld', () => store.hold(ID)],
