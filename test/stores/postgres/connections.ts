@@ -7,7 +7,7 @@ import { openPostgresLedger } from '../../../src/stores/postgres/ledger.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
-import { ledgerOf, openLedger } from './open-ledger.ts'
+import { ledgerOf, openLedger, succeeds } from './open-ledger.ts'
 
 const DAY = '2026-07-31'
 const AT = new Date('2026-07-31T12:00:00.000Z')
@@ -171,11 +171,4 @@ function withName(url: string, name: string): string {
   const changed = new URL(url)
   changed.searchParams.set('application_name', name)
   return changed.href
-}
-
-async function succeeds(call: Promise<unknown>): Promise<boolean> {
-  return call.then(
-    () => true,
-    () => false,
-  )
 }

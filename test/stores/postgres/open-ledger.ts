@@ -23,3 +23,10 @@ export async function ledgerOf(t: TestContext, server: PostgresServer) {
   t.after(() => owner.end())
   return { ledger, owner, url }
 }
+
+export async function succeeds(call: Promise<unknown>): Promise<boolean> {
+  return call.then(
+    () => true,
+    () => false,
+  )
+}

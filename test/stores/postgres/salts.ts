@@ -6,7 +6,7 @@ import { folderOf } from '../../support/folder.ts'
 import type { PostgresServer } from '../../support/processes/postgres.ts'
 import { tracesIn } from '../../support/traces.ts'
 import { until } from '../../support/until.ts'
-import { openLedger } from './open-ledger.ts'
+import { openLedger, succeeds } from './open-ledger.ts'
 
 const DAY = '2026-07-31'
 
@@ -67,12 +67,7 @@ export function saltCases(server: () => PostgresServer): void {
       }
       assert.equal(await other.reserveUpload('a', DAY, 2), 2, 'upload counts survive')
       assert.equal(await other.reserveUpload('a', DAY, 2), null)
-      await until('the ledger recovers', () =>
-        one.time().then(
-          () => true,
-          () => false,
-        ),
-      )
+      await until('the ledger recovers', () => succeeds(one.time()))
       assert.deepEqual(await other.daySalt(DAY), salt)
       assert.deepEqual(await other.daySalt(DAY, 'links'), links)
     })

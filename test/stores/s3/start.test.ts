@@ -5,7 +5,7 @@ import { StoreFull, StoreUnavailable } from '../../../src/stores/object-store.ts
 import { openS3Store } from '../../../src/stores/s3/store.ts'
 import { createTransport } from '../../../src/stores/s3/transport.ts'
 import { type FakeS3, startFakeS3 } from '../../support/s3/fake-s3.ts'
-import type { RequestFacts } from '../../support/s3/fake-s3-faults.ts'
+import type { Fault, RequestFacts } from '../../support/s3/fake-s3-faults.ts'
 import { answer, QUICK } from '../../support/s3/on-fake.ts'
 import { openS3UnderTest } from '../../support/s3/under-test.ts'
 import { assertAbsent, assertHolds, bytesFor, idFor, listOf, put } from '../../support/stored-images.ts'
@@ -19,6 +19,8 @@ after(() => fake.close())
 afterEach(() => fake.faults.clear())
 
 const spool = { receive: () => Promise.reject(new Error('no draft is expected')) }
+type On = (request: RequestFacts) => boolean
+
 const isVersioning = ({ query }: RequestFacts) => query.has('versioning')
 const isProbe = ({ key, method }: RequestFacts) => key.includes('.probe-') && method === 'PUT'
 
@@ -61,26 +63,36 @@ describe('at start', () => {
     })
   }
 
-  test('accepts a store without versioning support', async () => {
-    fake.faults.add(answer(501, 'NotImplemented'), { on: isVersioning })
-    await open()
-  })
+  const accepted: [string, Fault, On][] = [
+    ['without versioning support', answer(501, 'NotImplemented'), isVersioning],
+    ['that is full, as it can still serve and delete', answer(507, 'InsufficientStorage'), isProbe],
+  ]
+  for (const [name, fault, on] of accepted) {
+    test(`accepts a store ${name}`, async () => {
+      fake.faults.add(fault, { on })
+      await open()
+    })
+  }
 
-  test('rejects a bucket whose versioning can’t be read', async () => {
-    fake.faults.add(answer(403, 'AccessDenied'), { on: isVersioning })
-    await assert.rejects(open(), /allow s3:GetBucketVersioning/)
-  })
-
-  test('rejects keys without list permission, which get 403 instead of 404', async () => {
-    fake.faults.add(answer(403, 'AccessDenied'), { on: ({ query }) => query.has('list-type') })
-    await assert.rejects(open(), /read, write, delete and list/)
-  })
-
-  test('rejects keys without delete permission', async () => {
-    fake.faults.add(answer(403, 'AccessDenied'), { on: ({ method }) => method === 'DELETE', times: 2 })
-    await assert.rejects(open(), /read, write, delete and list/)
-    fake.objects.clear()
-  })
+  const isList: On = ({ query }) => query.has('list-type')
+  const isDelete: On = ({ method }) => method === 'DELETE'
+  const isIfMatch: On = (request) => isProbe(request) && 'if-match' in request.headers
+  const denied = answer(403, 'AccessDenied')
+  const rejected: [string, Fault, On, RegExp][] = [
+    ['a bucket whose versioning can’t be read', denied, isVersioning, /allow s3:GetBucketVersioning/],
+    ['keys without list permission', denied, isList, /read, write, delete and list/],
+    ['keys without delete permission', denied, isDelete, /read, write, delete and list/],
+    ['a store without conditional puts', answer(501, 'NotImplemented'), isProbe, /does not understand/],
+    ['a store that fails every If-Match', answer(412, 'PreconditionFailed'), isIfMatch, /honour if-match/],
+  ]
+  for (const [name, fault, on, message] of rejected) {
+    test(`rejects ${name}`, async () => {
+      fake.faults.add(fault, { on, times: Infinity })
+      await assert.rejects(open(), message)
+      assert.equal(fake.objects.size, on === isDelete ? 1 : 0)
+      fake.objects.clear()
+    })
+  }
 
   test('rejects a bucket that does not exist', async () => {
     const url = `s3://nobodys-bucket?endpoint=${fake.endpoint}&region=eu-central-9`
@@ -124,23 +136,6 @@ describe('at start', () => {
         assert.equal(fake.objects.size, 0)
       })
   }
-
-  test('rejects a store that fails every If-Match', async () => {
-    const isIfMatch = (request: RequestFacts) => isProbe(request) && 'if-match' in request.headers
-    fake.faults.add(answer(412, 'PreconditionFailed'), { on: isIfMatch, times: Infinity })
-    await assert.rejects(open(), /does not honour if-match/)
-    assert.equal(fake.objects.size, 0)
-  })
-
-  test('rejects a store without conditional puts', async () => {
-    fake.faults.add(answer(501, 'NotImplemented'), { on: isProbe })
-    await assert.rejects(open(), /answer that Pinhole does not understand/)
-  })
-
-  test('accepts a full store, which can still serve and delete', async () => {
-    fake.faults.add(answer(507, 'InsufficientStorage'), { on: isProbe })
-    await open()
-  })
 
   test('tolerates lost responses and transient faults', async () => {
     for (const kind of ['lose-reply', 'reset'] as const) {
