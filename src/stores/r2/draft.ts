@@ -1,4 +1,5 @@
 /** In-memory drafts. A list of blocks grows with the upload, so that no byte is copied twice. */
+import { concatBytes } from '../../bytes.ts'
 import { type ByteSource, isWhole, readSegments } from '../../formats/image.ts'
 import { assertWithin, type DraftBytes } from '../drafts/draft.ts'
 import { digestOf } from './runtime.ts'
@@ -31,16 +32,9 @@ function blocksOf(blocks: Uint8Array<ArrayBuffer>[], size: number): DraftBytes {
     size,
     async read(offset, length) {
       const end = Math.min(size, offset + length)
-      if (offset >= end) return new Uint8Array()
-      const within = part(offset, end)
-      if (within.length === end - offset) return within
-      const bytes = new Uint8Array(end - offset)
-      for (let at = offset; at < end; ) {
-        const chunk = part(at, end)
-        bytes.set(chunk, at - offset)
-        at += chunk.length
-      }
-      return bytes
+      const parts: Uint8Array[] = []
+      for (let at = offset; at < end; at += parts.at(-1)!.length) parts.push(part(at, end))
+      return parts.length === 1 ? parts[0]! : concatBytes(...parts)
     },
   }
 

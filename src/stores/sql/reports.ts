@@ -191,18 +191,10 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
   }
 }
 
-function toCase(row: Row): Case {
-  return {
-    id: row.id as string,
-    category: row.category as string,
-    severity: row.severity as number,
-    reports: row.reports as number,
-    isCrowded: row.crowded === 1,
-    isImageGone: (row.image_gone_at_ms as number) > 0,
-    openedAt: row.opened_at_ms as number,
-    dueAt: row.due_at_ms as number,
-    ...decisionOf(row),
-  }
+function toCase({ id, category, severity, reports, opened_at_ms, due_at_ms, ...row }: Row): Case {
+  const reported = { id, category, severity, reports, openedAt: opened_at_ms, dueAt: due_at_ms }
+  const isImageGone = row.image_gone_at_ms !== 0
+  return { ...reported, isCrowded: row.crowded === 1, isImageGone, ...decisionOf(row) } as Case
 }
 
 /** 0 means undecided: no column is nullable. */
