@@ -1,4 +1,5 @@
 /** The interface of every format module: random access in, an inspection and a list of segments out. */
+import { concatBytes } from '../bytes.ts'
 import type { ImageType } from '../protocol.ts'
 
 /** Random access to an encoded image. */
@@ -79,4 +80,11 @@ export async function* readSegments(source: ByteSource, segments: Segment[]): As
       at += chunk.length
     }
   }
+}
+
+/** Like `readSegments`, all in memory. */
+export async function readAll(source: ByteSource, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readSegments(source, segments)) chunks.push(chunk)
+  return concatBytes(...chunks)
 }

@@ -1,4 +1,5 @@
 /** JPEG XL headers (ISO/IEC 18181). The server does not accept the format; clients decode and convert it. */
+import { isHdrTransfer } from './avif/colour.ts'
 import { type Box, boxFrom, fits } from './bmff/fields.ts'
 import { checkDimensions, cutOff, damaged } from './damaged.ts'
 import type { ByteSource } from './image.ts'
@@ -58,8 +59,6 @@ async function readContainer(source: ByteSource): Promise<{ codestreamAt: number
 const RATIOS = [0, 1, 12 / 10, 4 / 3, 3 / 2, 16 / 9, 5 / 4, 2]
 
 /** H.273 code points, as used in ColourEncoding. */
-const PQ = 16
-const HLG = 18
 const SRGB = 13
 const BT_709 = 1
 
@@ -167,7 +166,7 @@ function readColours(bits: Bits): Pick<ImageHeader, 'isHdr' | 'isSrgb'> {
   if (primaries === CUSTOM) for (let primary = 0; primary < 3; primary++) point()
   const hasGamma = bits.bool()
   const transfer = hasGamma ? 0 : bits.enumerated()
-  return { isHdr: transfer === PQ || transfer === HLG, isSrgb: primaries === BT_709 && transfer === SRGB }
+  return { isHdr: isHdrTransfer(transfer), isSrgb: primaries === BT_709 && transfer === SRGB }
 }
 
 /** Reads codestream fields, least significant bit first (ISO/IEC 18181-1, 5.2 and 9). Every read is bounds-checked. */

@@ -19,24 +19,23 @@ import { type Capabilities, MAX_WEBP_SIDE } from './plan.ts'
 import { decodedByPlatform } from './platform.ts'
 import { encodePhoto, type Milestones, type Recompressed, webpOf } from './recompress.ts'
 
-interface ForeignImage {
-  type: ForeignType
+interface ForeignHeader {
   /** As displayed. Unit: pixels. */
   width: number
   height: number
   hasLocation: boolean
   /** The file is HDR, and the result won't be. */
   losesHdr: boolean
+}
+
+interface ForeignImage extends ForeignHeader {
+  type: ForeignType
   /** Rejects with a codec's error. */
   convert(milestones: Pick<Milestones, 'decoded' | 'previewSource'>): Promise<Recompressed>
 }
 
 /** Read from the header before decoding. */
-interface Facts {
-  width: number
-  height: number
-  hasLocation: boolean
-  losesHdr: boolean
+interface Facts extends ForeignHeader {
   halfChroma: boolean
   /** The file's colour profile. `null`: sRGB. */
   profile: Uint8Array | null

@@ -1,6 +1,5 @@
-import { latin1 } from '../../formats/bytes/text.ts'
 import type { ByteSource } from '../../formats/image.ts'
-import { gainMapBytesOf } from '../../formats/jpeg/gain-map.ts'
+import { findGainMap } from '../../formats/jpeg/gain-map.ts'
 import { readMpf } from '../../formats/jpeg/mpf.ts'
 import { identifierOf } from '../../formats/jpeg/segments.ts'
 import { type Jpeg, walkJpeg } from '../../formats/jpeg/walk.ts'
@@ -12,7 +11,8 @@ import type { JpegFacts } from './plan.ts'
 export async function jpegFactsOf(
   source: ByteSource,
 ): Promise<{ facts: JpegFacts; profile: Uint8Array | null }> {
-  const { segments, frame, quantisation, exif, end } = await walkJpeg(source)
+  const jpeg = await walkJpeg(source)
+  const { segments, frame, quantisation, exif } = jpeg
   const [luma, ...others] = frame.components
   const isChromaReducedBy = (times: number) =>
     others.every(
@@ -31,9 +31,9 @@ export async function jpegFactsOf(
       halfChroma: isChromaReducedBy(2),
       lumaTableSum,
       isOwnOutput: areOwnSteps(lumaTable),
-      gainMap: (await hasGainMap(source, end))
+      gainMap: (await findGainMap(source, jpeg))
         ? 'preservable'
-        : hasSecondImage(segments)
+        : hasSecondImage(jpeg)
           ? 'unsupported'
           : 'none',
       orientation: exif.orientation ?? 1,
@@ -43,17 +43,12 @@ export async function jpegFactsOf(
   }
 }
 
-/** A gain map would follow the primary image. */
-async function hasGainMap(source: ByteSource, end: number): Promise<boolean> {
-  return end < source.size && (await gainMapBytesOf(source)) !== null
-}
-
-function hasSecondImage(segments: Jpeg['segments']): boolean {
-  return segments.some(
-    ({ kind, body }) =>
-      kind === 'gain-map' ||
-      (kind === 'xmp' && body !== undefined && GAIN_MAP_XMP.test(latin1(body))) ||
-      (kind === 'mpf' && body !== undefined && namesSecondImage(body)),
+function hasSecondImage({ segments, xmp }: Jpeg): boolean {
+  return (
+    GAIN_MAP_XMP.test(xmp) ||
+    segments.some(
+      ({ kind, body }) => kind === 'gain-map' || (kind === 'mpf' && body && namesSecondImage(body)),
+    )
   )
 }
 

@@ -68,54 +68,26 @@ const ENOUGH_PIXELS = 160_000
 /** Horizontal offset from one row's tiles to the next, so that samples cover all columns. */
 const STAGGER = 3
 
-/** Positions of a sample's tiles in the image (`x`, `y`) and in the sample (`toX`, `toY`). Unit: pixels. */
-interface SampleTiles {
-  width: number
-  height: number
-  tileWidth: number
-  tileHeight: number
-  tiles: { x: number; y: number; toX: number; toY: number }[]
-}
-
 /**
- * Selects every eighth tile of 64 × 16 pixels (fewer in large images) for a small image that is representative of the whole.
- * `null` if the image is small enough to be used whole.
+ * A small image that is representative of the whole: every eighth tile of 64 × 16 pixels (fewer in large images). The whole
+ * image if it is small.
  */
-function sampleTiles(width: number, height: number): SampleTiles | null {
-  const columns = Math.floor(width / TILE_WIDTH)
-  const rows = Math.floor(height / MCU_PIXELS)
-  const step = Math.max(MIN_STEP, Math.floor((width * height) / ENOUGH_PIXELS))
+export function sampled(pixels: Pixels): Pixels {
+  const columns = Math.floor(pixels.width / TILE_WIDTH)
+  const rows = Math.floor(pixels.height / MCU_PIXELS)
+  const step = Math.max(MIN_STEP, Math.floor((pixels.width * pixels.height) / ENOUGH_PIXELS))
   const bands = Math.floor((columns * rows) / step / TILES_ACROSS)
-  if (bands < 2) return null
-  const tiles = Array.from({ length: bands * TILES_ACROSS }, (_, tile) => {
+  if (bands < 2) return pixels
+  const [width, height] = [TILES_ACROSS * TILE_WIDTH, bands * MCU_PIXELS]
+  const data = new Uint8Array(4 * width * height)
+  for (let tile = 0; tile < bands * TILES_ACROSS; tile++) {
     const row = Math.floor((tile * step) / columns)
     const column = (tile * step + row * STAGGER) % columns
-    return {
-      x: column * TILE_WIDTH,
-      y: row * MCU_PIXELS,
-      toX: (tile % TILES_ACROSS) * TILE_WIDTH,
-      toY: Math.floor(tile / TILES_ACROSS) * MCU_PIXELS,
-    }
-  })
-  return {
-    width: TILES_ACROSS * TILE_WIDTH,
-    height: bands * MCU_PIXELS,
-    tileWidth: TILE_WIDTH,
-    tileHeight: MCU_PIXELS,
-    tiles,
-  }
-}
-
-/** A representative sample of the image, or the whole image if it is small. */
-export function sampled(pixels: Pixels): Pixels {
-  const sample = sampleTiles(pixels.width, pixels.height)
-  if (sample === null) return pixels
-  const { width, height, tileWidth, tileHeight, tiles } = sample
-  const data = new Uint8Array(4 * width * height)
-  for (const { x, y, toX, toY } of tiles) {
-    for (let row = 0; row < tileHeight; row++) {
-      const from = 4 * ((y + row) * pixels.width + x)
-      data.set(pixels.data.subarray(from, from + 4 * tileWidth), 4 * ((toY + row) * width + toX))
+    const toX = (tile % TILES_ACROSS) * TILE_WIDTH
+    const toY = Math.floor(tile / TILES_ACROSS) * MCU_PIXELS
+    for (let line = 0; line < MCU_PIXELS; line++) {
+      const from = 4 * ((row * MCU_PIXELS + line) * pixels.width + column * TILE_WIDTH)
+      data.set(pixels.data.subarray(from, from + 4 * TILE_WIDTH), 4 * ((toY + line) * width + toX))
     }
   }
   return { data, width, height }

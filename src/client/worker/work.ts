@@ -1,8 +1,13 @@
 /** The worker's side of the protocol, the same in browsers and Node. */
-import { concatBytes } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
-import type { ByteSource, Inspection, Segment } from '../../formats/image.ts'
-import { isWhole, lengthOf, memorySource, readSegments } from '../../formats/image.ts'
+import {
+  type ByteSource,
+  type Inspection,
+  isWhole,
+  lengthOf,
+  memorySource,
+  readAll,
+} from '../../formats/image.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobSource } from '../blob-source.ts'
 import type { Codecs } from '../compress/codecs.ts'
@@ -124,12 +129,6 @@ async function openSource(blob: Blob): Promise<ByteSource> {
   return blob.size <= DEFAULT_MAX_UPLOAD_BYTES
     ? memorySource(new Uint8Array(await blob.arrayBuffer()))
     : blobSource(blob)
-}
-
-async function readAll(source: ByteSource, segments: Segment[]): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of readSegments(source, segments)) chunks.push(chunk)
-  return concatBytes(...chunks)
 }
 
 /** Facts that the policy needs about an inspected file, and the colour profile that its replacement must keep. */

@@ -16,8 +16,6 @@ import { detectLocation } from './position.ts'
 import { type Avif, scrubbed } from './scrub.ts'
 import { readMovie, type Track } from './tracks.ts'
 
-export { isAvif } from './brands.ts'
-
 /**
  * Reads all metadata, but only the unit headers of image data. Also throws `Refusal('unsupported-type')` for a HEIF file whose
  * image is not coded in AV1.

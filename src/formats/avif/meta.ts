@@ -113,9 +113,7 @@ export interface Meta {
 }
 
 /** Boxes that are parsed. Each may occur only once. */
-const READ_TYPES: ReadonlySet<string> = new Set([
-  ...['hdlr', 'pitm', 'iloc', 'iinf', 'iref', 'iprp', 'grpl', 'dinf'],
-])
+const READ_TYPES: ReadonlySet<string> = new Set('hdlr pitm iloc iinf iref iprp grpl dinf'.split(' '))
 
 /** Parses a `meta` box, except for its `idat`. `null` when it does not describe images. */
 export async function readMeta(file: BoxFile, box: Box): Promise<Meta | null> {
@@ -194,19 +192,9 @@ function readInfo(info: Box, fields: Fields): Item {
   fields.text()
   const contentType = type === 'mime' || version < 2 ? fields.text() : ''
   const isHidden = version >= 2 && (flags & 1) === 1
-  const [extents, addressedEnd, ignoredFields, properties, inputs] = [null, 0, [], [], []]
   return {
-    id,
-    type,
-    contentType,
-    isHidden,
-    extents,
-    addressedEnd,
-    ignoredFields,
-    properties,
-    inputs,
-    info,
-    nameAt,
+    ...{ id, type, contentType, isHidden, info, nameAt },
+    ...{ extents: null, addressedEnd: 0, ignoredFields: [], properties: [], inputs: [] },
   }
 }
 

@@ -18,7 +18,6 @@ export interface Cursor {
 interface CursorOptions {
   /** Default: the end of the source. */
   end?: number
-  work?: Work
   /**
    * Window size at the start and after each jump. A small window reads little when a walk skips over most of the data; it
    * doubles as long as the walk reads sequentially. Unit: bytes.
@@ -27,7 +26,8 @@ interface CursorOptions {
 }
 
 export function cursorOver(source: ByteSource, options: CursorOptions = {}): Cursor {
-  const { end = source.size, work = newWork(), minWindow = CHUNK_BYTES } = options
+  const { end = source.size, minWindow = CHUNK_BYTES } = options
+  const work = newWork()
   let start = 0
   let bytes: Uint8Array = new Uint8Array(0)
   let window = minWindow

@@ -101,7 +101,8 @@ async function read(source: ByteSource): Promise<Heic> {
 
 /** The coded images of an item: itself, or the tiles of a grid (23008-12, 6.6.2.3). */
 async function tilesOf(file: BoxFile, meta: Meta, item: Item): Promise<Item[]> {
-  checkDimensions(...sizeOf(item))
+  const own = spatialExtent(item)
+  checkDimensions(own.width, own.height)
   if (item.type === HEVC) return [coded(item)]
   if (item.type !== 'grid') throw unsupported(item.type ? `a picture of kind "${item.type}"` : 'no picture')
   const fields = new Fields(await dataOf(file, item, MAX_GRID_BYTES), 0)
@@ -110,33 +111,28 @@ async function tilesOf(file: BoxFile, meta: Meta, item: Item): Promise<Item[]> {
   const [rows, columns] = [fields.u8() + 1, fields.u8() + 1]
   const [width, height] = wide ? [fields.u32(), fields.u32()] : [fields.u16(), fields.u16()]
   if (rows * columns !== item.inputs.length || rows * columns > MAX_TILES) refuse('a grid lacks tiles')
-  const [ownWidth, ownHeight] = sizeOf(item)
-  if (width !== ownWidth || height !== ownHeight) refuse('the size of a grid does not match its ispe')
+  if (width !== own.width || height !== own.height) refuse('the size of a grid does not match its ispe')
   const tiles = item.inputs.map((id) => {
     const tile = meta.items.get(id)
     return tile?.type === HEVC ? coded(tile) : refuse('a grid refers to a tile that does not exist')
   })
-  const [tileWidth, tileHeight] = sizeOf(tiles[0]!)
+  const tileSize = spatialExtent(tiles[0]!)
   for (const tile of tiles) {
-    const [otherWidth, otherHeight] = sizeOf(tile)
-    if (otherWidth !== tileWidth || otherHeight !== tileHeight) refuse('the tiles of a grid differ in size')
+    const other = spatialExtent(tile)
+    if (other.width !== tileSize.width || other.height !== tileSize.height)
+      refuse('the tiles of a grid differ in size')
   }
-  const isCovered = tileWidth * columns >= width && tileHeight * rows >= height
-  const isTight = tileWidth * (columns - 1) < width && tileHeight * (rows - 1) < height
+  const isCovered = tileSize.width * columns >= width && tileSize.height * rows >= height
+  const isTight = tileSize.width * (columns - 1) < width && tileSize.height * (rows - 1) < height
   if (!isCovered || !isTight) refuse('the tiles of a grid do not match its size')
   return tiles
 }
 
 function coded(item: Item): Item {
-  const [width, height] = sizeOf(item)
+  const { width, height } = spatialExtent(item)
   checkDimensions(width, height)
   if (!propertyOf(item, 'hvcC') || !item.extents?.length) refuse('a part of the picture is missing')
   return item
-}
-
-function sizeOf(item: Item): [width: number, height: number] {
-  const { width, height } = spatialExtent(item)
-  return [width, height]
 }
 
 function alphaOf(meta: Meta, primary: Item): Item | null {

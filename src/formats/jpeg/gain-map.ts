@@ -2,10 +2,11 @@
  * JPEG files with a gain map as a second JPEG after the primary image: Ultra HDR (Android), ISO 21496-1, and Apple's. The
  * gain map is kept only if its whole structure is understood; otherwise the primary image alone is kept, a valid SDR image.
  */
+import { concatBytes } from '../../bytes.ts'
 import { Refusal } from '../../errors.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import { cutOff } from '../damaged.ts'
-import { type ByteSource, lengthOf, memorySource, readSegments, type Segment } from '../image.ts'
+import { type ByteSource, lengthOf, memorySource, readAll, type Segment } from '../image.ts'
 import {
   type AppleGainMap,
   readAppleGainMap,
@@ -22,7 +23,7 @@ import {
 } from '../metadata/gain-map-xmp.ts'
 import { type MpImage, readMpf, writeMpf } from './mpf.ts'
 import { scrubJpeg } from './scrub.ts'
-import { identifierOf, type JpegSegment } from './segments.ts'
+import { identifierOf } from './segments.ts'
 import { type Jpeg, walkJpeg } from './walk.ts'
 
 /** A gain map in at least one of the three known formats. */
@@ -40,12 +41,7 @@ function bodyOf(jpeg: Jpeg, wanted: 'mpf' | 'gain-map'): { body: Uint8Array; at:
   const segment = jpeg.segments.find(({ kind }) => kind === wanted)
   if (!segment?.body) return undefined
   const name = identifierOf(wanted).length
-  return { body: segment.body.subarray(name), at: startOfBody(segment) + name }
-}
-
-/** File offset of the body. Computed from the end, because fill bytes may precede the marker. */
-function startOfBody({ offset, length, body }: JpegSegment): number {
-  return offset + length - (body?.length ?? 0)
+  return { body: segment.body.subarray(name), at: segment.bodyAt + name }
 }
 
 /** The images listed after the primary one, in file order. */
@@ -164,25 +160,5 @@ export async function withGainMapOf(
   const gainMap = await findGainMap(original, first)
   if (!gainMap) return null
   const parts = scrubWithGainMap(await walkJpeg(memorySource(base)), gainMap)
-  const file = new Uint8Array(lengthOf(parts.first) + lengthOf(parts.second))
-  await copyInto(file, 0, memorySource(base), parts.first)
-  await copyInto(file, lengthOf(parts.first), original, parts.second)
-  return file
-}
-
-/**
- * Length of the gain map's JPEG after scrubbing. `null` when there is no gain map, or none in a known format. Unit: bytes.
- */
-export async function gainMapBytesOf(original: ByteSource): Promise<number | null> {
-  const first = await walkJpeg(original)
-  const gainMap = await findGainMap(original, first)
-  return gainMap && lengthOf(scrubWithGainMap(first, gainMap).second)
-}
-
-async function copyInto(to: Uint8Array, at: number, source: ByteSource, parts: Segment[]): Promise<void> {
-  let next = at
-  for await (const chunk of readSegments(source, parts)) {
-    to.set(chunk, next)
-    next += chunk.length
-  }
+  return concatBytes(await readAll(memorySource(base), parts.first), await readAll(original, parts.second))
 }

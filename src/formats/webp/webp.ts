@@ -161,11 +161,13 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
 
   // Clear the flags of removed chunks only: a flag that never had a chunk stays.
   const newHeader = header.fill(0, 1, 4).with(0, flags & KNOWN_FLAGS & ~clearedFlags)
-  const all = keptRuns()
-  if (sameBytes(newHeader, vp8x.head)) all.append(wholeChunk(vp8x))
-  else all.put(encodeChunk('VP8X', newHeader))
-  all.append(kept.segments)
-  return { ...canvas, frames: isAnimated ? frames : 1, hasLocation, segments: all.segments }
+  const start = sameBytes(newHeader, vp8x.head) ? wholeChunk(vp8x) : [encodeChunk('VP8X', newHeader)]
+  return {
+    ...canvas,
+    frames: isAnimated ? frames : 1,
+    hasLocation,
+    segments: [...start, ...kept.segments],
+  }
 }
 
 /** Counts chunks across the whole file: a limit per frame would not bound their number. */
@@ -212,25 +214,22 @@ async function walkFrame(
   const chunksAt = frame.at + 8 + ANMF_HEADER_BYTES
   const end = frame.at + 8 + frame.length
   const picture = webpPicture(size)
-  const runs = keptRuns()
-  let bytes = 0
+  const segments: Segment[] = []
   for (let at = chunksAt; at < end; ) {
     countChunk()
     const start = cursor.peek(at, CHUNK_START_BYTES) ?? (await cursor.load(at, CHUNK_START_BYTES))
     const chunk = readChunk(start, at, end)
     at = chunk.end
-    const parts = picture.add(await checkPadding(cursor, chunk))
-    if (!parts) continue
-    runs.append(parts)
-    bytes += lengthOf(parts)
+    segments.push(...(picture.add(await checkPadding(cursor, chunk)) ?? []))
   }
+  const bytes = lengthOf(segments)
   if (!sameSize(picture.size(), size)) throw damagedWebp('the size of a frame does not match its ANMF chunk')
   if (chunksAt + bytes === end && sameBytes(frameHeader, head.subarray(0, ANMF_HEADER_BYTES))) {
     kept.keep(frame.at, chunksAt - frame.at)
   } else {
     kept.put(concatBytes(ANMF, le32(ANMF_HEADER_BYTES + bytes), frameHeader))
   }
-  kept.append(runs.segments)
+  kept.append(segments)
   // If the last chunk has an odd length and no padding, the frame itself is padded.
   if (frame.end === end || (bytes & 1) === 0) return
   if ((await checkPadding(cursor, frame)).hasNonZeroPadding) kept.put(new Uint8Array(1))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import sharp, { type AvifOptions } from 'sharp'
-import { isAvif } from '../../../src/formats/avif/avif.ts'
+import { isAvif } from '../../../src/formats/avif/brands.ts'
 import {
   alphaKind,
   assemble,
