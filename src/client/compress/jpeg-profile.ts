@@ -1,11 +1,12 @@
 /** ICC profiles in JPEG, split into chunks across APP2 segments (ICC.1:2022, annex B.4). */
 import { concatBytes } from '../../bytes.ts'
 import type { ByteSource } from '../../formats/image.ts'
+import { ICC_CHUNK_HEADER_BYTES, orderedIccChunks } from '../../formats/jpeg/scrub.ts'
 import { APP2, encodeSegment, identifierOf, type JpegSegment } from '../../formats/jpeg/segments.ts'
 
 const SIGNATURE = identifierOf('icc')
-/** A segment holds up to 65,533 bytes: the signature, the chunk's number, the number of chunks, and the chunk. */
-const ICC_CHUNK_BYTES = 65_533 - SIGNATURE.length - 2
+/** A segment holds up to 65,533 bytes. */
+const ICC_CHUNK_BYTES = 65_533 - ICC_CHUNK_HEADER_BYTES
 
 /** Adds the profile, if any, to a JPEG that has none, after SOI and JFIF. Throws if the profile is larger than 16 MB. */
 export function withJpegProfile(
@@ -28,18 +29,13 @@ export async function jpegProfileOf(
   source: ByteSource,
   segments: JpegSegment[],
 ): Promise<Uint8Array | null | 'broken'> {
-  const chunks = new Map<number, Uint8Array>()
-  let expected = 0
-  for (const { kind, offset, length, bodyAt } of segments) {
-    if (kind !== 'icc') continue
-    const body = await source.read(bodyAt, offset + length - bodyAt)
-    if (body.length < SIGNATURE.length + 2) continue
-    const [number = 0, total = 0] = body.subarray(SIGNATURE.length)
-    expected ||= total
-    if (number === 0 || number > total || total !== expected || chunks.has(number)) return 'broken'
-    chunks.set(number, body.slice(SIGNATURE.length + 2))
-  }
-  if (chunks.size === 0) return null
-  if (chunks.size !== expected) return 'broken'
-  return concatBytes(...[...chunks].sort(([a], [b]) => a - b).map(([, chunk]) => chunk))
+  const own = segments.filter(
+    ({ kind, offset, length, bodyAt }) =>
+      kind === 'icc' && offset + length - bodyAt >= ICC_CHUNK_HEADER_BYTES,
+  )
+  if (own.length === 0) return null
+  const parts: Uint8Array[] = []
+  for (const { segment, length } of orderedIccChunks(own))
+    parts.push(await source.read(segment.bodyAt + ICC_CHUNK_HEADER_BYTES, length))
+  return parts.length > 0 ? concatBytes(...parts) : 'broken'
 }

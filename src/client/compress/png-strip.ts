@@ -3,6 +3,7 @@ import { concatBytes } from '../../bytes.ts'
 import { latin1 } from '../../formats/bytes/text.ts'
 import { deflate, inflate } from '../../formats/bytes/zlib.ts'
 import { encodeChunk } from '../../formats/png/chunks.ts'
+import { bitsPerPixel, readPngHeader } from '../../formats/png/header.ts'
 
 interface Strip {
   png: Uint8Array<ArrayBuffer>
@@ -16,8 +17,6 @@ const STRIP_PIXELS = 200_000
 const MAX_RATIO = 16
 
 const SIGNATURE_BYTES = 8
-/** By the colour type of IHDR (PNG, 11.2.1): grey, RGB, palette, grey and alpha, RGB and alpha. */
-const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 /** Chunks needed to interpret the pixels. */
 const KEPT = new Set(['IHDR', 'PLTE', 'tRNS'])
 
@@ -33,20 +32,18 @@ export async function stripOf(png: Uint8Array): Promise<Strip | null> {
     chunks.push({ name: latin1(png.subarray(at + 4, at + 8)), body: png.subarray(at + 8, at + 8 + length) })
     at += 12 + length
   }
-  const header = chunks.find(({ name }) => name === 'IHDR')?.body
-  if (!header) return null
-  const fields = new DataView(header.buffer, header.byteOffset, header.length)
-  const [width, height] = [fields.getUint32(0), fields.getUint32(4)]
-  const [depth = 0, type = 0, , , isInterlaced] = header.subarray(8)
+  const ownHeader = chunks.find(({ name }) => name === 'IHDR')?.body.slice()
+  if (!ownHeader) return null
+  const header = readPngHeader(ownHeader)
+  const { width, height } = header
   const packed = concatBytes(...chunks.flatMap(({ name, body }) => (name === 'IDAT' ? [body] : [])))
   const share = STRIP_PIXELS / (width * height)
-  const stride = 1 + Math.ceil((width * depth * (CHANNELS[type] ?? 0)) / 8)
-  if (isInterlaced || share >= 0.5) return null
+  const stride = 1 + Math.ceil((width * bitsPerPixel(header)) / 8)
+  if (header.interlaced || share >= 0.5) return null
   const start = packed.subarray(0, Math.ceil(share * packed.length))
   const unpacked = await inflate(start, MAX_RATIO * share * stride * height)
   const rows = Math.min(height, Math.floor((unpacked?.length ?? 0) / stride))
   if (!unpacked || rows === 0) return null
-  const ownHeader = header.slice()
   new DataView(ownHeader.buffer).setUint32(4, rows)
   const pixels = await deflate(unpacked.subarray(0, rows * stride))
   const kept = chunks.filter(({ name }) => KEPT.has(name))

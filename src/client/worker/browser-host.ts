@@ -69,8 +69,8 @@ export function createBrowserHost({ workerUrl, withoutWorker }: BrowserSettings 
         ? new Worker(trusted(new URL(workerUrl, location.href)), { type: 'module' })
         : startBundled()
       worker.onmessage = ({ data }: MessageEvent<Reply>) => onReply(data)
-      worker.onerror = (event) => onLost(new Error(event.message || 'the worker could not start'))
-      worker.onmessageerror = () => onLost(new Error('the worker sent an unreadable message'))
+      worker.onerror = onLost
+      worker.onmessageerror = onLost
       return {
         post: (request) => worker.postMessage(request),
         setBusy() {},

@@ -23,8 +23,8 @@ export function createNodeHost(): EngineHost {
     startWorker({ onReply, onLost }) {
       const worker = new Worker(new URL('./node-worker.ts', import.meta.url), { stdout: true, stderr: true })
       worker.on('message', (reply: Reply) => onReply(reply))
-      worker.on('error', (error) => onLost(error instanceof Error ? error : new Error(String(error))))
-      worker.on('exit', () => onLost(new Error('the worker exited')))
+      worker.on('error', onLost)
+      worker.on('exit', onLost)
       return {
         post: (request) => worker.postMessage(request),
         setBusy: (busy) => (busy ? worker.ref() : worker.unref()),

@@ -11,7 +11,7 @@ interface WorkerHandle {
 /** What the engine needs from its platform. */
 export interface EngineHost {
   /** `onLost`: the worker could not start, or crashed. No event follows it. */
-  startWorker(events: { onReply(reply: Reply): void; onLost(error: Error): void }): WorkerHandle
+  startWorker(events: { onReply(reply: Reply): void; onLost(): void }): WorkerHandle
   maxWorkers: number
   /** The largest image that fits into memory right now. Unit: pixels. */
   maxPixels(): number

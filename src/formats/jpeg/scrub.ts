@@ -85,7 +85,7 @@ function normalizedAdobe(adobe: Uint8Array | undefined): Uint8Array | undefined 
 
 const ICC_NAME = identifierOf('icc')
 /** The identifier, the chunk number, and the chunk count. */
-const ICC_CHUNK_HEADER_BYTES = ICC_NAME.length + 2
+export const ICC_CHUNK_HEADER_BYTES = ICC_NAME.length + 2
 
 interface IccChunk {
   segment: JpegSegment
@@ -129,8 +129,8 @@ function keptProfile(segments: JpegSegment[]): Map<JpegSegment, Segment[]> {
   return kept
 }
 
-/** Empty unless each chunk is present exactly once. */
-function orderedIccChunks(segments: JpegSegment[]): IccChunk[] {
+/** The chunks of a profile, in order. Empty unless each is present exactly once. `segments`: of kind `icc`. */
+export function orderedIccChunks(segments: JpegSegment[]): IccChunk[] {
   const numbered = new Map<number, IccChunk>()
   for (const segment of segments) {
     const { body, offset, length, bodyAt } = segment

@@ -63,10 +63,13 @@ const MAX_INFLATION = 1032
  */
 const MAX_OVERHEAD = 64 * 1024
 
+export function bitsPerPixel({ colourType, bitDepth }: PngHeader): number {
+  return (COLOUR_TYPES.get(colourType)?.samples ?? 0) * bitDepth
+}
+
 /** Length of the uncompressed image data without filter bytes. Unit: bytes. */
 function rawBytes(header: PngHeader, width: number, height: number): number {
-  const bitsPerPixel = (COLOUR_TYPES.get(header.colourType)?.samples ?? 0) * header.bitDepth
-  return Math.floor((width * height * bitsPerPixel) / 8)
+  return Math.floor((width * height * bitsPerPixel(header)) / 8)
 }
 
 /** True if `deflatedBytes` can hold an image of this size. Also valid for interlaced images, which only take more. */

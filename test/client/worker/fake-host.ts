@@ -22,7 +22,7 @@ export function fakeHost(settings: Partial<EngineHost> = {}) {
       const worker: FakeWorker = {
         requests: [],
         reply: onReply,
-        die: () => onLost(new Error('gone')),
+        die: onLost,
         busy: false,
         isTerminated: false,
       }
