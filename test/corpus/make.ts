@@ -76,11 +76,7 @@ write(
   codeJpeg({
     width: 200,
     height: 150,
-    sampling: [
-      [2, 2],
-      [1, 1],
-      [1, 1],
-    ],
+    sampling: '2x2,1x1,1x1',
     restartInterval: 4,
   }),
 )

@@ -13,11 +13,7 @@ describe('JPEG', async () => {
   const scans = codeJpeg({
     width: 67,
     height: 45,
-    sampling: [
-      [1, 1],
-      [1, 1],
-      [1, 1],
-    ],
+    sampling: '1x1,1x1,1x1',
     separateScans: true,
   })
   const marker = (file: Buffer, code: number, from = 0) => file.indexOf(Buffer.from([0xff, code]), from)
@@ -87,10 +83,7 @@ describe('JPEG', async () => {
     'more blocks per MCU than decoders support': codeJpeg({
       width: 64,
       height: 64,
-      sampling: [
-        [4, 2],
-        [2, 2],
-      ],
+      sampling: '4x2,2x2',
     }),
     'a scan that names a component twice': Buffer.concat([
       plain.subarray(0, -2),

@@ -3,16 +3,14 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { Refusal } from '../../src/errors.ts'
-import { memorySource, readSegments, type Segment } from '../../src/formats/image.ts'
+import { memorySource, readAll, type Segment } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 import { inspectUpload, splitFrame } from '../../src/formats/inspect-upload.ts'
 import { extent } from '../support/extent.ts'
 import { framed, previewed } from '../support/images/previewed.ts'
 
 async function contentOf(bytes: Uint8Array, segments: Segment[]): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of readSegments(memorySource(bytes), segments)) pieces.push(piece)
-  return Buffer.concat(pieces)
+  return Buffer.from(await readAll(memorySource(bytes), segments))
 }
 
 it('is ignored by decoders of each format', async () => {

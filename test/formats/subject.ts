@@ -4,13 +4,7 @@ import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import sharp, { type Metadata } from 'sharp'
 import { Refusal } from '../../src/errors.ts'
-import {
-  type ByteSource,
-  type Inspection,
-  isWhole,
-  memorySource,
-  readSegments,
-} from '../../src/formats/image.ts'
+import { type ByteSource, type Inspection, isWhole, memorySource, readAll } from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 
 export interface Scrubbed extends Inspection {
@@ -25,15 +19,9 @@ export async function scrub(file: Uint8Array): Promise<Scrubbed> {
   const inspection = await inspect(source)
   return {
     ...inspection,
-    file: await assembled(source, inspection),
+    file: Buffer.from(await readAll(source, inspection.segments)),
     unchanged: isWhole(inspection.segments, file.length),
   }
-}
-
-export async function assembled(source: ByteSource, { segments }: Inspection): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of readSegments(source, segments)) pieces.push(piece)
-  return Buffer.concat(pieces)
 }
 
 /** All pixels of all frames, and all metadata that affects display. Throws even on a warning of sharp. */

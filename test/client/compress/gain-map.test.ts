@@ -7,8 +7,9 @@ import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
 import { appleHdr, HEADROOM, headroomOf } from '../../support/images/apple-hdr.ts'
 import { exifSegment } from '../../support/images/jpeg.ts'
+import { withSegments } from '../../support/images/jpeg-coder.ts'
 import { cameraExif } from '../../support/images/private-metadata.ts'
-import { hdrPixels, secondImage, ultraHdr } from '../../support/images/ultra-hdr.ts'
+import { hdrPixels, mpf, secondImage, ultraHdr } from '../../support/images/ultra-hdr.ts'
 import { blobOf, cameraJpeg, fromCorpus, photo } from '../pictures.ts'
 
 const first = () => cameraJpeg(640, 480)
@@ -84,24 +85,13 @@ test('shrinks a phone photograph from the corpus, and keeps its highlights', asy
 })
 
 test('does not recompress a JPEG with a second image that is neither gain map nor preview', async () => {
-  const index = (kind: number) => {
-    const entry = Buffer.alloc(32)
-    entry.writeUInt32BE(0x030000, 0)
-    entry.writeUInt32BE(kind, 16)
-    return Buffer.concat([
-      Buffer.from('MPF\0MM\0*\0\0\0\x08\0\x01\xb0\x02\0\x07\0\0\0\x20\0\0\0\x1a\0\0\0\0', 'latin1'),
-      entry,
-    ])
-  }
   const jpeg = await cameraJpeg(300, 200)
   for (const [kind, action] of [
     [0, /scrubbed|unchanged/],
     [0x020002, /scrubbed|unchanged/],
     [0x010002, /lossy/],
   ] as const) {
-    const body = index(kind)
-    const segment = Buffer.concat([Buffer.from([0xff, 0xe2, 0, body.length + 2]), body])
-    const file = Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)])
+    const file = withSegments(jpeg, mpf(0, 0, 0, kind))
     assert.match((await compress(blobOf(file))).action, action, kind.toString(16))
   }
 })

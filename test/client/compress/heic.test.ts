@@ -9,7 +9,7 @@ import { type CompressOptions, compress } from '../../../src/client/node.ts'
 import { readHeic } from '../../../src/formats/heic/heic.ts'
 import { memorySource } from '../../../src/formats/image.ts'
 import { corpus, DAMAGED } from '../../support/corpus.ts'
-import type { Property } from '../../support/images/avif/assembly.ts'
+import { irot, type Property } from '../../support/images/avif/assembly.ts'
 import {
   BLUE,
   codePoints,
@@ -21,7 +21,6 @@ import {
   profiled,
   RED,
   THREE,
-  turned,
   YELLOW,
 } from '../../support/images/heic.ts'
 import { blobOf, GPS } from '../pictures.ts'
@@ -58,7 +57,7 @@ test('converts HEIC to a JPEG of the same image', async () => {
 })
 
 test('applies rotation to the pixels', async () => {
-  const { blob, width, height } = await converted({ properties: [turned(1)] })
+  const { blob, width, height } = await converted({ properties: [irot(1)] })
   assert.deepEqual([width, height], [32, 64])
   await assertShows(blob, [GREEN, YELLOW, RED, BLUE])
 })
@@ -69,7 +68,7 @@ test('applies a crop of any size', async () => {
   const upright = await cropped()
   assert.deepEqual([upright.width, upright.height], [128, 64])
   await assertShows(upright.blob, [RED, GREEN, BLUE, YELLOW])
-  const rotated = await cropped(turned(1))
+  const rotated = await cropped(irot(1))
   assert.deepEqual([rotated.width, rotated.height], [64, 128])
   await assertShows(rotated.blob, [GREEN, YELLOW, RED, BLUE])
 })

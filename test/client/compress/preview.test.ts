@@ -15,7 +15,8 @@ import {
   irot,
   type Property,
 } from '../../support/images/avif/assembly.ts'
-import { box, bytes, u16, u32 } from '../../support/images/avif/boxes.ts'
+import { bytes, u32 } from '../../support/images/avif/boxes.ts'
+import { codePoints } from '../../support/images/heic.ts'
 import { picture } from '../../support/images/pictures.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
 import { blobOf } from '../pictures.ts'
@@ -110,7 +111,7 @@ const CASES: Record<string, Case> = {
     isProfiled: true,
   },
   'an AVIF with colour code points': {
-    file: () => avif(colours(12, 13)),
+    file: () => avif(codePoints(12, 13)),
     ...JPEG,
     isProfiled: true,
   },
@@ -122,11 +123,6 @@ const CASES: Record<string, Case> = {
 /** Puts sharp's coded image into our own container, because sharp would merge rotation and mirroring into one property. */
 async function avif(...properties: Property[]): Promise<Uint8Array> {
   return assemble({ primary: 1, items: [image(1, await coded(picture(big), AVIF), ...properties)] })
-}
-
-/** Code points of ITU-T H.273. */
-function colours(primaries: number, transfer: number): Property {
-  return { box: box('colr', 'nclx', u16(primaries, transfer, 6), [0x80]) }
 }
 
 const DAILY = [
@@ -185,7 +181,7 @@ it('makes no preview of small or animated images', async () => {
 })
 
 it('makes no preview of an AVIF that it could not reproduce faithfully', async () => {
-  const hdr = [16, 18].map((transfer) => avif(colours(9, transfer)))
+  const hdr = [16, 18].map((transfer) => avif(codePoints(9, transfer)))
   for (const bytes of await Promise.all([...hdr, avif(clap(520, 360))])) {
     const { action, preview } = await compress(blobOf(bytes))
     assert.equal(action, 'unchanged')

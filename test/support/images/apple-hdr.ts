@@ -1,7 +1,8 @@
 /** Handcrafted JPEGs with a gain map in the format of iPhones. */
 import { exifSegment, xmpSegment } from './jpeg.ts'
 import { withSegments } from './jpeg-coder.ts'
-import { GAIN_MAP_FIELDS, mpf, packet, VERSION } from './ultra-hdr.ts'
+import { tiff } from './private-metadata.ts'
+import { GAIN_MAP_FIELDS, indexed, packet, VERSION } from './ultra-hdr.ts'
 
 export interface AppleHdr {
   first: Uint8Array
@@ -35,13 +36,7 @@ export function appleHdr({
   )
   const announcement = android ? [xmpSegment(packet(VERSION, ''))] : []
   const before = [exifSegment(exifOf(orientation)), ...announcement]
-  const headerAt = 2 + before.reduce((sum, { length }) => sum + length, 0) + 8
-  const firstLength = first.length + headerAt - 2 - 8 + mpf(0, 0, 0, 0).length
-  return Buffer.concat([
-    withSegments(first, ...before, mpf(firstLength, later.length, firstLength - headerAt, 0)),
-    later,
-    Buffer.from('SECRET'),
-  ])
+  return Buffer.concat([indexed(first, before, later), Buffer.from('SECRET')])
 }
 
 /** Exif with an orientation, and a maker note with both headroom fields and a private one. */
@@ -60,14 +55,10 @@ function exifOf(orientation: number): Buffer {
     values,
     secret,
   ])
-  const start = Buffer.from('MM\0*\0\0\0\x08', 'latin1')
-  const directoryAt = 8 + 2 + 2 * 12 + 4
-  return Buffer.concat([
-    start,
-    ifd([0x0112, 3, 1, orientation << 16], [0x8769, 4, 1, directoryAt]),
-    ifd([0x927c, 7, note.length, directoryAt + 2 + 12 + 4]),
-    note,
-  ])
+  return tiff(
+    [{ tag: 0x0112, type: 3, value: [orientation] }],
+    [{ pointer: 0x8769, entries: [{ tag: 0x927c, type: 7, value: [...note] }] }],
+  )
 }
 
 function ifd(...entries: [tag: number, type: number, count: number, value: number][]): Buffer {

@@ -2,7 +2,7 @@
  * Handcrafted HEIC files of 64 by 64 pixel tiles, encoded with x265 because no npm package encodes HEVC. Only the upper half
  * of a tile is visible; the lower half repeats the last visible row.
  */
-import { assemble, type Part, type Plan, type Property } from './avif/assembly.ts'
+import { assemble, clap, ispe, type Part, type Plan, type Property } from './avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
 
 const base64 = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
@@ -40,13 +40,9 @@ export const GREEN = [51, 170, 51]
 export const BLUE = [51, 51, 204]
 export const YELLOW = [204, 204, 51]
 
-const sized = (width: number, height: number): Property => ({
-  box: fullBox('ispe', 0, 0, u32(width, height)),
-})
 const settings = (record: Uint8Array): Property => ({ box: box('hvcC', record), essential: true })
 
-/** Counterclockwise quarter turns (23008-12, 6.5.10). */
-export const turned = (quarters: number): Property => ({ box: box('irot', [quarters]), essential: true })
+/** Primaries and transfer of ITU-T H.273. */
 export const codePoints = (primaries: number, transfer: number): Property => ({
   box: box('colr', 'nclx', u16(primaries, transfer, 6), [0x80]),
 })
@@ -58,12 +54,7 @@ export const croppedTo = (id: number, width: number, height: number, more: Prope
   id,
   type: 'hvc1',
   data: LARGE,
-  properties: [
-    settings(LARGE_SETTINGS),
-    sized(256, 256),
-    { box: box('clap', u32(width, 1, height, 1, 0, 1, 0, 1)), essential: true },
-    ...more,
-  ],
+  properties: [settings(LARGE_SETTINGS), ispe(256, 256), clap(width, height), ...more],
 })
 
 export interface HeicPlan {
@@ -89,7 +80,7 @@ export function heic(options: HeicPlan = {}): Uint8Array {
     type: 'hvc1',
     hidden: true,
     data,
-    properties: [settings(record), sized(64, 64)],
+    properties: [settings(record), ispe(64, 64)],
   })
   const width = 64 * columns
   const grid = (id: number, own: Property[], type = 'grid'): Part => ({
@@ -97,7 +88,7 @@ export function heic(options: HeicPlan = {}): Uint8Array {
     type,
     data: bytes([0, 0, 0, columns - 1], u16(width, 32)),
     inIdat: true,
-    properties: [sized(width, 32), ...own],
+    properties: [ispe(width, 32), ...own],
   })
   const tiles = Array.from({ length: columns }, (_, i) => i + 2)
   const items = [grid(1, properties, kind), ...tiles.map((id) => tile(id, id === 2 ? FOUR : THREE))]
@@ -109,7 +100,7 @@ export function heic(options: HeicPlan = {}): Uint8Array {
   auxiliaries.forEach((type, i) => {
     items.push({
       ...tile(30 + i, THREE),
-      properties: [settings(COLOUR_SETTINGS), sized(64, 64), auxiliary(type)],
+      properties: [settings(COLOUR_SETTINGS), ispe(64, 64), auxiliary(type)],
     })
     references.push(['auxl', 30 + i, 1])
   })

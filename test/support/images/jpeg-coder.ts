@@ -3,8 +3,8 @@
 export interface CodedJpeg {
   width: number
   height: number
-  /** Sampling factors, one pair per component. */
-  sampling?: [horizontal: number, vertical: number][]
+  /** Sampling factors per component, horizontal times vertical, as in cjpeg's `-sample`: `2x2,1x1,1x1`. */
+  sampling?: string
   /** MCUs between restart markers. */
   restartInterval?: number
   /** One scan per component, instead of one for all. */
@@ -36,7 +36,8 @@ const FLAT_QUANTISATION = segment(0xdb, [0, ...new Array(64).fill(8)])
 
 /** Flat 8 by 8 blocks (or samples, lossless) that change from one to the next. */
 export function codeJpeg(options: CodedJpeg): Buffer {
-  const { width, height, sampling = [[1, 1]], restartInterval = 0, lossless = false } = options
+  const { width, height, restartInterval = 0, lossless = false } = options
+  const sampling = factorsOf(options)
   const fill = Buffer.alloc(options.fillBytes ?? 0, 0xff)
   const components = sampling.map(([h, v], index) => [index + 1, (h << 4) | v, 0])
   const frame = [8, height >> 8, height & 255, width >> 8, width & 255, sampling.length, ...components.flat()]
@@ -62,8 +63,13 @@ export function codeJpeg(options: CodedJpeg): Buffer {
   return Buffer.concat([...parts, fill, EOI])
 }
 
+function factorsOf({ sampling = '1x1' }: Pick<CodedJpeg, 'sampling'>): [number, number][] {
+  return sampling.split(',').map((pair) => pair.split('x').map(Number) as [number, number])
+}
+
 /** The MCUs of a scan: the component of each block. */
-function unitsOf({ width, height, sampling = [[1, 1]], lossless }: CodedJpeg, scan: number[]): number[][] {
+function unitsOf({ width, height, lossless, ...options }: CodedJpeg, scan: number[]): number[][] {
+  const sampling = factorsOf(options)
   const side = lossless ? 1 : 8
   const widest = Math.max(...sampling.map(([h]) => h))
   const tallest = Math.max(...sampling.map(([, v]) => v))

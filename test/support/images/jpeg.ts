@@ -45,32 +45,20 @@ export async function jpegs(): Promise<MadeImage[]> {
     'restarts in 4:2:0': codeJpeg({
       width: 67,
       height: 45,
-      sampling: [
-        [2, 2],
-        [1, 1],
-        [1, 1],
-      ],
+      sampling: '2x2,1x1,1x1',
       restartInterval: 2,
     }),
     'separate scans': codeJpeg({
       width: 67,
       height: 45,
-      sampling: [
-        [2, 1],
-        [1, 1],
-        [1, 1],
-      ],
+      sampling: '2x1,1x1,1x1',
       separateScans: true,
       restartInterval: 5,
     }),
     '4:1:1': codeJpeg({
       width: 67,
       height: 45,
-      sampling: [
-        [4, 1],
-        [1, 1],
-        [1, 1],
-      ],
+      sampling: '4x1,1x1,1x1',
     }),
     'fill bytes': codeJpeg({ width: 40, height: 30, fillBytes: 3 }),
     arithmetic: arithmeticJpeg(),
@@ -170,7 +158,8 @@ function withoutSegments(file: Buffer, marker: number): Buffer {
   return Buffer.concat([...parts, file.subarray(at)])
 }
 
-function beforeLastScan(file: Buffer, more: Buffer): Buffer {
+/** `file` with `more` inserted before its last scan. */
+export function beforeLastScan(file: Buffer, more: Buffer): Buffer {
   const at = file.lastIndexOf(Buffer.from([0xff, 0xda]))
   return Buffer.concat([file.subarray(0, at), more, file.subarray(at)])
 }

@@ -58,11 +58,9 @@ export const avifPlanter: Planter = {
       for (const [index, tree] of trees.entries()) {
         const { type, head, children } = tree
         const ownPath = `${path}/${type}`
-        if (type !== 'mdat') {
-          const tail: Tree = { type: '', head: MARKER, children: [] }
-          const longer = children.length > 0 ? tree : { type, head: bytes(head, tail.head), children }
-          if (longer !== tree)
-            planted.push({ where: `at the end of ${ownPath}`, bytes: whole(trees.with(index, longer)) })
+        if (type !== 'mdat' && children.length === 0) {
+          const longer = { type, head: bytes(head, MARKER), children }
+          planted.push({ where: `at the end of ${ownPath}`, bytes: whole(trees.with(index, longer)) })
         }
         if (children.length > 0 && !COUNTED.has(type)) {
           for (const [strange, extra] of Object.entries(STRANGE_BOXES)) {

@@ -1,5 +1,5 @@
 /** JPEG files with the marker in known hiding places. */
-import { exifSegment } from './jpeg.ts'
+import { beforeLastScan, exifSegment } from './jpeg.ts'
 import { codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
 import { picture } from './pictures.ts'
 import { profiles } from './planted-profiles.ts'
@@ -20,7 +20,7 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
   const before = (...segments: Uint8Array[]) => withSegments(jpeg, ...segments)
   const app = (marker: number, ...body: (string | Uint8Array)[]) =>
     segment(marker, ...body.map((part) => Buffer.from(part as string)))
-  const places: Record<string, Uint8Array> = {
+  return {
     'the thumbnail of JFIF': before(app(0xe0, 'JFIF\0\x01\x01\0\0\x01\0\x01\x02\x02', MARKER, 'abcd')),
     JFXX: before(app(0xe0, 'JFXX\0\x10', MARKER)),
     'a segment in a COM': before(segment(0xfe, segment(0xe1, MARKER))),
@@ -30,7 +30,7 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
     'an ISO 21496-1 segment without its gain map': before(app(0xe2, 'urn:iso:std:iso:ts:21496:-1\0', MARKER)),
     C2PA: before(app(0xeb, 'JP\0\x01\0\0\0\x01', MARKER)),
     'after a second EOI': Buffer.concat([jpeg, MARKER, EOI]),
-    'between scans': progressiveWith(progressive, segment(0xef, MARKER)),
+    'between scans': beforeLastScan(progressive, segment(0xef, MARKER)),
     'a Huffman table that is redefined later': before(
       segment(0xc4, [0, 0, 0, 8, ...new Array(13).fill(0)], MARKER),
     ),
@@ -52,28 +52,22 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
     'codes that no block uses': codeJpegWith('codes'),
     'quantisation values that no block uses': codeJpegWith('quantisation'),
   }
-  return places
 }
 
-/** The marker in restart intervals, two bytes each, which a last one replaces. */
-export async function intervalsWith(marker: Buffer): Promise<{ intervals: Buffer; plainIntervals: Buffer }> {
+/** The marker in restart intervals, two bytes each, which a last one replaces; and the file without it. */
+export async function scatteredIntervals(): Promise<[planted: Buffer, clean: Buffer]> {
   const jpeg = await picture(tiny).jpeg().toBuffer()
-  const pairs = [0, 2, 4, 6].map((at) => segment(0xdd, marker.subarray(at, at + 2)))
+  const pairs = [0, 2, 4, 6].map((at) => segment(0xdd, MARKER.subarray(at, at + 2)))
   const none = segment(0xdd, [0, 0])
-  return { intervals: withSegments(jpeg, ...pairs, none), plainIntervals: withSegments(jpeg, none) }
+  return [withSegments(jpeg, ...pairs, none), withSegments(jpeg, none)]
 }
 
-/** The marker in the version and flags of an Adobe segment. */
-export async function adobeWith(marker: Buffer): Promise<{ adobe: Buffer; plainAdobe: Buffer }> {
-  const plainAdobe = await picture(tiny).toColourspace('cmyk').jpeg().toBuffer()
-  const adobe = Buffer.from(plainAdobe)
-  marker.copy(adobe, adobe.indexOf('Adobe') + 5, 0, 6)
-  return { adobe, plainAdobe }
-}
-
-function progressiveWith(file: Buffer, more: Buffer): Buffer {
-  const at = file.lastIndexOf(Buffer.from([0xff, 0xda]))
-  return Buffer.concat([file.subarray(0, at), more, file.subarray(at)])
+/** The marker in the version and flags of an Adobe segment; and the file without it. */
+export async function scatteredAdobe(): Promise<[planted: Buffer, clean: Buffer]> {
+  const clean = await picture(tiny).toColourspace('cmyk').jpeg().toBuffer()
+  const planted = Buffer.from(clean)
+  MARKER.copy(planted, planted.indexOf('Adobe') + 5, 0, 6)
+  return [planted, clean]
 }
 
 /** Flat blocks have no AC coefficients, so most AC codes and quantisation values are unused. */

@@ -17,7 +17,7 @@ import {
 import { picture } from './pictures.ts'
 import { cleanProfile, profiles } from './planted-profiles.ts'
 import { MARKER } from './planting.ts'
-import { adobeWith, intervalsWith } from './planting-places-jpeg.ts'
+import { scatteredAdobe, scatteredIntervals } from './planting-places-jpeg.ts'
 import { tiff } from './private-metadata.ts'
 
 const tiny = { width: 16, height: 16 }
@@ -35,7 +35,7 @@ export async function pngPlaces(): Promise<Places> {
   const changed = (file: Buffer, type: string, change: (body: Buffer) => Buffer) =>
     pngOf(pngChunks(file).map((chunk) => (chunk.type === type ? pngChunk(type, change(chunk.body)) : chunk)))
   const text = deflateSync(MARKER)
-  const places: Places = {
+  return {
     'a compressed text': before('zTXt', Buffer.concat([Buffer.from('a\0\0'), text])),
     'a compressed international text': before('iTXt', Buffer.concat([Buffer.from('a\0\x01\0\0\0'), text])),
     'a compressed Exif of ImageMagick': before(
@@ -85,7 +85,6 @@ export async function pngPlaces(): Promise<Places> {
       apngOf([png, png, png], { firstIsHidden: true }),
     ),
   }
-  return places
 }
 
 /** Extends a palette to sixteen colours, the last of which contain the marker. */
@@ -143,17 +142,16 @@ export async function webpPlaces(): Promise<Places> {
 }
 
 /** Files with the marker spread over fields of one or two bytes, and the same files without the marker. */
-export async function scatteredPlaces() {
+export async function scatteredPlaces(): Promise<[planted: Buffer, clean: Buffer][]> {
   const dots = frameDots(
     webpChunks(await picture({ width: 1, height: 1 }).webp({ lossless: true }).toBuffer()),
   )
-  return {
-    padding: dots('padding'),
-    flags: dots('flags'),
-    plain: dots(),
-    ...(await intervalsWith(MARKER)),
-    ...(await adobeWith(MARKER)),
-  }
+  return [
+    [dots('padding'), dots()],
+    [dots('flags'), dots()],
+    await scatteredIntervals(),
+    await scatteredAdobe(),
+  ]
 }
 
 /** An animation of one-pixel frames, with one byte of the marker in each. */

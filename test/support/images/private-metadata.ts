@@ -1,4 +1,5 @@
 /** Private metadata as written by cameras and editors. Every text in it contains the word SECRET. */
+import { box } from './avif/boxes.ts'
 
 /** A little-endian TIFF structure. Values longer than four bytes follow the directories. */
 export function tiff(
@@ -135,13 +136,6 @@ export function photoshopBlock(): Buffer {
 
 /** The start of a C2PA manifest store: a JUMBF superbox (ISO 19566-5). */
 export function c2paManifest(): Buffer {
-  const label = Buffer.from('\x63\x32\x70\x61\0\x11\0\x10\x80\0\0\xaa\0\x38\x9b\x71\x03c2pa\0', 'latin1')
-  const text = Buffer.from('SECRET claim generator')
-  const box = (type: string, body: Buffer) => {
-    const head = Buffer.alloc(8)
-    head.writeUInt32BE(8 + body.length)
-    head.write(type, 4, 'latin1')
-    return Buffer.concat([head, body])
-  }
-  return box('jumb', Buffer.concat([box('jumd', label), box('json', text)]))
+  const label = '\x63\x32\x70\x61\0\x11\0\x10\x80\0\0\xaa\0\x38\x9b\x71\x03c2pa\0'
+  return Buffer.from(box('jumb', box('jumd', label), box('json', 'SECRET claim generator')))
 }

@@ -51,12 +51,20 @@ export function ultraHdr(plan: UltraHdr): Buffer {
   ]
   if (index === 'container') return Buffer.concat([withSegments(plan.first, ...before), second])
 
+  return indexed(plan.first, before, second, plan)
+}
+
+/** Both images as one file, with an index of them after the segments `before`. */
+export function indexed(
+  first: Uint8Array,
+  before: Uint8Array[],
+  second: Uint8Array,
+  { shift = 0, secondType = 0 }: Pick<UltraHdr, 'shift' | 'secondType'> = {},
+): Buffer {
   const headerAt = 2 + before.reduce((sum, { length }) => sum + length, 0) + 8
-  const blank = mpf(0, 0, 0, 0)
-  const firstLength = plan.first.length + headerAt - 2 - 8 + blank.length
-  const offset = firstLength - headerAt + (plan.shift ?? 0)
-  const listed = mpf(firstLength, second.length, offset, plan.secondType ?? 0)
-  return Buffer.concat([withSegments(plan.first, ...before, listed), second])
+  const firstLength = first.length + headerAt - 2 - 8 + mpf(0, 0, 0, 0).length
+  const listed = mpf(firstLength, second.length, firstLength - headerAt + shift, secondType)
+  return Buffer.concat([withSegments(first, ...before, listed), second])
 }
 
 /** XMP as written by phones, including a private creator name. */
