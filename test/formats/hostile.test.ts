@@ -24,56 +24,44 @@ const place = fc
 
 type Edit = (bytes: Uint8Array) => Uint8Array
 
+function editBy<T>(
+  values: fc.Arbitrary<T>,
+  change: (bytes: Uint8Array, value: T) => Uint8Array,
+): fc.Arbitrary<Edit> {
+  return values.map((value) => (bytes) => change(bytes, value))
+}
+
 const edit: fc.Arbitrary<Edit> = fc.oneof(
-  fc.tuple(place, fc.nat(255)).map(
-    ([at, value]): Edit =>
-      (bytes) =>
-        bytes.with(Math.floor(at * (bytes.length - 1)), value),
+  editBy(fc.tuple(place, fc.nat(255)), (bytes, [at, value]) =>
+    bytes.with(Math.floor(at * (bytes.length - 1)), value),
   ),
-  fc.tuple(place, fc.nat(7)).map(
-    ([at, bit]): Edit =>
-      (bytes) => {
-        const index = Math.floor(at * (bytes.length - 1))
-        return bytes.with(index, bytes[index]! ^ (1 << bit))
-      },
+  editBy(fc.tuple(place, fc.nat(7)), (bytes, [at, bit]) => {
+    const index = Math.floor(at * (bytes.length - 1))
+    return bytes.with(index, bytes[index]! ^ (1 << bit))
+  }),
+  editBy(fc.tuple(place, place), (bytes, [from, length]) => {
+    const start = Math.floor(from * bytes.length)
+    return Buffer.concat([
+      bytes.subarray(0, start),
+      bytes.subarray(start + Math.floor(length * bytes.length)),
+    ])
+  }),
+  editBy(fc.tuple(place, fc.uint8Array({ maxLength: 40, size: 'max' })), (bytes, [at, more]) =>
+    insert(bytes, at, more),
   ),
-  fc.tuple(place, place).map(
-    ([from, length]): Edit =>
-      (bytes) => {
-        const start = Math.floor(from * bytes.length)
-        return Buffer.concat([
-          bytes.subarray(0, start),
-          bytes.subarray(start + Math.floor(length * bytes.length)),
-        ])
-      },
-  ),
-  fc.tuple(place, fc.uint8Array({ maxLength: 40, size: 'max' })).map(
-    ([at, more]): Edit =>
-      (bytes) =>
-        insert(bytes, at, more),
-  ),
-  fc.tuple(place, base, place, place).map(
-    ([at, other, from, length]): Edit =>
-      (bytes) => {
-        const start = Math.floor(from * other.length)
-        return insert(bytes, at, other.subarray(start, start + Math.floor(length * other.length)))
-      },
-  ),
+  editBy(fc.tuple(place, base, place, place), (bytes, [at, other, from, length]) => {
+    const start = Math.floor(from * other.length)
+    return insert(bytes, at, other.subarray(start, start + Math.floor(length * other.length)))
+  }),
   // Inflated length fields, of every width and byte order.
-  fc.tuple(place, fc.constantFrom(2, 4, 8), fc.constantFrom(0xff, 0x7f, 0x80, 0, 1)).map(
-    ([at, width, value]): Edit =>
-      (bytes) => {
-        const start = Math.floor(at * Math.max(0, bytes.length - width))
-        return Uint8Array.from(bytes, (byte, index) =>
-          index >= start && index < start + width ? value : byte,
-        )
-      },
+  editBy(
+    fc.tuple(place, fc.constantFrom(2, 4, 8), fc.constantFrom(0xff, 0x7f, 0x80, 0, 1)),
+    (bytes, [at, width, value]) => {
+      const start = Math.floor(at * Math.max(0, bytes.length - width))
+      return Uint8Array.from(bytes).fill(value, start, start + width)
+    },
   ),
-  place.map(
-    (at): Edit =>
-      (bytes) =>
-        bytes.subarray(0, Math.ceil(at * bytes.length)),
-  ),
+  editBy(place, (bytes, at) => bytes.subarray(0, Math.ceil(at * bytes.length))),
 )
 
 function insert(bytes: Uint8Array, at: number, more: Uint8Array): Uint8Array {

@@ -12,6 +12,7 @@ import { exifSegment } from '../support/images/jpeg.ts'
 import { segment, withSegments } from '../support/images/jpeg-coder.ts'
 import { picture } from '../support/images/pictures.ts'
 import { cameraExif } from '../support/images/private-metadata.ts'
+import { png } from '../support/images/tiny-images.ts'
 import { scrub } from './subject.ts'
 
 async function refusalOf(bytes: Uint8Array): Promise<{ code: RefusalCode; detail: string }> {
@@ -61,18 +62,6 @@ describe('files of other types are refused, and the error names the type', () =>
 })
 
 describe('limits', () => {
-  const header = (width: number, height: number) => {
-    const body = Buffer.alloc(13)
-    body.writeUInt32BE(width)
-    body.writeUInt32BE(height, 4)
-    body[8] = 1
-    return body
-  }
-  // A megabyte of zeros: long enough for all images below.
-  const data = Buffer.concat([Buffer.from([0x78, 0x9c]), Buffer.alloc(1_000_000)])
-  const png = (width: number, height: number) =>
-    pngOf([pngChunk('IHDR', header(width, height)), pngChunk('IDAT', data), pngChunk('IEND')])
-
   test('the maximum side and pixel count are accepted', async () => {
     assert.equal((await inspect(memorySource(png(65_535, 4096)))).width, 65_535)
     assert.equal((await inspect(memorySource(png(16_384, 16_384)))).height, 16_384)

@@ -69,24 +69,18 @@ describe('the cost of hostile files', () => {
 
   test('concurrent walks run one slice per turn of the event loop', async () => {
     const sliceTurns: number[] = []
-    let loops = 0
-    let isRunning = true
-    const count = () => {
-      loops++
-      if (isRunning) setImmediate(count)
-    }
-    setImmediate(count)
-    await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const work = newWork()
-        for (let slice = 0; slice < 5; slice++) {
-          while (!work.spend(100));
-          await work.yield()
-          sliceTurns.push(loops)
-        }
-      }),
+    await inTurns((turns) =>
+      Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const work = newWork()
+          for (let slice = 0; slice < 5; slice++) {
+            while (!work.spend(100));
+            await work.yield()
+            sliceTurns.push(turns())
+          }
+        }),
+      ),
     )
-    isRunning = false
     assert.equal(
       new Set(sliceTurns).size,
       20,
@@ -95,8 +89,8 @@ describe('the cost of hostile files', () => {
   })
 })
 
-/** Runs a task, and counts the turns of the event loop meanwhile. */
-async function inTurns<T>(run: () => Promise<T>): Promise<{ result: T; turns: number }> {
+/** Runs a task, and counts the turns of the event loop meanwhile. The task gets the number so far. */
+async function inTurns<T>(run: (turns: () => number) => Promise<T>): Promise<{ result: T; turns: number }> {
   let turns = 0
   let isRunning = true
   const count = () => {
@@ -105,7 +99,7 @@ async function inTurns<T>(run: () => Promise<T>): Promise<{ result: T; turns: nu
   }
   setImmediate(count)
   try {
-    const result = await run()
+    const result = await run(() => turns)
     return { result, turns }
   } finally {
     isRunning = false

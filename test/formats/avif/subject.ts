@@ -12,7 +12,7 @@ export function inspect(file: Uint8Array): Promise<Inspection> {
 }
 
 /** `accepted`, or the error code of the refusal. */
-export async function outcome(file: Uint8Array): Promise<string> {
+async function outcome(file: Uint8Array): Promise<string> {
   try {
     await inspect(file)
     return 'accepted'
