@@ -16,25 +16,23 @@ describe('sequence headers', async () => {
     data: bytes(data.subarray(0, 2), data.subarray(4 + data[3]!)),
   })
 
-  test('may be repeated', () =>
-    assertOutcome(
-      still({
-        ...picture,
-        data: bytes(picture.data.subarray(0, 2), headerOf(picture), picture.data.subarray(2)),
-      }),
-      'accepted',
-    ))
-  test('must not have two sizes in the data', () =>
-    assertOutcome(still({ ...picture, data: bytes(picture.data, headerOf(large)) }), 'damaged-image'))
-  test('may be in av1C with the same size', () =>
-    assertOutcome(still(configured(picture, headerOf(picture))), 'accepted'))
-  test('must not be in av1C with another size', () =>
-    assertOutcome(still(configured(picture, headerOf(large))), 'damaged-image'))
-  test('may be only in av1C', async () => {
-    await assertOutcome(still(withoutHeader(configured(picture, headerOf(picture)))), 'accepted')
-    await assertOutcome(still(withoutHeader(configured(picture, headerOf(large)))), 'damaged-image')
-    await assertOutcome(still(withoutHeader(configured(picture, bytes([0x7a, 1, 0x80])))), 'damaged-image')
-  })
-  test('must not be in av1C of a track with another size', () =>
-    assertOutcome(film(configured(picture, headerOf(large))), 'damaged-image'))
+  const [own, other] = [headerOf(picture), headerOf(large)]
+  const withData = (...parts: Uint8Array[]) => still({ ...picture, data: bytes(...parts) })
+  const files: Record<string, [file: Uint8Array, outcome: string]> = {
+    'may be repeated': [withData(picture.data.subarray(0, 2), own, picture.data.subarray(2)), 'accepted'],
+    'must not have two sizes in the data': [withData(picture.data, other), 'damaged-image'],
+    'may be in av1C with the same size': [still(configured(picture, own)), 'accepted'],
+    'must not be in av1C with another size': [still(configured(picture, other)), 'damaged-image'],
+    'may be only in av1C': [still(withoutHeader(configured(picture, own))), 'accepted'],
+    'must not be only in av1C with another size': [
+      still(withoutHeader(configured(picture, other))),
+      'damaged-image',
+    ],
+    'must not be absent': [
+      still(withoutHeader(configured(picture, bytes([0x7a, 1, 0x80])))),
+      'damaged-image',
+    ],
+    'must not be in av1C of a track with another size': [film(configured(picture, other)), 'damaged-image'],
+  }
+  for (const [name, [file, outcome]] of Object.entries(files)) test(name, () => assertOutcome(file, outcome))
 })
