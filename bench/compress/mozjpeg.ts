@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { EncodeOptions, MozJPEGModule } from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import encoderFactory from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
+import { start } from '../../src/client/compress/codecs.ts'
 import type { Pixels } from '../../src/client/compress/pixels.ts'
 
 export interface Settings {
@@ -16,22 +17,15 @@ export interface Settings {
 
 let encoder: Promise<MozJPEGModule> | undefined
 
-async function start(): Promise<MozJPEGModule> {
+async function startEncoder(): Promise<MozJPEGModule> {
   const path = fileURLToPath(import.meta.resolve('@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'))
   const wasm = await WebAssembly.compile(await readFile(path))
-  return encoderFactory({
-    noInitialRun: true,
-    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) {
-      const instance = new WebAssembly.Instance(wasm, imports)
-      done(instance)
-      return instance.exports
-    },
-  })
+  return start<MozJPEGModule>(encoderFactory, wasm)
 }
 
 /** Encodes like cjpeg, except for `settings`. */
 export async function mozjpeg({ data, width, height }: Pixels, settings: Settings): Promise<Buffer> {
-  encoder ??= start()
+  encoder ??= startEncoder()
   const options: EncodeOptions = {
     quality: settings.luma,
     chroma_quality: settings.chroma,

@@ -6,12 +6,14 @@ import { withJpegProfile } from '../../src/client/compress/jpeg-profile.ts'
 import { compress as compressInNode } from '../../src/client/node.ts'
 import type { Progress } from '../../src/client/types.ts'
 import { before, test } from '../support/chromium-tests.ts'
+import { apngOf } from '../support/chunks.ts'
 import { assemble, noise as avifNoise, coded, image } from '../support/images/avif/assembly.ts'
 import { moov, track } from '../support/images/avif/tracks-assembly.ts'
+import { frames, pages } from '../support/images/pictures.ts'
 import { until } from '../support/until.ts'
 import { SENT } from './api/fake-service.ts'
 import { compressIn, inChromium } from './in-chromium.ts'
-import { animated, apng, blobOf, brokenPng, cameraJpeg, photo, rgba, screenshot } from './pictures.ts'
+import { blobOf, brokenPng, cameraJpeg, photo, rgba, screenshot } from './pictures.ts'
 
 const uploads: Buffer[] = []
 const sdk = inChromium((body) => {
@@ -107,7 +109,7 @@ test('keeps all frames of animations', async () => {
         }),
       ]),
   })
-  const frames = (file: Uint8Array, type: string) =>
+  const framesIn = (file: Uint8Array, type: string) =>
     page.evaluate(
       async ({ input, type }) => {
         const decoder = new ImageDecoder({ data: Uint8Array.fromBase64(input), type })
@@ -117,15 +119,15 @@ test('keeps all frames of animations', async () => {
       { input: Buffer.from(file).toString('base64'), type },
     )
   for (const [type, file, count] of [
-    ['image/gif', await animated('gif', 3), 3],
-    ['image/webp', await animated('webp', 4), 4],
-    ['image/png', await apng(5), 5],
+    ['image/gif', await (await frames(3)).gif().toBuffer(), 3],
+    ['image/webp', await (await frames(4)).webp().toBuffer(), 4],
+    ['image/png', apngOf(await pages(5)), 5],
     ['image/avif', sequence, 3],
   ] as const) {
-    assert.equal(await frames(file, type), count, `${type} before`)
+    assert.equal(await framesIn(file, type), count, `${type} before`)
     const result = await compressIn(page, file)
     assert.deepEqual([result.type, result.animated], [type, true])
-    assert.equal(await frames(result.bytes, type), count, `${type} after`)
+    assert.equal(await framesIn(result.bytes, type), count, `${type} after`)
   }
 })
 

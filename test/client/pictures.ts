@@ -1,7 +1,7 @@
 /** Test images of every kind that the policy distinguishes, and helpers to compare them. */
 import assert from 'node:assert/strict'
 import sharp, { type Sharp } from 'sharp'
-import { apngOf, type Chunk, pngChunks, pngOf } from '../support/chunks.ts'
+import { pngChunks, pngOf } from '../support/chunks.ts'
 import { corpus } from '../support/corpus.ts'
 
 /** A file of the corpus. One in `PINHOLE_CORPUS` takes precedence. */
@@ -83,12 +83,6 @@ export const GPS = {
   },
 }
 
-/** Inserts chunks after IHDR. */
-export function withChunks(png: Buffer, ...chunks: Chunk[]): Buffer {
-  const [header, ...others] = pngChunks(png)
-  return pngOf([header!, ...chunks, ...others])
-}
-
 /** A PNG with a valid structure whose pixels can't be decompressed: it passes inspection and breaks the codec. */
 export async function brokenPng(): Promise<Buffer> {
   const chunks = pngChunks(await screenshot(200, 100).png().toBuffer())
@@ -99,28 +93,6 @@ export async function brokenPng(): Promise<Buffer> {
       return { type, body: Buffer.concat([start, noise(body.length - start.length)]) }
     }),
   )
-}
-
-/** An animated PNG (PNG, third edition, 11.3.6) with frames of equal size. */
-export async function apng(frames: number): Promise<Buffer> {
-  const pictures = Array.from({ length: frames }, (_, i) => {
-    const background = { r: 40 * i, g: 90, b: 200 - 30 * i }
-    return sharp({ create: { width: 64, height: 48, channels: 3, background } })
-      .png()
-      .toBuffer()
-  })
-  return apngOf(await Promise.all(pictures))
-}
-
-export async function animated(format: 'gif' | 'webp', frames = 3): Promise<Buffer> {
-  const [width, height] = [64, 48]
-  const input = Buffer.concat(
-    Array.from({ length: frames }, (_, i) => Buffer.alloc(width * height * 3, 60 * i + 20)),
-  )
-  const strip = sharp(input, { raw: { width, height: height * frames, channels: 3, pageHeight: height } })
-  return format === 'gif'
-    ? strip.gif({ loop: 2 }).toBuffer()
-    : strip.webp({ loop: 2, lossless: true }).toBuffer()
 }
 
 export interface Raw {
@@ -169,7 +141,13 @@ export async function metadata(blob: Blob) {
 /** Mean absolute difference of the displayed pixel values of two images. */
 export async function meanDifference(one: Buffer, other: Buffer): Promise<number> {
   const raw = (file: Buffer) => sharp(file, { ignoreIcc: true }).autoOrient().removeAlpha().raw().toBuffer()
-  const [a, b] = [await raw(one), await raw(other)]
+  return meanOfDifferences(await raw(one), await raw(other))
+}
+
+/** Mean absolute difference of two lists of equal length. */
+export function meanOfDifferences(a: Uint8Array | Float32Array, b: Uint8Array | Float32Array): number {
   assert.equal(a.length, b.length)
-  return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length
+  let sum = 0
+  for (const [i, value] of a.entries()) sum += Math.abs(value - b[i]!)
+  return sum / a.length
 }

@@ -2,7 +2,7 @@
 import { describe } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../support/chunks.ts'
-import { picture } from '../support/images/pictures.ts'
+import { pages, picture } from '../support/images/pictures.ts'
 import { refuseAll } from './subject.ts'
 
 describe('PNG', async () => {
@@ -59,8 +59,8 @@ describe('PNG', async () => {
 })
 
 describe('APNG', async () => {
-  const pages = await Promise.all([1, 2, 3].map((seed) => picture({ seed }).png().toBuffer()))
-  const animated = apngOf(pages)
+  const pictures = await pages(3, { channels: 3 })
+  const animated = apngOf(pictures)
   const changed = (type: string, index: number, change: (body: Buffer) => void): Buffer => {
     let seen = 0
     return pngOf(
@@ -133,7 +133,7 @@ describe('APNG', async () => {
       pngChunks(animated).find(({ type }) => type === 'acTL') as Chunk,
     ),
     'a frame far too small for its header': pngOf(
-      pngChunks(apngOf([await picture({ width: 2000, height: 1000 }).png().toBuffer(), pages[0]!])).map(
+      pngChunks(apngOf([await picture({ width: 2000, height: 1000 }).png().toBuffer(), pictures[0]!])).map(
         (chunk) =>
           chunk.type === 'fdAT' ? pngChunk('fdAT', Buffer.concat([chunk.body.subarray(0, 4), tiny])) : chunk,
       ),

@@ -39,6 +39,9 @@ test('rejects a response with a malformed member', async () => {
     { key: `${SENT.key}\u001b` },
     { delete: `https://pics.example/api/delete?key=${'Z'.repeat(43)}` },
     { delete: `file:///api/delete?key=${SENT.key}` },
+    ...['tomorrow', '2026-13-40T99:99:99Z', 5, null, '2026-11-24T03:29:49Z\u001b[2J'].map((expires) => ({
+      expires,
+    })),
   ]) {
     const service = await fakeService({ status: 201, body: { ...SENT, ...wrong } })
     const failed = sendTo(blobOf(5), { retries: 0 }, service.endpoint)

@@ -9,12 +9,11 @@ import { compress } from '../../../src/client/node.ts'
 import type { Mode } from '../../../src/client/types.ts'
 import { memorySource } from '../../../src/formats/image.ts'
 import { inspect } from '../../../src/formats/inspect.ts'
-import { pngChunks } from '../../support/chunks.ts'
+import { apngOf, pngChunks } from '../../support/chunks.ts'
 import { folderOf } from '../../support/folder.ts'
+import { frames, pages } from '../../support/images/pictures.ts'
 import { sha256Of } from '../../support/sha256.ts'
 import {
-  animated,
-  apng,
   blobOf,
   cameraJpeg,
   distance,
@@ -39,7 +38,7 @@ function letteredPhoto() {
   return photo().composite([{ input: Buffer.from(svg), left: 20, top: 20 }])
 }
 test('leaves GIF unchanged in every mode', async () => {
-  const gif = await animated('gif')
+  const gif = await (await frames(3)).gif().toBuffer()
   for (const mode of MODES) {
     const { blob, action, type, animated } = await compress(blobOf(gif), { mode })
     assert.equal(sha256Of(await blob.bytes()), sha256Of(gif))
@@ -149,17 +148,17 @@ test('does not recompress an efficient JPEG', async () => {
 })
 
 test('leaves animations unchanged', async () => {
-  for (const [name, bytes, frames] of [
-    ['animated WebP', await animated('webp', 4), 4],
-    ['APNG', await apng(5), 5],
+  for (const [name, bytes, count] of [
+    ['animated WebP', await (await frames(4)).webp().toBuffer(), 4],
+    ['APNG', apngOf(await pages(5)), 5],
   ] as const) {
     for (const mode of MODES) {
       const { blob, animated, action } = await compress(blobOf(bytes), { mode })
       assert.deepEqual([animated, action], [true, 'unchanged'], name)
       sameBytes(await blob.bytes(), new Uint8Array(bytes))
     }
-    if (name === 'animated WebP') assert.equal((await metadata(blobOf(bytes))).pages, frames)
-    else assert.equal(pngChunks(bytes as Buffer).filter(({ type }) => type === 'fcTL').length, frames)
+    if (name === 'animated WebP') assert.equal((await metadata(blobOf(bytes))).pages, count)
+    else assert.equal(pngChunks(bytes as Buffer).filter(({ type }) => type === 'fcTL').length, count)
   }
 })
 

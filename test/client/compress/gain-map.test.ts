@@ -10,16 +10,11 @@ import { exifSegment } from '../../support/images/jpeg.ts'
 import { withSegments } from '../../support/images/jpeg-coder.ts'
 import { cameraExif } from '../../support/images/private-metadata.ts'
 import { hdrPixels, mpf, secondImage, ultraHdr } from '../../support/images/ultra-hdr.ts'
-import { blobOf, cameraJpeg, fromCorpus, photo } from '../pictures.ts'
+import { blobOf, cameraJpeg, fromCorpus, meanOfDifferences, photo } from '../pictures.ts'
 
 const first = () => cameraJpeg(640, 480)
 /** A gain map that is not flat. */
 const second = () => photo(160, 120).grayscale().jpeg({ quality: 90 }).toBuffer()
-
-function meanDifference(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]!), 0) / a.length
-}
 
 async function recompressed(file: Uint8Array): Promise<Buffer> {
   const { blob, action, bytesOut } = await compress(blobOf(file))
@@ -44,7 +39,7 @@ test('shrinks an Android photograph, and keeps its HDR appearance', async () => 
     'some pixels are brighter than white',
   )
   const brightness = before.reduce((sum, light) => sum + light, 0) / before.length
-  const difference = meanDifference(before, after)
+  const difference = meanOfDifferences(before, after)
   assert.ok(difference < 0.04 * brightness, `${difference} of ${brightness}`)
   assert.equal(out.includes('SECRET'), false)
 })
@@ -58,7 +53,7 @@ test('keeps the stored orientation of base and gain map', async () => {
     assert.deepEqual([width, height, kept], [640, 480, orientation])
     const inspection = await inspect(memorySource(new Uint8Array(out)))
     assert.deepEqual([inspection.width, inspection.height], orientation === 6 ? [480, 640] : [640, 480])
-    assert.ok(meanDifference(await hdrPixels(file), await hdrPixels(out)) < 0.05)
+    assert.ok(meanOfDifferences(await hdrPixels(file), await hdrPixels(out)) < 0.05)
   }
 })
 
@@ -76,7 +71,7 @@ test('shrinks a phone photograph from the corpus, and keeps its highlights', asy
   const bytes = new Uint8Array(await file.arrayBuffer())
   const out = await recompressed(bytes)
   const [before, after] = [await hdrPixels(bytes), await hdrPixels(out)]
-  const difference = meanDifference(before, after)
+  const difference = meanOfDifferences(before, after)
   assert.ok(difference < 0.03, `${difference}`)
   for (const mode of ['lossless', 'original'] as const) {
     const { action } = await compress(file, { mode })

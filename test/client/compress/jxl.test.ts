@@ -4,9 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
+import { start } from '../../../src/client/compress/codecs.ts'
 import { compress } from '../../../src/client/node.ts'
 import { bytes } from '../../support/images/avif/boxes.ts'
-import { blobOf, photo } from '../pictures.ts'
+import { blobOf, meanOfDifferences, photo } from '../pictures.ts'
 
 interface Encoder {
   encode(data: Uint8Array, width: number, height: number, options: object): Uint8Array
@@ -26,17 +27,10 @@ const OPTIONS = {
 
 /** Encodes RGBA losslessly. */
 async function jxl(data: Uint8Array, width: number, height: number): Promise<Uint8Array> {
-  const { default: start } = await import('@jsquash/jxl/codec/enc/jxl_enc.js')
+  const { default: factory } = await import('@jsquash/jxl/codec/enc/jxl_enc.js')
   const path = fileURLToPath(import.meta.resolve('@jsquash/jxl/codec/enc/jxl_enc.wasm'))
   const wasm = await WebAssembly.compile(new Uint8Array(await readFile(path)))
-  const encoder = (await start({
-    noInitialRun: true,
-    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) {
-      const instance = new WebAssembly.Instance(wasm, imports)
-      done(instance)
-      return instance.exports
-    },
-  })) as unknown as Encoder
+  const encoder = (await start(factory, wasm)) as unknown as Encoder
   return new Uint8Array(encoder.encode(data, width, height, OPTIONS))
 }
 
@@ -50,7 +44,7 @@ test('converts an opaque image to JPEG', async () => {
     { type: 'image/jpeg', typeIn: 'image/jxl', action: 'lossy', width: 320, height: 240 },
   )
   const result = await pixels(await blob.bytes())
-  const difference = result.reduce((sum, value, i) => sum + Math.abs(value - data[i]!), 0) / result.length
+  const difference = meanOfDifferences(result, data)
   assert.ok(difference < 6, `${difference}`)
 })
 

@@ -19,7 +19,7 @@ import { bytes, u32 } from '../../support/images/avif/boxes.ts'
 import { codePoints } from '../../support/images/heic.ts'
 import { picture } from '../../support/images/pictures.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
-import { blobOf } from '../pictures.ts'
+import { blobOf, meanOfDifferences } from '../pictures.ts'
 
 const AVIF = { quality: 90, effort: 0 }
 
@@ -43,8 +43,7 @@ async function difference(a: Buffer, b: Buffer): Promise<number> {
     const upright = sharp(image, { ignoreIcc: true }).autoOrient().flatten({ background: '#fff' })
     return upright.resize(64, 64, { fit: 'fill' }).raw().toBuffer()
   }
-  const [one, other] = [await resized(a), await resized(b)]
-  return one.reduce((sum, value, i) => sum + Math.abs(value - other[i]!), 0) / one.length
+  return meanOfDifferences(await resized(a), await resized(b))
 }
 
 const big = { width: 1040, height: 720 }

@@ -45,17 +45,20 @@ export function picture({
   return image.toColourspace(deep ? 'grey16' : 'b-w')
 }
 
-/** An animation of `count` frames. */
-export async function frames(count: number, options: Picture = {}): Promise<Sharp> {
-  const channels = options.channels ?? 4
-  const pages = await Promise.all(
+/** PNG files of different pictures, by default with alpha. */
+export function pages(count: number, { channels = 4, ...options }: Picture = {}): Promise<Buffer[]> {
+  return Promise.all(
     Array.from({ length: count }, (_, index) =>
       picture({ ...options, channels, seed: index + 1 })
         .png()
         .toBuffer(),
     ),
   )
-  return sharp(pages, { join: { animated: true } })
+}
+
+/** An animation of `count` frames. */
+export async function frames(count: number, options?: Picture): Promise<Sharp> {
+  return sharp(await pages(count, options), { join: { animated: true } })
 }
 
 export interface MadeImage {

@@ -1,7 +1,7 @@
 /** PNG and APNG files of every kind, with and without private metadata. */
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../chunks.ts'
-import { type MadeImage, naming, picture } from './pictures.ts'
+import { type MadeImage, naming, pages, picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp } from './private-metadata.ts'
 
 const named = naming('PNG', 'image/png')
@@ -107,14 +107,14 @@ export async function pngs(): Promise<MadeImage[]> {
     located[`camera, orientation ${orientation}`] = withPngChunks(plain, 'IDAT', exif)
   }
 
-  const pages = await Promise.all([1, 2, 3].map((seed) => picture({ seed, channels: 4 }).png().toBuffer()))
-  const animated = apngOf(pages)
+  const pictures = await pages(3)
+  const animated = apngOf(pictures)
   return [
     ...named(clean, { clean: true }),
     ...named(dirty, { clean: false }),
     ...named(located, { clean: false, located: true }),
     ...named(
-      { animated, 'animated, picture apart': apngOf(pages, { firstIsHidden: true }) },
+      { animated, 'animated, picture apart': apngOf(pictures, { firstIsHidden: true }) },
       { clean: true, animated: true },
     ),
     ...named(
