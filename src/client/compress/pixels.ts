@@ -6,8 +6,8 @@ export interface Pixels {
 }
 
 /** ANDs all pixels of a row before testing: a branch per pixel would take three times as long. */
-export function isOpaque({ data, width, height }: Pixels): boolean {
-  const words = new Uint32Array(data.buffer, data.byteOffset, width * height)
+export function isOpaque(pixels: Pixels): boolean {
+  const { data: words, width } = wordsOf(pixels)
   for (let start = 0; start < words.length; start += width) {
     let all = -1
     for (let i = start; i < start + width; i++) all &= words[i]!
@@ -18,18 +18,22 @@ export function isOpaque({ data, width, height }: Pixels): boolean {
 
 /** Applies Exif orientation 1 to 8 (TIFF 6.0, tag 274), so that the result has orientation 1. */
 export function oriented(pixels: Pixels, orientation: number): Pixels {
-  const { data, width, height } = pixels
-  const words = new Uint32Array(data.buffer, data.byteOffset, width * height)
-  const result = orientedArea({ data: words, width, height }, orientation)
-  if (result.data === words) return pixels
+  const words = wordsOf(pixels)
+  const result = orientedArea(words, orientation)
+  if (result === words) return pixels
   return { ...result, data: new Uint8Array(result.data.buffer) }
 }
 
-interface Area<T> {
+export interface Area<T> {
   /** One element per pixel. */
   data: T
   width: number
   height: number
+}
+
+/** The same memory, one word per pixel. */
+export function wordsOf({ data, width, height }: Pixels): Area<Uint32Array> {
+  return { data: new Uint32Array(data.buffer, data.byteOffset, width * height), width, height }
 }
 
 /** Like `oriented`. Returns the same data if there is nothing to do. */

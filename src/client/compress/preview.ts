@@ -2,7 +2,7 @@
 import { PREVIEW_MAX_BYTES, PREVIEW_MAX_SIDE_PIXELS } from '../../protocol.ts'
 import type { Codecs } from './codecs.ts'
 import { profileKindOf } from './icc.ts'
-import { isOpaque, type Pixels } from './pixels.ts'
+import { type Area, isOpaque, type Pixels, wordsOf } from './pixels.ts'
 import { type MadePreview, planesOfPixels, previewJpegOf, previewQualities } from './preview-jpeg.ts'
 import { withWebpProfile } from './webp-profile.ts'
 
@@ -64,19 +64,11 @@ export function previewSize({ width, height }: Size, longest = defaultSide({ wid
  * Approximates area averaging in a fraction of its time. Processes two channels per 32-bit integer, 16 bits each.
  */
 function resized(pixels: Pixels, size: Size, hasAlpha: boolean): Pixels {
-  const { data, width, height } = hasAlpha ? premultiplied(pixels) : pixels
-  const words = { data: new Uint32Array(data.buffer, data.byteOffset, width * height), width, height }
-  const block = Math.round(Math.min(width / size.width, height / size.height))
+  const words = wordsOf(hasAlpha ? premultiplied(pixels) : pixels)
+  const block = Math.round(Math.min(words.width / size.width, words.height / size.height))
   const small = block < 2 ? bilinear(words, size) : blockMeans(words, size, Math.min(block, MAX_BLOCK))
   const result = { ...size, data: new Uint8Array(small.buffer) }
   return hasAlpha ? unpremultiplied(result) : result
-}
-
-interface Words {
-  /** One pixel per word. */
-  data: Uint32Array
-  width: number
-  height: number
 }
 
 /** Mask of the even channels, red and blue. */
@@ -86,7 +78,11 @@ const EVEN = 0xff00ff
 const MAX_BLOCK = 11
 
 /** Each output pixel is the mean of a block of `side` × `side` input pixels around its centre. */
-function blockMeans({ data, width, height }: Words, size: Size, side: number): Uint32Array<ArrayBuffer> {
+function blockMeans(
+  { data, width, height }: Area<Uint32Array>,
+  size: Size,
+  side: number,
+): Uint32Array<ArrayBuffer> {
   const means = new Uint32Array(size.width * size.height)
   const columns = blockStarts(width, size.width, side)
   const rows = blockStarts(height, size.height, side)
@@ -119,7 +115,7 @@ function blockStarts(from: number, to: number, side: number): Int32Array {
 }
 
 /** Bilinear interpolation between the four input pixels nearest to the output pixel's centre. */
-function bilinear({ data, width, height }: Words, size: Size): Uint32Array<ArrayBuffer> {
+function bilinear({ data, width, height }: Area<Uint32Array>, size: Size): Uint32Array<ArrayBuffer> {
   const result = new Uint32Array(size.width * size.height)
   const columns = neighboursOf(width, size.width)
   const rows = neighboursOf(height, size.height)

@@ -205,8 +205,9 @@ function dataOf({ extents }: Item): Run[] {
  */
 const LEVELS: Record<string, number> = { av01: 0, grid: 1, iovl: 2, sato: 3, tmap: 4 }
 
-/** Number of inputs, by type of derived image. */
+/** Number of inputs, by type of image. */
 const INPUTS: Record<string, { min: number; max: number }> = {
+  av01: { min: 0, max: 0 },
   iden: { min: 1, max: 1 },
   grid: { min: 1, max: MAX_ITEMS },
   iovl: { min: 1, max: MAX_ITEMS },
@@ -214,8 +215,6 @@ const INPUTS: Record<string, { min: number; max: number }> = {
   sato: { min: 1, max: 32 },
   tmap: { min: 2, max: 2 },
 }
-
-const NO_INPUTS = { min: 0, max: 0 }
 
 /** Limit on the coded pixels per image, counting each as often as it is decoded. */
 const MAX_CODED_PIXELS = 4 * MAX_FRAME_PIXELS
@@ -240,12 +239,12 @@ function checkDerivations(images: Map<number, Item>): void {
     const item = images.get(id) ?? refuse('it refers to an item that does not exist')
     const isIdentity = item.type === 'iden'
     const known = costs.get(id)
-    const level = known?.level ?? (isIdentity ? -1 : (LEVELS[item.type] ?? 0))
+    const level = known?.level ?? (isIdentity ? -1 : LEVELS[item.type]!)
     if (level >= parentLevel || (isIdentity && parentIsIdentity)) {
       refuse('an image is derived from images of a type that it cannot use (dimg)')
     }
     if (known) return known
-    const { min, max } = INPUTS[item.type] ?? NO_INPUTS
+    const { min, max } = INPUTS[item.type]!
     if (item.inputs.length < min) refuse('a derived image has no inputs (dimg)')
     if (item.inputs.length > max) refuse('an image is derived from too many images (dimg)')
     const cost = item.inputs.length > 0 ? { level, pictures: 0, pixels: 0 } : codedCost(item)

@@ -1,7 +1,7 @@
 /** Well-formed AVIF files are accepted, reported with their displayed size, and unchanged when nothing in them is private. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import sharp, { type AvifOptions } from 'sharp'
+import type { AvifOptions } from 'sharp'
 import { isAvif } from '../../../src/formats/avif/brands.ts'
 import {
   alphaKind,
@@ -180,13 +180,6 @@ describe('isAvif', () => {
     assert.equal(isAvif(new Uint8Array(0)), false)
     assert.equal(isAvif(bytes(u32(16), 'fty')), false)
     assert.equal(isAvif(await noise(8, 8).png().toBuffer()), false)
-    assert.equal(
-      isAvif(
-        await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
-          .webp()
-          .toBuffer(),
-      ),
-      false,
-    )
+    assert.equal(isAvif(await noise(8, 8).webp().toBuffer()), false)
   })
 })

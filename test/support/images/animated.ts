@@ -3,41 +3,35 @@ import { type Chunk, extendedWebp, webpBody, webpChunks, webpOf } from '../chunk
 import { frames, type MadeImage, naming, picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp } from './private-metadata.ts'
 
-const named = naming('WebP', 'image/webp')
-
 export async function gifs(): Promise<MadeImage[]> {
   const still = await picture().gif().toBuffer()
-  const animated = await (await frames(4)).gif({ loop: 3, delay: [50, 60, 70, 80] }).toBuffer()
-  const gif = (
-    name: string,
-    bytes: Buffer,
-    facts: { animated?: boolean; located?: boolean } = {},
-  ): MadeImage => ({
-    name: `GIF, ${name}`,
-    type: 'image/gif',
-    bytes,
-    // A GIF is stored byte for byte, whatever is in it.
-    clean: true,
-    ...facts,
-  })
+  const named = naming('GIF', 'image/gif')
+  // A GIF is stored byte for byte, whatever is in it.
+  const clean = true
   return [
-    gif('still', still),
-    gif('two colours', await picture().gif({ colours: 2 }).toBuffer()),
-    gif('interlaced', await picture().gif({ progressive: true }).toBuffer()),
-    gif('with transparency', await picture({ channels: 4 }).gif().toBuffer()),
-    gif('several windows long', await picture({ width: 900, height: 700 }).gif({ effort: 1 }).toBuffer()),
-    gif('animated', animated, { animated: true }),
-    gif(
-      'animated, colours of its own each',
-      await (await frames(3)).gif({ interPaletteMaxError: 0 }).toBuffer(),
+    ...named(
       {
-        animated: true,
+        still,
+        'two colours': await picture().gif({ colours: 2 }).toBuffer(),
+        interlaced: await picture().gif({ progressive: true }).toBuffer(),
+        'with transparency': await picture({ channels: 4 }).gif().toBuffer(),
+        'several windows long': await picture({ width: 900, height: 700 }).gif({ effort: 1 }).toBuffer(),
+        'with a comment': withGifBlock(still, Buffer.from('!\xfe\x06SECRET\0', 'latin1')),
+        'with bytes after the end': Buffer.concat([still, Buffer.from('SECRET')]),
+        'a block that ends twice': Buffer.concat([still.subarray(0, -1), Buffer.from([0, 0x3b])]),
       },
+      { clean },
     ),
-    gif('with a comment', withGifBlock(still, Buffer.from('!\xfe\x06SECRET\0', 'latin1'))),
-    gif('with a location', withGifBlock(still, xmpBlock(editorXmp(true))), { located: true }),
-    gif('with bytes after the end', Buffer.concat([still, Buffer.from('SECRET')])),
-    gif('a block that ends twice', Buffer.concat([still.subarray(0, -1), Buffer.from([0, 0x3b])])),
+    ...named({ 'with a location': withGifBlock(still, xmpBlock(editorXmp(true))) }, { clean, located: true }),
+    ...named(
+      {
+        animated: await (await frames(4)).gif({ loop: 3, delay: [50, 60, 70, 80] }).toBuffer(),
+        'animated, colours of its own each': await (await frames(3))
+          .gif({ interPaletteMaxError: 0 })
+          .toBuffer(),
+      },
+      { clean, animated: true },
+    ),
   ]
 }
 
@@ -56,6 +50,7 @@ const [WITH_PROFILE, WITH_ALPHA, WITH_EXIF, WITH_XMP] = [0x20, 0x10, 0x08, 0x04]
 const SIZE = { width: 53, height: 37 }
 
 export async function webps(): Promise<MadeImage[]> {
+  const named = naming('WebP', 'image/webp')
   const still = await picture().webp().toBuffer()
   const alpha = await picture({ channels: 4 }).webp().toBuffer()
   const lossless = await picture({ channels: 4 }).webp({ lossless: true }).toBuffer()
