@@ -1,5 +1,5 @@
 /** Describes changes to a file as a list of edits, and applies them to get the segments to keep. */
-
+import { be32, concatBytes } from '../../bytes.ts'
 import { keptRuns, sameBytes } from '../bytes/kept-runs.ts'
 import { ascii } from '../bytes/text.ts'
 import type { Segment } from '../image.ts'
@@ -79,15 +79,8 @@ export function addBlank(edits: Edit[], box: Box): void {
 
 /** Inserts a zero-filled free box at `at`. `length`: of the whole box, at least 8. Unit: bytes. */
 export function pad(at: number, length: number): Edit[] {
-  return [freeHeader(length), ...zeros(length - 8)].map((bytes) => ({ start: at, end: at, bytes }))
-}
-
-/** `length`: of the whole box. Unit: bytes. */
-function freeHeader(length: number): Uint8Array {
-  const header = new Uint8Array(8)
-  new DataView(header.buffer).setUint32(0, length)
-  header.set(FREE, 4)
-  return header
+  const header = concatBytes(be32(length), FREE)
+  return [header, ...zeros(length - 8)].map((bytes) => ({ start: at, end: at, bytes }))
 }
 
 /** Applies the edits to the first `end` bytes of the source. Throws when edits overlap. */

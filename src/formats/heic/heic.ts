@@ -81,13 +81,16 @@ async function read(source: ByteSource): Promise<Heic> {
   const alphaTiles = alpha ? await tilesOf(file, meta, alpha) : []
   const { width, height } = displayedSize(primary)
   checkDimensions(width, height)
-  const settings = hevcSettings(tiles[0])
+  // HEVCDecoderConfigurationRecord (ISO/IEC 14496-15, 8.3.3.1.2). Every tile has one.
+  const settings = propertyOf(tiles[0]!, 'hvcC')!
+  settings.skip(16)
+  const chromaFormat = settings.u8() & 3
   return {
     width,
     height,
     hasLocation: await detectLocation(file, boxes, meta, null),
     hasGainMap: hasGainMap(meta),
-    halfChroma: settings.chromaFormat === 1,
+    halfChroma: chromaFormat === 1,
     colour: colourOf(primary, tiles[0]),
     still: () =>
       withHeicErrors(async () => {
@@ -143,14 +146,6 @@ function alphaOf(meta: Meta, primary: Item): Item | null {
 
 function hasGainMap(meta: Meta): boolean {
   return [...meta.items.values()].some((item) => item.type === 'tmap' || GAIN_MAP.test(auxiliaryType(item)))
-}
-
-/** HEVCDecoderConfigurationRecord (ISO/IEC 14496-15, 8.3.3.1.2). */
-function hevcSettings(item: Item | undefined): { chromaFormat: number } {
-  const fields = item && propertyOf(item, 'hvcC')
-  if (!fields) return refuse('a part of the picture is missing')
-  fields.skip(16)
-  return { chromaFormat: fields.u8() & 3 }
 }
 
 /** Properties for decoding and transformations. `colr` is kept only as code points: the client handles ICC profiles itself. */

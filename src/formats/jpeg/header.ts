@@ -115,16 +115,21 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
     components.push(component)
     tables.push({ dc: selectors >> 4, ac: selectors & 15 })
   }
-  const blocksPerUnit = components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
-  if (count > 1 && frame.coding !== 'lossless' && blocksPerUnit > MAX_UNIT_BLOCKS) {
-    throw scanError(`codes ${blocksPerUnit} blocks at a time`)
+  const blocks = blocksPerUnit(components)
+  if (count > 1 && frame.coding !== 'lossless' && blocks > MAX_UNIT_BLOCKS) {
+    throw scanError(`codes ${blocks} blocks at a time`)
   }
   if (components.length > new Set(components).size && frame.hasUniqueIds)
     throw scanError('names a component twice')
   if (tables.some(({ dc, ac }) => dc > 3 || ac > 3)) throw scanError('names a table that does not exist')
   const [start = 0, end = 0, approximation = 0] = body.subarray(1 + 2 * count)
   const [high, low] = [approximation >> 4, approximation & 15]
-  if (frame.coding === 'progressive') checkProgression({ count, start, end, high, low })
+  if (frame.coding === 'progressive') {
+    // Spectral selection and successive approximation (G.1.1.1; table B.3).
+    const isBand = start === 0 ? end === 0 : start <= end && end <= 63 && count === 1
+    const isStep = low <= 13 && (high === 0 || high === low + 1)
+    if (!isBand || !isStep) throw scanError('selects coefficients that do not exist')
+  }
   if (frame.coding === 'lossless' && (start < 1 || start > 7 || low >= frame.precision)) {
     throw scanError('names a predictor that does not exist')
   }
@@ -142,18 +147,9 @@ function scanError(problem: string): Error {
   return damaged(`The JPEG file is damaged: a scan ${problem}.`)
 }
 
-/** Validates spectral selection and successive approximation (G.1.1.1; table B.3). */
-function checkProgression(scan: {
-  count: number
-  start: number
-  end: number
-  high: number
-  low: number
-}): void {
-  const { count, start, end, high, low } = scan
-  const isBand = start === 0 ? end === 0 : start <= end && end <= 63 && count === 1
-  const isStep = low <= 13 && (high === 0 || high === low + 1)
-  if (!isBand || !isStep) throw scanError('selects coefficients that do not exist')
+/** Number of blocks in an interleaved MCU of these components. */
+function blocksPerUnit(components: JpegComponent[]): number {
+  return components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0)
 }
 
 function maxFactors({ components }: JpegFrame): { maxHorizontal: number; maxVertical: number } {
@@ -179,11 +175,7 @@ export function countBlocks(frame: JpegFrame, scan: JpegScan): { units: number; 
   }
   const { maxHorizontal, maxVertical } = maxFactors(frame)
   const units = Math.ceil(frame.width / (8 * maxHorizontal)) * Math.ceil(frame.height / (8 * maxVertical))
-  const blocksPerUnit = scan.components.reduce(
-    (sum, { horizontal, vertical }) => sum + horizontal * vertical,
-    0,
-  )
-  return { units, blocks: units * blocksPerUnit }
+  return { units, blocks: units * blocksPerUnit(scan.components) }
 }
 
 /** Minimum length of the scan's entropy-coded data: a Huffman code has at least one bit. Unit: bytes. */

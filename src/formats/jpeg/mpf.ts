@@ -1,5 +1,5 @@
 /** Multi-Picture Format (CIPA DC-007): the index of the images in a JPEG file. */
-import { concatBytes } from '../../bytes.ts'
+import { be32, concatBytes } from '../../bytes.ts'
 import { ascii } from '../bytes/text.ts'
 import { ifdOf, LONG, openTiff, readIfd, TIFF_HEADER, UNDEFINED } from '../metadata/tiff.ts'
 
@@ -48,12 +48,10 @@ export function writeMpf(
   firstLength: number,
   secondLength: number,
 ): Uint8Array<ArrayBuffer> {
-  const entries = new Uint8Array(2 * ENTRY_BYTES)
-  const view = new DataView(entries.buffer)
-  view.setUint32(0, PRIMARY_TYPE)
-  view.setUint32(4, firstLength)
-  view.setUint32(ENTRY_BYTES + 4, secondLength)
-  view.setUint32(ENTRY_BYTES + 8, firstLength - headerAt)
+  // Type, length, offset, and no dependent images.
+  const first = [PRIMARY_TYPE, firstLength, 0, 0]
+  const second = [0, secondLength, firstLength - headerAt, 0]
+  const entries = concatBytes(...[...first, ...second].map(be32))
   const directory = ifdOf(TIFF_HEADER.length, [
     { tag: VERSION_TAG, type: UNDEFINED, value: ascii('0100') },
     { tag: COUNT_TAG, type: LONG, value: 2 },

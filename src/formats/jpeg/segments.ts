@@ -47,17 +47,14 @@ export interface JpegSegment {
 const JFIF_BYTES = 14
 const ADOBE_BYTES = 12
 
+const ALL = Number.POSITIVE_INFINITY
+
 const NAMES: { marker: number; name: Uint8Array; kind: JpegKind; bodyBytes: number }[] = [
   { marker: APP0, name: ascii('JFIF\0'), kind: 'jfif', bodyBytes: JFIF_BYTES },
-  { marker: APP1, name: EXIF_PREFIX, kind: 'exif', bodyBytes: Number.POSITIVE_INFINITY },
-  {
-    marker: APP1,
-    name: ascii('http://ns.adobe.com/xap/1.0/\0'),
-    kind: 'xmp',
-    bodyBytes: Number.POSITIVE_INFINITY,
-  },
+  { marker: APP1, name: EXIF_PREFIX, kind: 'exif', bodyBytes: ALL },
+  { marker: APP1, name: ascii('http://ns.adobe.com/xap/1.0/\0'), kind: 'xmp', bodyBytes: ALL },
   { marker: APP2, name: ascii('ICC_PROFILE\0'), kind: 'icc', bodyBytes: 14 + ICC_HEADER_BYTES },
-  { marker: APP2, name: ascii('MPF\0'), kind: 'mpf', bodyBytes: Number.POSITIVE_INFINITY },
+  { marker: APP2, name: ascii('MPF\0'), kind: 'mpf', bodyBytes: ALL },
   { marker: APP2, name: ascii('urn:iso:std:iso:ts:21496:-1\0'), kind: 'gain-map', bodyBytes: 1024 },
   { marker: APP14, name: ascii('Adobe'), kind: 'adobe', bodyBytes: ADOBE_BYTES },
 ]

@@ -1,5 +1,5 @@
 /** Bounds-checked reading and writing of TIFF structures (TIFF 6.0, section 2), as used in Exif, maker notes and MPF. */
-import { concatBytes } from '../../bytes.ts'
+import { be32, concatBytes } from '../../bytes.ts'
 
 export interface Tiff {
   readonly bytes: Uint8Array
@@ -83,11 +83,7 @@ export function rationalAt({ u32 }: Tiff, at: number): Rational {
 }
 
 export function rationalBytes({ numerator, denominator }: Rational): Uint8Array {
-  const bytes = new Uint8Array(8)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, numerator)
-  view.setUint32(4, denominator)
-  return bytes
+  return concatBytes(be32(numerator), be32(denominator))
 }
 
 /** Big-endian; the first directory follows immediately. */
