@@ -31,13 +31,8 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
-/** Computes the length of a box's fields. Unit: bytes from the start of its body. */
+/** Computes the length of a box's fields, if it is not always the same. Unit: bytes from the start of its body. */
 type Length = (body: Fields) => number
-
-const fixed =
-  (bytes: number): Length =>
-  () =>
-    bytes
 
 /** Version 1 has 64-bit fields. */
 const versioned =
@@ -61,33 +56,33 @@ const auxiliary: Length = (body) => {
 }
 
 /** The length of each box's fields. Readers ignore the bytes after them, so they are zeroed. */
-const BODY_BYTES = new Map<string, Length>(
+const BODY_BYTES = new Map<string, number | Length>(
   Object.entries({
     // Boxes of items.
     pitm: (body) => (body.versionAndFlags().version > 0 ? 8 : 6),
     // Properties, and boxes of sample entries.
-    ispe: fixed(12),
+    ispe: 12,
     pixi: (body) => 5 + countAt(body, 4),
-    pasp: fixed(8),
-    clap: fixed(32),
-    irot: fixed(1),
-    imir: fixed(1),
-    rloc: fixed(12),
-    a1op: fixed(1),
+    pasp: 8,
+    clap: 32,
+    irot: 1,
+    imir: 1,
+    rloc: 12,
+    a1op: 1,
     a1lx: (body) => 1 + (countAt(body, 0) & 1 ? 12 : 6),
-    lsel: fixed(2),
-    iscl: fixed(12),
-    clli: fixed(4),
-    mdcv: fixed(24),
+    lsel: 2,
+    iscl: 12,
+    clli: 4,
+    mdcv: 24,
     cclv: (body) => 1 + colourVolumeBytes(countAt(body, 0)),
-    amve: fixed(8),
-    reve: fixed(16),
-    ndwt: fixed(8),
-    btrt: fixed(12),
-    ccst: fixed(8),
-    fiel: fixed(2),
-    CoLL: fixed(8),
-    SmDm: fixed(28),
+    amve: 8,
+    reve: 16,
+    ndwt: 8,
+    btrt: 12,
+    ccst: 8,
+    fiel: 2,
+    CoLL: 8,
+    SmDm: 28,
     auxC: auxiliary,
     auxi: auxiliary,
     colr: colourBytes,
@@ -95,8 +90,8 @@ const BODY_BYTES = new Map<string, Length>(
     mvhd: versioned(100, 112),
     tkhd: versioned(84, 96),
     mdhd: versioned(24, 36),
-    vmhd: fixed(4),
-    nmhd: fixed(4),
+    vmhd: 4,
+    nmhd: 4,
     elst: table(12, 20),
     stts: table(8),
     ctts: table(8),
@@ -115,7 +110,7 @@ const BODY_BYTES = new Map<string, Length>(
       const [bits, count] = [body.u32() & 0xff, body.u32()]
       return 12 + Math.ceil((count * bits) / 8)
     },
-  } satisfies Record<string, Length>),
+  } satisfies Record<string, number | Length>),
 )
 
 /** Edits for fields that viewers ignore: times, names, reserved fields. */
@@ -137,7 +132,8 @@ const IGNORED_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
  */
 export function ignoredByteEdits(fields: Fields, box: Box): Edit[] {
   const own = fields.within(box.start, box.end)
-  const bytes = BODY_BYTES.get(box.type)?.(own.bodyOf(box))
+  const rule = BODY_BYTES.get(box.type)
+  const bytes = typeof rule === 'function' ? rule(own.bodyOf(box)) : rule
   return [
     ...(bytes === undefined ? [] : zeroEdits(own, Math.min(box.end, box.body + bytes), box.end)),
     ...(IGNORED_FIELDS.get(box.type)?.(own, box) ?? []),

@@ -196,16 +196,10 @@ const MAX_PASSES = 32
 /** Images of up to four megapixels may use all `MAX_SCANS`. */
 const SMALL_PICTURE_BLOCKS = 2 ** 16
 
-/** Counts the scans of one image, and the blocks a decoder visits for each. Throws when either exceeds its limit. */
-export function scanCounter(): (frame: JpegFrame, blocks: number) => void {
-  let scans = 0
-  let sum = 0
-  return (frame, blocks) => {
-    const whole = frame.components.reduce((all, one) => all + blocksOf(frame, one), 0)
-    scans++
-    sum += blocks
-    if (scans > MAX_SCANS || sum > Math.max(MAX_PASSES * whole, MAX_SCANS * SMALL_PICTURE_BLOCKS)) {
-      throw damaged('The JPEG file has too many scans.')
-    }
+/** Throws when an image has too many scans. `blocks`: the blocks that a decoder visits for all of them. */
+export function checkScanCount(frame: JpegFrame, scans: number, blocks: number): void {
+  const whole = frame.components.reduce((all, one) => all + blocksOf(frame, one), 0)
+  if (scans > MAX_SCANS || blocks > Math.max(MAX_PASSES * whole, MAX_SCANS * SMALL_PICTURE_BLOCKS)) {
+    throw damaged('The JPEG file has too many scans.')
   }
 }

@@ -5,6 +5,7 @@ import { cutOff, damaged } from '../damaged.ts'
 import type { ByteSource } from '../image.ts'
 import { type ExifFacts, readExif } from '../metadata/exif.ts'
 import {
+  checkScanCount,
   countBlocks,
   isFrame,
   type JpegFrame,
@@ -12,7 +13,6 @@ import {
   minScanBytes,
   readFrame,
   readScan,
-  scanCounter,
   segmentLengthError,
 } from './header.ts'
 import { isStandalone, nextMarker, skipScan } from './markers.ts'
@@ -119,7 +119,7 @@ function newWalk() {
   let frame: JpegFrame | undefined
   let restartInterval = 0
   let scans = 0
-  const countScan = scanCounter()
+  let scannedBlocks = 0
 
   function add(segment: JpegSegment): void {
     if (segments.length >= MAX_JPEG_SEGMENTS) {
@@ -197,7 +197,8 @@ function newWalk() {
     if (!frame) return
     const { coding } = frame
     const { blocks } = countBlocks(frame, scan)
-    countScan(frame, blocks)
+    scannedBlocks += blocks
+    checkScanCount(frame, scans, scannedBlocks)
     const restartsMissing = coding !== 'lossless' && restarts < expectedRestarts(scan)
     if (restartsMissing || codedBytes < minScanBytes(frame, scan, blocks)) throw incompletePicture()
     for (const component of scan.components) {

@@ -110,7 +110,11 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
   let clearedFlags = 0
   let hasLocation = false
   let frames = 0
-  const countChunk = chunkCounter()
+  let chunks = 0
+  // Across the whole file: a limit per frame would not bound their number.
+  const countChunk = () => {
+    if (++chunks > MAX_CHUNKS) throw damagedWebp(`it has more than ${MAX_CHUNKS} chunks`)
+  }
 
   for (let at = vp8x.end; at < cursor.end; ) {
     countChunk()
@@ -167,14 +171,6 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
     frames: isAnimated ? frames : 1,
     hasLocation,
     segments: [...start, ...kept.segments],
-  }
-}
-
-/** Counts chunks across the whole file: a limit per frame would not bound their number. */
-function chunkCounter(): () => void {
-  let chunks = 0
-  return () => {
-    if (++chunks > MAX_CHUNKS) throw damagedWebp(`it has more than ${MAX_CHUNKS} chunks`)
   }
 }
 

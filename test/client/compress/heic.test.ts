@@ -23,7 +23,8 @@ import {
   THREE,
   YELLOW,
 } from '../../support/images/heic.ts'
-import { blobOf, GPS } from '../pictures.ts'
+import { cameraExif } from '../../support/images/private-metadata.ts'
+import { blobOf } from '../pictures.ts'
 
 const converted = (plan: HeicPlan = {}, options?: CompressOptions) => compress(blobOf(heic(plan)), options)
 
@@ -147,12 +148,7 @@ test('converts the primary image of several', async () => {
 })
 
 test('reports the location, and strips it', async () => {
-  const jpeg = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#fff' } })
-    .withExif(GPS)
-    .jpeg()
-    .toBuffer()
-  const exif = (await sharp(jpeg).metadata()).exif!.subarray(6)
-  const { blob, hasLocation } = await converted({ exif: new Uint8Array(exif) })
+  const { blob, hasLocation } = await converted({ exif: cameraExif() })
   assert.equal(hasLocation, true)
   assert.equal((await sharp(await blob.bytes()).metadata()).exif, undefined)
 })

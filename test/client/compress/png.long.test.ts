@@ -5,6 +5,7 @@ import sharp from 'sharp'
 import { oriented } from '../../../src/client/compress/pixels.ts'
 import { compress } from '../../../src/client/node.ts'
 import { pngChunks, withPngChunks } from '../../support/chunks.ts'
+import { tiff } from '../../support/images/private-metadata.ts'
 import {
   blobOf,
   distance,
@@ -24,8 +25,7 @@ test('applies the orientation of a PNG to a WebP, and keeps it in a PNG', async 
     [7, 'lossless', 'image/webp'],
     [6, 'keep-format', 'image/png'],
   ] as const) {
-    const exif = Buffer.from('MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0?\0\0\0\0\0\0', 'latin1')
-    exif[exif.indexOf('?')] = orientation
+    const exif = tiff([{ tag: 0x0112, type: 3, value: [orientation] }])
     const result = await compress(blobOf(withPngChunks(plain, 'IDAT', { type: 'eXIf', body: exif })), {
       mode,
     })

@@ -4,7 +4,7 @@ import { hostileAvifs } from './hostile-avif.ts'
 import { exifSegment, xmpSegment } from './jpeg.ts'
 import { codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
 import { frames, picture } from './pictures.ts'
-import { cameraExif, editorXmp } from './private-metadata.ts'
+import { cameraExif, editorXmp, tiff } from './private-metadata.ts'
 
 /** Functions that make the files. `size`: approximate file size. Unit: bytes. */
 export async function hostileImages(size: number): Promise<Record<string, () => Uint8Array>> {
@@ -53,20 +53,16 @@ async function hostileJpegs(size: number): Promise<Makers> {
 /** An index of images with nearly the same offset, each extending to the end of the file. */
 function manyListed(jpeg: Buffer, size: number): Buffer {
   const count = 500
-  const index = Buffer.alloc(8 + 2 + 12 + 4 + count * 16)
-  index.write('MM\0*', 'latin1')
-  index.writeUInt32BE(8, 4)
-  index.writeUInt16BE(1, 8)
-  index.writeUInt16BE(0xb002, 10)
-  index.writeUInt16BE(7, 12)
-  index.writeUInt32BE(count * 16, 14)
-  index.writeUInt32BE(26, 18)
+  const entries = Buffer.alloc(count * 16)
   const version = segment(0xe2, Buffer.from('urn:iso:std:iso:ts:21496:-1\0\0\0\0\0'))
-  const first = () => withSegments(jpeg, version, segment(0xe2, Buffer.from('MPF\0'), index))
+  const first = () => {
+    const index = tiff([{ tag: 0xb002, type: 7, value: [...entries] }])
+    return withSegments(jpeg, version, segment(0xe2, Buffer.from('MPF\0'), index))
+  }
   const { length } = first()
   for (let at = 0; at < count; at++) {
-    index.writeUInt32BE(size - at, 26 + at * 16 + 4)
-    index.writeUInt32BE(length - (2 + version.length + 8) + at, 26 + at * 16 + 8)
+    entries.writeUInt32LE(size - at, at * 16 + 4)
+    entries.writeUInt32LE(length - (2 + version.length + 8) + at, at * 16 + 8)
   }
   return Buffer.concat([first(), jpeg.subarray(0, -2), filled('\x55', size)])
 }
