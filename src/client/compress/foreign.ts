@@ -57,14 +57,10 @@ export async function openForeign(
   if (type === undefined) return null
   if (type === 'image/tiff') return tiffByPlatform(file, codecs, maxPixels)
   const facts = await (type === 'image/heic' ? heicFacts : jxlFacts)(file, codecs)
-  const { width, height, hasLocation, losesHdr } = facts
-  if (width * height > maxPixels || !webAssembly) return null
+  if (facts.width * facts.height > maxPixels || !webAssembly) return null
   return {
+    ...facts,
     type,
-    width,
-    height,
-    hasLocation,
-    losesHdr,
     async convert(milestones) {
       const start = performance.now()
       const { pixels, profile } = await decode(file, facts, maxPixels)
