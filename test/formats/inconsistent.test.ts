@@ -3,6 +3,7 @@ import { describe } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../support/chunks.ts'
 import { pages, picture } from '../support/images/pictures.ts'
+import { onePixelFrames } from '../support/images/png.ts'
 import { refuseAll } from './subject.ts'
 
 describe('PNG', async () => {
@@ -86,17 +87,6 @@ describe('APNG', async () => {
   const twoColours = apngOf(
     await Promise.all([1, 2].map((seed) => picture({ seed }).png({ palette: true, colours: 2 }).toBuffer())),
   )
-  /** One-pixel frames. */
-  const dots = (count: number): Chunk[] =>
-    Array.from({ length: count }, (_, index) => {
-      const control = Buffer.alloc(26)
-      control.writeUInt32BE(2 * index)
-      control.writeUInt32BE(1, 4)
-      control.writeUInt32BE(1, 8)
-      const data = Buffer.alloc(4)
-      data.writeUInt32BE(2 * index + 1)
-      return [pngChunk('fcTL', control), pngChunk('fdAT', Buffer.concat([data, tiny]))]
-    }).flat()
 
   refuseAll({
     'fewer frames than announced': changed('acTL', 0, (body) => body.writeUInt32BE(9)),
@@ -123,7 +113,7 @@ describe('APNG', async () => {
       pngChunk('IHDR', [0, 0, 0x10, 0, 0, 0, 0x10, 0, 1, 0, 0, 0, 0]),
       pngChunk('acTL', [0, 0, 8, 0, 0, 0, 0, 0]),
       pngChunk('IDAT', deflateSync(Buffer.alloc(513 * 4096))),
-      ...dots(2048),
+      ...onePixelFrames(2048, tiny),
       pngChunk('IEND'),
     ]),
     'a frame with far more data than it can take': changedData(100_000),

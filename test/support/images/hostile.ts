@@ -4,6 +4,7 @@ import { hostileAvifs } from './hostile-avif.ts'
 import { exifSegment, xmpSegment } from './jpeg.ts'
 import { codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
 import { frames, picture } from './pictures.ts'
+import { onePixelFrames } from './png.ts'
 import { cameraExif, editorXmp, tiff } from './private-metadata.ts'
 
 /** Functions that make the files. `size`: approximate file size. Unit: bytes. */
@@ -101,24 +102,16 @@ async function hostilePngs(size: number): Promise<Makers> {
       ])
     },
     'APNG, frames of one pixel': () => {
-      const control = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0]
-      const pieces: Buffer[] = []
-      for (let at = 0, number = 0; at < size; at += 55) {
-        const body = Buffer.from(control)
-        body.writeUInt32BE(number++)
-        pieces.push(pngOf([pngChunk('fcTL', body)]).subarray(8))
-        const data = Buffer.alloc(5)
-        data.writeUInt32BE(number++)
-        pieces.push(pngOf([pngChunk('fdAT', data)]).subarray(8))
-      }
+      const count = Math.ceil(size / 55)
       const animation = Buffer.alloc(8)
-      animation.writeUInt32BE(pieces.length / 2)
-      const start = pngOf([
+      animation.writeUInt32BE(count)
+      return pngOf([
         header,
         pngChunk('acTL', animation),
-        ...rest.filter(({ type }) => type !== 'IEND'),
+        ...rest.slice(0, -1),
+        ...onePixelFrames(count, Buffer.alloc(1)),
+        pngChunk('IEND'),
       ])
-      return Buffer.concat([start, ...pieces, png.subarray(-12)])
     },
   }
 }

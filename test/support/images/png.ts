@@ -1,6 +1,7 @@
 /** PNG and APNG files of every kind, with and without private metadata. */
 import { deflateSync } from 'node:zlib'
 import { apngOf, type Chunk, pngChunk, pngChunks, pngOf, withPngChunks } from '../chunks.ts'
+import { bytes, u32 } from './avif/boxes.ts'
 import { type MadeImage, naming, pages, picture } from './pictures.ts'
 import { c2paManifest, cameraExif, editorXmp } from './private-metadata.ts'
 
@@ -160,4 +161,13 @@ function brokenChecksum(file: Buffer): Buffer {
   const broken = Buffer.from(file)
   broken[at + 4 + file.readUInt32BE(at - 4)]! ^= 1
   return broken
+}
+
+/** The chunks of frames of one pixel, at the end of an APNG. `data`: of each frame. */
+export function onePixelFrames(count: number, data: Uint8Array): Chunk[] {
+  return Array.from({ length: count }, (_, index) => {
+    const control = Buffer.alloc(26)
+    control.set(u32(2 * index, 1, 1))
+    return [pngChunk('fcTL', control), pngChunk('fdAT', bytes(u32(2 * index + 1), data))]
+  }).flat()
 }

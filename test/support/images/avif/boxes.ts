@@ -1,7 +1,9 @@
 /** Encodes boxes of ISO/IEC 14496-12. */
 import { concatBytes } from '../../../../src/bytes.ts'
 
-export function bytes(...parts: (Uint8Array | number[] | string)[]): Uint8Array {
+type Part = Uint8Array | number[] | string
+
+export function bytes(...parts: Part[]): Uint8Array {
   return concatBytes(
     ...parts.map((part) =>
       typeof part === 'string'
@@ -29,22 +31,17 @@ export function u32s(values: number[]): Uint8Array {
   return out
 }
 
-export function box(type: string, ...parts: (Uint8Array | number[] | string)[]): Uint8Array {
+export function box(type: string, ...parts: Part[]): Uint8Array {
   const body = bytes(...parts)
   return bytes(u32(8 + body.length), type, body)
 }
 
 /** A box with a 64-bit size. */
-export function largeBox(type: string, ...parts: (Uint8Array | number[] | string)[]): Uint8Array {
+export function largeBox(type: string, ...parts: Part[]): Uint8Array {
   const body = bytes(...parts)
   return bytes(u32(1), type, u32(0, 16 + body.length), body)
 }
 
-export function fullBox(
-  type: string,
-  version: number,
-  flags: number,
-  ...parts: (Uint8Array | number[] | string)[]
-) {
+export function fullBox(type: string, version: number, flags: number, ...parts: Part[]): Uint8Array {
   return box(type, u32((version << 24) | flags), ...parts)
 }
