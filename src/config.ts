@@ -89,11 +89,7 @@ const VARIABLES = {
     integer(0, 1e9),
   ),
   MAX_UPLOAD_BYTES: variable(`${DEFAULT_MAX_UPLOAD_BYTES}`, 'largest file, in bytes', integer(1, 2 ** 30)),
-  STRIP_METADATA: variable(
-    'on',
-    'on or off: remove location, device data and comments from images',
-    choice({ on: true, off: false }),
-  ),
+  STRIP_METADATA: variable('on', 'on or off: remove location, device data and comments from images', onOff),
   /** Seconds. `null`: until it is deleted. */
   DEFAULT_EXPIRES: variable(
     '',
@@ -109,17 +105,13 @@ const VARIABLES = {
   CONVERT_HEIC: variable(
     'on',
     'on: the upload page converts HEIC and JPEG XL to JPEG; off: it explains how to export them',
-    choice({ on: true, off: false }),
+    onOff,
   ),
-  UPLOADS: variable(
-    'on',
-    'on or paused; the operator can change it at run time',
-    choice({ on: 'on', paused: 'paused' } as const),
-  ),
+  UPLOADS: variable('on', 'on or paused; the operator can change it at run time', oneOf('on', 'paused')),
   CHALLENGE: variable(
     'off',
     'off, auto or on: require proof of work after the first five uploads per address and day',
-    choice({ off: 'off', auto: 'auto', on: 'on' } as const),
+    oneOf('off', 'auto', 'on'),
   ),
   CHALLENGE_RATE: variable(
     '1200',
@@ -155,7 +147,7 @@ const VARIABLES = {
   SCAN: variable(
     'off',
     'off, after or before: have a scanner check images after or before they are published',
-    choice({ off: 'off', after: 'after', before: 'before' } as const),
+    oneOf('off', 'after', 'before'),
   ),
   /** `null`: scanners poll the admin server. */
   SCANNER_URL: variable(
@@ -167,7 +159,7 @@ const VARIABLES = {
   SCAN_FAULT: variable(
     'hold',
     'with SCAN=before: publish, hold or refuse images that get no verdict in time',
-    choice({ publish: 'publish', hold: 'hold', refuse: 'refuse' } as const),
+    oneOf('publish', 'hold', 'refuse'),
   ),
   SCAN_SECONDS: variable('10', 'time limit for a verdict, in seconds', integer(1, 3600)),
   SCANNER_TOKEN: variable(
@@ -185,7 +177,7 @@ const VARIABLES = {
   UPLOADER_LINKS: variable(
     'on',
     'on or off: for two days, let the operator find other uploads by the same uploader, without seeing addresses',
-    choice({ on: true, off: false }),
+    onOff,
   ),
   MIN_FREE_BYTES: variable(
     '0',
@@ -209,11 +201,7 @@ const VARIABLES = {
   /** `null`: the terms say that no name is given. */
   OPERATOR_NAME: variable('', 'who runs the service, as named in the terms', optional(text)),
   OPERATOR_CONTACT: variable('', 'how to reach the operator: email address, URL or text', optional(text)),
-  LOG_LEVEL: variable(
-    'info',
-    LOG_LEVELS.join(', '),
-    choice(Object.fromEntries(LOG_LEVELS.map((l) => [l, l]))),
-  ),
+  LOG_LEVEL: variable('info', LOG_LEVELS.join(', '), oneOf(...LOG_LEVELS)),
   AWS_ACCESS_KEY_ID: variable('', 'access key ID for the S3 buckets', optional(text), true),
   AWS_SECRET_ACCESS_KEY: variable('', 'secret access key for the S3 buckets', optional(text), true),
   AWS_SESSION_TOKEN: variable('', 'session token, with temporary S3 credentials', optional(text), true),
@@ -318,11 +306,16 @@ function lifetime(value: string): number {
   return seconds
 }
 
-function choice<const T>(values: Record<string, T>): (value: string) => T {
+function oneOf<const T extends string>(...values: T[]): (value: string) => T {
   return (value) => {
-    if (Object.hasOwn(values, value)) return values[value]!
-    throw new Error(`must be one of ${Object.keys(values).join(', ')}`)
+    const known = values.find((each) => each === value)
+    if (known !== undefined) return known
+    throw new Error(`must be one of ${values.join(', ')}`)
   }
+}
+
+function onOff(value: string): boolean {
+  return oneOf('on', 'off')(value) === 'on'
 }
 
 function url(...schemes: string[]): (value: string) => string {

@@ -1,6 +1,7 @@
 /** The admin server: a separate listener, on a Unix socket that only this account can open or on the configured address. */
 
 import cluster from 'node:cluster'
+import { once } from 'node:events'
 import { chmod } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -51,7 +52,7 @@ export async function openAdminServer(
   server.on('request', listener)
   listenToExpectations(server, listener)
   try {
-    if (operatorListen.kind === 'address') await listen(server, operatorListen)
+    if (operatorListen.kind === 'address') await once(server.listen(operatorListen), 'listening')
     else await listenOnSocket(server, adminSocket(config))
   } catch (err) {
     log.warn({ err }, 'the admin server could not start; the public server continues without it')
@@ -60,7 +61,7 @@ export async function openAdminServer(
   }
   return {
     async stop() {
-      const closed = new Promise<void>((done) => server.close(() => done()))
+      const closed = once(server.close(), 'close')
       server.closeAllConnections()
       await closed
     },
@@ -95,19 +96,9 @@ function isKnownHost(host: string, config: Config): boolean {
   return known.includes(name) || /^(\d+\.){3}\d+$/.test(name) || name.startsWith('[')
 }
 
-function listen(server: Server, options: { host: string; port: number } | { path: string }): Promise<void> {
-  return new Promise((done, fail) => {
-    server.once('error', fail)
-    server.listen(options, () => {
-      server.off('error', fail)
-      done()
-    })
-  })
-}
-
 /** Workers share the socket that their supervisor opened. */
 async function listenOnSocket(server: Server, path: string): Promise<void> {
   if (!cluster.isWorker) await removeStale(path)
-  await listen(server, { path })
+  await once(server.listen({ path }), 'listening')
   await chmod(path, 0o600)
 }

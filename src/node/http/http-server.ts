@@ -137,12 +137,11 @@ async function acceptAll(pending: PendingConnections, until: number): Promise<vo
   } while ((pending.areLikely() || performance.now() - tickAt > maxTickMs) && tickAt < until)
 }
 
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new Error(`cannot listen on ${config.host}:${config.port}`, { cause })),
-    )
-    const reusePort = cluster.isWorker && HAS_REUSE_PORT
-    server.listen({ port: config.port, host: config.host, backlog: 1024, reusePort }, resolve)
-  })
+async function listen(server: Server, { host, port }: Config): Promise<void> {
+  const reusePort = cluster.isWorker && HAS_REUSE_PORT
+  try {
+    await once(server.listen({ port, host, backlog: 1024, reusePort }), 'listening')
+  } catch (cause) {
+    throw new Error(`cannot listen on ${host}:${port}`, { cause })
+  }
 }

@@ -7,8 +7,8 @@ import { type Counting, type Counts, sumOf } from './counts.ts'
 const ANSWER_MS = 1000
 
 type Message =
-  | { metrics: 'sum?'; ticket: number }
-  | { metrics: 'sum'; ticket: number; counts: Counts }
+  | { metrics: 'sum?' }
+  | { metrics: 'sum'; counts: Counts }
   | { metrics: 'counts?' }
   | { metrics: 'counts'; counts: Counts }
 
@@ -36,9 +36,7 @@ export function sumOverWorkers(): void {
       missing.delete(worker.id)
       if (missing.size === 0) onComplete()
     } else if (message?.metrics === 'sum?') {
-      void collecting
-        .share('sum', collect)
-        .then((counts) => send(worker, { metrics: 'sum', ticket: message.ticket, counts }))
+      void collecting.share('sum', collect).then((counts) => send(worker, { metrics: 'sum', counts }))
     }
   })
 }
@@ -50,22 +48,17 @@ function send(worker: Worker, message: Message): void {
 /** For a serving process: the sum over all serving processes. Never rejects. */
 export function machineCounts({ counts }: Counting): () => Promise<Counts> {
   if (!cluster.isWorker) return async () => counts
-  const asked = new Map<number, (sum: Counts) => void>()
-  let tickets = 0
+  const asking = createInFlight()
+  let onSum = (_: Counts): void => {}
   process.on('message', (message: Message) => {
     if (message?.metrics === 'counts?') process.send?.({ metrics: 'counts', counts })
-    else if (message?.metrics === 'sum') {
-      asked.get(message.ticket)?.(message.counts)
-      asked.delete(message.ticket)
-    }
+    else if (message?.metrics === 'sum') onSum(message.counts)
   })
-  return () =>
-    new Promise((resolve) => {
-      const ticket = tickets++
-      asked.set(ticket, resolve)
-      process.send?.({ metrics: 'sum?', ticket })
-      setTimeout(() => {
-        if (asked.delete(ticket)) resolve(counts)
-      }, ANSWER_MS * 2)
+  const ask = () =>
+    new Promise<Counts>((resolve) => {
+      onSum = resolve
+      process.send?.({ metrics: 'sum?' })
+      setTimeout(resolve, ANSWER_MS * 2, counts)
     })
+  return () => asking.share('sum', ask)
 }
