@@ -1,48 +1,45 @@
 /** Bytes that changed on disk are never served as sound. */
 import assert from 'node:assert/strict'
-import { open, readFile, truncate } from 'node:fs/promises'
+import { readFile, truncate } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { type RunningServer, serverFor } from '../support/processes/server.ts'
+import { flipBit } from '../support/store-folder.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, store } from '../support/upload.ts'
 
 describe('bytes that changed on disk', () => {
   for (const HOT_SET_BYTES of ['0', String(64 * 1024 * 1024)]) {
     for (const size of [3000, 5_000_000]) {
-      it(`are never served as sound (${size} bytes, HOT_SET_BYTES=${HOT_SET_BYTES})`, async () => {
-        const server = await startServer({ HOT_SET_BYTES, UPLOADS_PER_DAY: '1000' })
-        try {
-          const damages: ((path: string, length: number) => Promise<void>)[] = [
-            (path) => flip(path, 20),
-            (path) => flip(path, size >> 1),
-            (path) => flip(path, size - 1),
-            // Whatever the store keeps in addition to the image's bytes.
-            (path, length) => flip(path, (size + length) >> 1),
-            (path, length) => flip(path, length - 1),
-            (path, length) => truncate(path, length - 1),
-            (path) => truncate(path, size >> 1),
-            (path) => truncate(path, 0),
-          ]
-          const stored = []
-          for (const _ of damages) stored.push(await store(server.url, gif({ size })))
-          const sound = await store(server.url, gif({ size }))
-          await server.end()
-          const { images } = await filesIn(server.dataDir)
-          for (const [i, { id }] of stored.entries()) {
-            const path = images.get(id)!
-            await damages[i]!(path, (await readFile(path)).length)
-          }
-          await server.restart()
-          for (const [i, { id, bytes }] of stored.entries()) {
-            for (let run = 0; run < 2; run++) await checkDamaged(server, id, bytes, `damage ${i}`)
-          }
-          assert.ok((await fetchRaw(server.url, sound.id)).body.equals(sound.bytes))
-        } finally {
-          await server.stop()
+      it(`are never served as sound (${size} bytes, HOT_SET_BYTES=${HOT_SET_BYTES})`, async (t) => {
+        const server = await serverFor(t, { HOT_SET_BYTES, UPLOADS_PER_DAY: '1000' })
+        const damages: ((path: string, length: number) => Promise<void>)[] = [
+          (path) => flipBit(path, 20),
+          (path) => flipBit(path, size >> 1),
+          (path) => flipBit(path, size - 1),
+          // Whatever the store keeps in addition to the image's bytes.
+          (path, length) => flipBit(path, (size + length) >> 1),
+          (path, length) => flipBit(path, length - 1),
+          (path, length) => truncate(path, length - 1),
+          (path) => truncate(path, size >> 1),
+          (path) => truncate(path, 0),
+        ]
+        const stored = []
+        for (const _ of damages) stored.push(await store(server.url, gif({ size })))
+        const sound = await store(server.url, gif({ size }))
+        await server.end()
+        const { images } = await filesIn(server.dataDir)
+        for (const [i, { id }] of stored.entries()) {
+          const path = images.get(id)!
+          await damages[i]!(path, (await readFile(path)).length)
         }
+        await server.restart()
+        for (const [i, { id, bytes }] of stored.entries()) {
+          for (let run = 0; run < 2; run++) await checkDamaged(server, id, bytes, `damage ${i}`)
+        }
+        assert.ok((await fetchRaw(server.url, sound.id)).body.equals(sound.bytes))
       })
     }
   }
@@ -67,15 +64,4 @@ async function checkDamaged(server: RunningServer, id: string, bytes: Buffer, na
     assert.deepEqual(part.body, bytes.subarray(Number(first), Number(last) + 1), `${name}, ${range}`)
   }
   assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
-}
-
-async function flip(path: string, offset: number): Promise<void> {
-  const handle = await open(path, 'r+')
-  try {
-    const byte = Buffer.alloc(1)
-    await handle.read(byte, 0, 1, offset)
-    await handle.write(Buffer.of(byte[0]! ^ 0x10), 0, 1, offset)
-  } finally {
-    await handle.close()
-  }
 }

@@ -1,24 +1,13 @@
 /** The admin server on TCP: accepted host names, and cookies under https. */
 import assert from 'node:assert/strict'
-import { request as plainRequest } from 'node:http'
 import { test } from 'node:test'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
 import { freePort } from '../support/processes/caches.ts'
 import { serverFor } from '../support/processes/server.ts'
 
-function statusFor(port: number, host: string, path = '/login'): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const outgoing = plainRequest(
-      { host: '127.0.0.1', port, path, headers: { Host: host }, agent: false },
-      (incoming) => {
-        incoming.resume()
-        incoming.on('end', () => resolve(incoming.statusCode!))
-      },
-    )
-    outgoing.on('error', reject)
-    outgoing.end()
-  })
+async function statusFor(port: number, host: string, path = '/login'): Promise<number> {
+  return (await request(`http://127.0.0.1:${port}`, 'GET', path, { headers: { Host: host } })).status
 }
 
 test('on TCP answers only to its own host names, and never on the public port', async (t) => {

@@ -1,8 +1,9 @@
 /** Copies of images and ledgers: between folders and S3, and backups in S3. */
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { rot } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
@@ -10,6 +11,7 @@ import { type PostgresServer, startPostgres } from '../support/processes/postgre
 import { type Env, run } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { flipBit } from '../support/store-folder.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
@@ -97,10 +99,7 @@ describe('operator copy', () => {
     const server = await serverFor(t)
     const target = await folderOf(t)
     const [bad] = (await storeImages(server, 3)) as [Stored]
-    const path = join(server.dataDir, 'images/objects', bad.id)
-    const bytes = await readFile(path)
-    bytes[1000]! ^= 1
-    await writeFile(path, bytes)
+    await rot(server.dataDir, bad, 'body')
     const args = ['copy', '--from', server.dataDir, '--to', target, '--json']
     const ran = await server.operator(args)
     assert.equal(ran.code, 1)
@@ -170,10 +169,7 @@ describe('operator backup and restore', () => {
     await storeImages(server, 2)
     await operate({}, server.dataDir, ['backup', backup])
     const name = (await readdir(join(backup, 'backup'))).find((each) => each.includes('ledger'))!
-    const file = join(backup, 'backup', name)
-    const bytes = await readFile(file)
-    bytes[20]! ^= 1
-    await writeFile(file, bytes)
+    await flipBit(join(backup, 'backup', name), 20)
     const ran = await run(['src/node/operator.ts', 'restore', backup], serverEnv({}, target))
     assert.equal(ran.code, 1)
     assert.match(ran.stderr, /damaged: \S+-ledger/)

@@ -14,6 +14,7 @@ import { environmentOf, NODE, ROOT } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
 import { sha256Of } from '../support/sha256.ts'
+import { flipBit } from '../support/store-folder.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
 
@@ -50,9 +51,7 @@ describe('operator verify, on a folder', () => {
     assert.equal((await remove(server.url, deleted.key)).status, 200)
     await server.operator(['remove', removed.id, '--reason', 'terms'])
     for (const { id } of [deleted, removed]) await cp(join(server.dataDir, 'copy', id), join(objects, id))
-    const bytes = await readFile(join(objects, flipped.id))
-    bytes[100]! ^= 1
-    await writeFile(join(objects, flipped.id), bytes)
+    await flipBit(join(objects, flipped.id), 100)
     await writeFile(join(objects, cut.id), (await readFile(join(objects, cut.id))).subarray(0, 1000))
     // Intact bytes under another image's name.
     await cp(join(objects, images[5]!.id), join(objects, swapped.id))

@@ -1,4 +1,5 @@
 /** `npm run build`: bundles the pages' assets if their sources changed. */
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../async.ts'
@@ -28,10 +29,7 @@ export async function readBundle(): Promise<{ folder: string; list: AssetList } 
 export async function isFresh(): Promise<boolean> {
   const bundle = await readBundle()
   if (!bundle) return false
-  const hasSources = await stat(join(ROOT, 'vite.config.ts')).then(
-    () => true,
-    () => false,
-  )
+  const hasSources = existsSync(join(ROOT, 'vite.config.ts'))
   return !hasSources || bundle.list.sources === digestSources(ROOT)
 }
 

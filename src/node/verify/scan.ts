@@ -68,7 +68,7 @@ export interface Scan {
   onExpiring?: (expiry: Expiry) => Promise<void>
 }
 
-export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
+export async function* scan(options: Scan): AsyncGenerator<Finding> {
   const { folder, after, objects, ledger } = options
   const verified: Verified = { images: 0, bytes: 0, last: after }
   const gone = new Set<string>()
@@ -106,7 +106,6 @@ export async function* scan(options: Scan): AsyncGenerator<Finding, Verified> {
       yield { kind: 'damaged', id, isHeld: true }
   }
   if (folder !== null) yield* strayFiles(folder)
-  return verified
 }
 
 async function* auditStore(objects: ObjectStore, after: string): AsyncGenerator<Audited> {

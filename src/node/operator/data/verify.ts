@@ -6,7 +6,7 @@ import type { Expiry } from '../../../stores/expiries.ts'
 import { abandonRestore } from '../../backup/restored-ledger.ts'
 import { openImages } from '../../open/stores.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
-import { type Finding, scan } from '../../verify/scan.ts'
+import { type Finding, scan, type Verified } from '../../verify/scan.ts'
 import { rateOption, readLocation } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import type { OperatorData } from '../operator-data.ts'
@@ -57,6 +57,7 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
   const after = options.continue ? await readFile(state, 'utf8').catch(() => '') : ''
   const progress = createProgress()
   const startedAt = performance.now()
+  let verified: Verified = { images: 0, bytes: 0, last: '' }
   let count = 0
   let unhealed = 0
   const backup = options.from === undefined ? null : await openImages(options.from, config)
@@ -69,41 +70,38 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
     bytesPerSecond: options.rate ?? null,
     // A ledger older than the images lacks their expiries.
     ...(options.repair && { onExpiring: (expiry: Expiry) => ledger.recordExpiries([expiry]) }),
-    onProgress({ images, bytes, last }) {
+    onProgress(now) {
+      verified = now
+      const { images, bytes, last } = now
       progress(() => `${images} images, ${formatBytes(bytes)}`)
       // Best effort: without it, images are checked again.
       if (images % SAVE_EVERY === 0) void writeFile(state, `${last}\n`).catch(() => {})
     },
   })
-  for (;;) {
-    const next = await found.next()
-    if (!next.done) {
-      count++
-      const outcome = options.repair
-        ? await repair(next.value, { objects, ledger, takedown, folder, backup })
-        : null
-      if (outcome === NO_COPY) unhealed++
-      print(
-        options.json
-          ? JSON.stringify({ ...next.value, ...(outcome ? { done: outcome } : {}) })
-          : lineOf(next.value, outcome),
-      )
-      continue
-    }
-    const { images, bytes } = next.value
-    const seconds = (performance.now() - startedAt) / 1000
-    await rm(state, { force: true })
-    await backup?.close()
-    // Everything that the ledger lists as gone has been removed by now.
-    if (options.repair) await abandonRestore(config.dataDir, ledger)
-    const summary = { images, bytes, found: count, seconds: Math.round(seconds * 10) / 10 }
+  for await (const finding of found) {
+    count++
+    const outcome = options.repair
+      ? await repair(finding, { objects, ledger, takedown, folder, backup })
+      : null
+    if (outcome === NO_COPY) unhealed++
     print(
       options.json
-        ? JSON.stringify({ kind: 'summary', ...summary })
-        : `${images} images, ${formatBytes(bytes)}, in ${summary.seconds} s: ${count === 0 ? 'all is well' : `${count} findings`}`,
+        ? JSON.stringify({ ...finding, ...(outcome ? { done: outcome } : {}) })
+        : lineOf(finding, outcome),
     )
-    return count === 0 || (options.repair && unhealed === 0) ? 0 : 1
   }
+  const { images, bytes } = verified
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10
+  await rm(state, { force: true })
+  await backup?.close()
+  // Everything that the ledger lists as gone has been removed by now.
+  if (options.repair) await abandonRestore(config.dataDir, ledger)
+  print(
+    options.json
+      ? JSON.stringify({ kind: 'summary', images, bytes, found: count, seconds })
+      : `${images} images, ${formatBytes(bytes)}, in ${seconds} s: ${count === 0 ? 'all is well' : `${count} findings`}`,
+  )
+  return count === 0 || (options.repair && unhealed === 0) ? 0 : 1
 }
 
 function lineOf(finding: Finding, outcome: string | null): string {
