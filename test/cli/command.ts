@@ -1,10 +1,9 @@
 /** Runs the built command as a user or a script would. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { newFolder } from '../support/folder.ts'
+import { folderOf } from '../support/folder.ts'
 import { skipWithout } from '../support/processes/caches.ts'
 import { COMPILED, NODE, ROOT } from '../support/processes/process.ts'
 
@@ -43,8 +42,7 @@ export const noTerminal = await skipWithout('script')
 
 /** A user with an empty folder and no history. Both are removed after the tests. */
 export async function newUser(env: Record<string, string> = {}): Promise<User> {
-  const folder = await newFolder()
-  after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await folderOf({ after })
   const dataHome = join(folder, '.data')
   const base = {
     PATH: process.env.PATH ?? '',

@@ -2,18 +2,15 @@
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { cameraJpeg, photoPng } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { newUser } from './command.ts'
 
-let server: RunningServer
-before(async () => {
-  server = await startServer()
-})
-after(() => server?.stop())
+const server = await startServer()
+after(() => server.stop())
 
 const uploader = () => newUser({ PINHOLE_SERVER: server.url })
 

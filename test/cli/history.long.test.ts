@@ -8,7 +8,7 @@ import { ID_LENGTH, type Problem } from '../../src/protocol.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listen.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { newUser } from './command.ts'
 import { uploads } from './uploader.ts'
 
@@ -85,28 +85,24 @@ test('list --prune only removes uploads that the service itself reports as gone'
   assert.match(await pruned(), /^forgot http/)
 })
 
-test('list --prune keeps the key of a held image while the ledger is unavailable', async () => {
-  const server = await startServer()
-  try {
-    const me = await newUser({ PINHOLE_SERVER: server.url })
-    await writeFile(join(me.folder, 'a.gif'), gif())
-    const link = (await me.run(['a.gif'])).stdout.trim()
-    const id = link.slice(-ID_LENGTH)
-    const problemOf = async (id: string) => {
-      const answer = await fetch(`${server.url}/raw/${id}`)
-      return [answer.status, ((await answer.json()) as Problem).error]
-    }
-    assert.equal((await server.operator(['hold', id, '--reason', 'a report'])).code, 0)
-    await breakLedger(server.dataDir)
-    assert.equal((await fetch(`${server.url}/readyz`)).status, 503)
-
-    assert.equal((await me.run(['list', '--prune'])).stdout, '')
-    assert.match((await me.run(['list'])).stdout, new RegExp(link))
-    assert.deepEqual(await problemOf(id), [403, 'held'])
-    assert.deepEqual(await problemOf('k'.repeat(ID_LENGTH)), [404, 'not-found'])
-  } finally {
-    await server.stop()
+test('list --prune keeps the key of a held image while the ledger is unavailable', async (t) => {
+  const server = await serverFor(t)
+  const me = await newUser({ PINHOLE_SERVER: server.url })
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  const link = (await me.run(['a.gif'])).stdout.trim()
+  const id = link.slice(-ID_LENGTH)
+  const problemOf = async (id: string) => {
+    const answer = await fetch(`${server.url}/raw/${id}`)
+    return [answer.status, ((await answer.json()) as Problem).error]
   }
+  assert.equal((await server.operator(['hold', id, '--reason', 'a report'])).code, 0)
+  await breakLedger(server.dataDir)
+  assert.equal((await fetch(`${server.url}/readyz`)).status, 503)
+
+  assert.equal((await me.run(['list', '--prune'])).stdout, '')
+  assert.match((await me.run(['list'])).stdout, new RegExp(link))
+  assert.deepEqual(await problemOf(id), [403, 'held'])
+  assert.deepEqual(await problemOf('k'.repeat(ID_LENGTH)), [404, 'not-found'])
 })
 
 test('JSON output contains no control characters', async () => {

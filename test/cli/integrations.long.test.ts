@@ -2,29 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { newFolder } from '../support/folder.ts'
+import { after, test } from 'node:test'
+import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { skipWithout } from '../support/processes/caches.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { serverFor, startServer } from '../support/processes/server.ts'
 
 const noCurl = await skipWithout('curl')
 
-let server: RunningServer
-let folder: string
-
-before(async () => {
-  server = await startServer()
-  folder = await newFolder()
-  const script = await (await fetch(`${server.url}/upload.sh`)).text()
-  await writeFile(join(folder, 'upload.sh'), script)
-})
-after(async () => {
-  await server?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+const server = await startServer()
+const folder = await folderOf({ after })
+after(() => server.stop())
+await writeFile(join(folder, 'upload.sh'), await (await fetch(`${server.url}/upload.sh`)).text())
 
 function script(words: string[], stdin?: Uint8Array, shell = 'sh', extra = {}) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
@@ -85,8 +76,7 @@ for (const shell of ['bash', 'zsh']) {
   test(`upload.sh also runs in ${shell}, and uploads to another service`, {
     skip: noCurl || (await skipWithout(shell)),
   }, async (t) => {
-    const own = await startServer()
-    t.after(() => own.stop())
+    const own = await serverFor(t)
     await writeFile(join(folder, 'x y.gif'), gif())
     const result = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
     assert.deepEqual([result.code, result.stderr], [3, 'no.gif: no such file\n'])
@@ -95,8 +85,7 @@ for (const shell of ['bash', 'zsh']) {
 }
 
 test('ShareX can upload and delete with the settings from the service', async (t) => {
-  const limited = await startServer({ UPLOADS_PER_DAY: '1' })
-  t.after(() => limited.stop())
+  const limited = await serverFor(t, { UPLOADS_PER_DAY: '1' })
   const settings = await (await fetch(`${limited.url}/sharex.sxcu`)).json()
   assert.equal(settings.Body, 'MultipartFormData')
   const upload = async (bytes: Uint8Array) => {

@@ -7,11 +7,10 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 
 test('PicGo uploads with the settings from /tools, and returns the address of the file', async (t) => {
-  const server = await startServer()
-  t.after(() => server.stop())
+  const server = await serverFor(t)
   const page = await (await fetch(`${server.url}/tools`)).text()
   const [recipe] = /<dt>PicGo<\/dt>.*?<\/dd>/s.exec(page) ?? assert.fail('no recipe')
   const setting = (name: string) =>

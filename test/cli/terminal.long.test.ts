@@ -2,18 +2,15 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import xterm from '@xterm/headless'
 import { cameraJpeg } from '../client/pictures.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { startServer } from '../support/processes/server.ts'
 import { newUser, noTerminal, type User } from './command.ts'
 import { fakeService } from './service.ts'
 
-let server: RunningServer
-before(async () => {
-  server = await startServer()
-})
-after(() => server?.stop())
+const server = await startServer()
+after(() => server.stop())
 
 async function uploader(): Promise<User> {
   const me = await newUser({ PINHOLE_SERVER: server.url })

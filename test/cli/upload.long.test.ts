@@ -8,7 +8,7 @@ import sharp from 'sharp'
 import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listen.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { newUser, noTerminal } from './command.ts'
 import { uploads } from './uploader.ts'
 
@@ -88,8 +88,7 @@ test('shows progress on the terminal when stdout is a file, which gets only the 
 })
 
 test('says when to try again if the quota is exceeded', async (t) => {
-  const small = await startServer({ UPLOADS_PER_DAY: '1' })
-  t.after(() => small.stop())
+  const small = await serverFor(t, { UPLOADS_PER_DAY: '1' })
   const me = await newUser({ PINHOLE_SERVER: small.url })
   await writeFile(join(me.folder, 'a.gif'), gif())
   assert.equal((await me.run(['upload', 'a.gif'])).code, 0)

@@ -21,6 +21,7 @@ import { until } from '../support/until.ts'
 
 const SECRET = '0123456789abcdef'.repeat(4)
 const KEY = `abcdefghijk${'K'.repeat(32)}`
+const CLIENT = '198.51.102.9'
 /** As sent correctly, mistyped, and escaped. */
 const TARGETS: [method: string, target: string][] = [
   ['GET', `/receipt/${SECRET}`],
@@ -33,26 +34,43 @@ const TARGETS: [method: string, target: string][] = [
   ['GET', `/${KEY}`],
 ]
 
-/** Runs an origin that is up and then down, and requests every target in both states. */
-async function withOrigin(
-  startFront: (originPort: number) => Promise<{ url: string; log: () => Promise<string> }>,
-) {
+interface Front {
+  url: string
+  /** The text of all its logs, once `/seen-down` has been requested. */
+  log(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** The logs of a proxy that got every target while its origin was up, and again while it was down. */
+async function logsOf(startFront: (originPort: number) => Promise<Front>): Promise<string> {
   const origin = createServer((incoming, outgoing) => {
     incoming.resume()
     outgoing.end('x')
   })
-  const { url, log } = await startFront(await listen(origin)).catch(async (error) => {
+  const { url, log, stop } = await startFront(await listen(origin)).catch(async (error) => {
     await end(origin)
     throw error
   })
   const requestAll = async (last: string) => {
-    for (const [method, target] of TARGETS) await request(url, method, target)
-    await request(url, 'GET', `/seen-${last}`)
+    const headers = { 'X-Forwarded-For': CLIENT }
+    for (const [method, target] of TARGETS) await request(url, method, target, { headers })
+    await request(url, 'GET', `/seen-${last}`, { headers })
   }
-  await requestAll('up')
-  await end(origin)
-  await requestAll('down')
-  return log
+  try {
+    await requestAll('up')
+    await end(origin)
+    await requestAll('down')
+    return await log()
+  } finally {
+    await stop()
+  }
+}
+
+/** Both logs of nginx, whose files are in `folder`. */
+async function textOf(folder: string): Promise<string> {
+  const read = (name: string) => readFile(join(folder, name), 'utf8')
+  await until('the log is complete', async () => (await read('access.log')).includes('/seen-down'))
+  return `${await read('access.log')}\n${await read('error.log')}`
 }
 
 function checkLog(text: string): void {
@@ -61,26 +79,18 @@ function checkLog(text: string): void {
   }
 }
 
-test('nginx as shipped', { skip: await skipWithout('nginx') }, async () => {
-  let stop = async () => {}
-  const log = await withOrigin(async (originPort) => {
-    const front = await startNginxFront(await freePort(), [originPort], ['10.0.0.0/8'])
-    stop = front.stop
-    const parts = ['access.log', 'error.log'].map((name) => join(front.folder, name))
-    const read = async () => (await Promise.all(parts.map((part) => readFile(part, 'utf8')))).join('\n')
-    return { url: front.url, log: read }
+test('nginx as shipped, which logs no addresses either', { skip: await skipWithout('nginx') }, async () => {
+  const text = await logsOf(async (originPort) => {
+    const front = await startNginxFront(await freePort(), [originPort], ['127.0.0.1/32'])
+    return { ...front, log: () => textOf(front.folder) }
   })
-  try {
-    await until('the log is complete', async () => (await log()).includes('/seen-down'))
-    checkLog(await log())
-  } finally {
-    await stop()
-  }
+  checkLog(text)
+  assert.match(text, / DELETE \/api\/delete 200 /)
+  assert.doesNotMatch(text, /198\.51\.102|127\.0\.0\.1|\?/)
 })
 
 test('nginx as shipped for compose.yaml', { skip: await skipWithout('nginx') }, async () => {
-  let stop = async () => {}
-  const log = await withOrigin(async (originPort) => {
+  const text = await logsOf(async (originPort) => {
     const folder = await newFolder()
     const port = await freePort()
     const site = replaced(await readFile(join(ROOT, 'deploy/docker/nginx.conf'), 'utf8'), [
@@ -93,27 +103,19 @@ test('nginx as shipped for compose.yaml', { skip: await skipWithout('nginx') }, 
       [/\/dev\/stderr/, join(folder, 'error.log')],
     ])
     const nginx = await runNginx({ port, folder, site })
-    stop = nginx.stop
-    return { url: nginx.url, log: () => readFile(join(folder, 'access.log'), 'utf8') }
+    return { ...nginx, log: () => textOf(folder) }
   })
-  try {
-    await until('the log is complete', async () => (await log()).includes('/seen-down'))
-    checkLog(await log())
-  } finally {
-    await stop()
-  }
+  checkLog(text)
 })
 
 test('Caddy as shipped', { skip: await skipWithout('caddy') }, async () => {
-  let text = ''
-  let stop = async () => {}
-  await withOrigin(async (originPort) => {
+  const text = await logsOf(async (originPort) => {
+    let text = ''
     const caddy = await startCaddy(originPort, (piece) => {
       text += piece
     })
-    stop = caddy.stop
-    return { url: caddy.url, log: async () => text }
-  }).finally(() => stop())
+    return { ...caddy, log: () => caddy.stop().then(() => text) }
+  })
   assert.ok(text.length > 0, 'the log is not empty')
   checkLog(text)
 })

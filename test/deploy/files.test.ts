@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
-import { newFolder } from '../support/folder.ts'
+import { folderOf } from '../support/folder.ts'
 import { replaced, skipWithout } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 
@@ -22,100 +22,72 @@ test('the Dockerfile passes its linter', async () => {
   )
 })
 
-test('systemd accepts the unit', { skip: await skipWithout('systemd-analyze') }, async () => {
+test('systemd accepts the unit', { skip: await skipWithout('systemd-analyze') }, async (t) => {
   const unit = replaced(await shipped('systemd/pinhole.service'), [
     [/^ExecStart=\/usr\/bin\/pinhole-server$/m, `ExecStart=${process.execPath}`],
   ])
-  await inFolder(async (folder) => {
-    const file = join(folder, 'pinhole.service')
-    await writeFile(file, unit)
-    const { stdout, stderr } = await run('systemd-analyze', ['verify', file])
-    // Unknown settings are only warnings, with exit code 0.
-    assert.doesNotMatch(stdout + stderr, /pinhole\.service/)
-  })
+  const file = join(await folderOf(t), 'pinhole.service')
+  await writeFile(file, unit)
+  const { stdout, stderr } = await run('systemd-analyze', ['verify', file])
+  // Unknown settings are only warnings, with exit code 0.
+  assert.doesNotMatch(stdout + stderr, /pinhole\.service/)
 })
 
 test('Nix evaluates the module, which replaces the unit’s program by the server', {
   skip: await skipWithout('nix-instantiate'),
-}, async () => {
-  await inFolder(async (folder) => {
-    for (const path of ['nixos/pinhole.nix', 'systemd/pinhole.service'])
-      await writeFile(join(folder, basename(path)), await shipped(path))
-    await writeFile(join(folder, 'pinhole-server.tgz'), '')
-    // Stand-ins for the parts of Nixpkgs that the module uses.
-    const pkgs = `{
-      nodejs_24 = "node-24";
-      runCommand = name: _: script: "/store/\${name}";
-      writeTextDir = path: text: { inherit path text; };
-    }`
-    const expression = `import ${folder}/pinhole.nix { lib.getExe = of: "/store/\${of}/bin/node"; pkgs = ${pkgs}; }`
-    const { stdout } = await run('nix-instantiate', ['--eval', '--strict', '--json', '--expr', expression], {
-      env: { ...process.env, NIX_STORE_DIR: join(folder, 'store'), NIX_STATE_DIR: join(folder, 'state') },
-    })
-    const { systemd, users } = JSON.parse(stdout)
-    assert.deepEqual(systemd.services.pinhole.serviceConfig.ExecStart, [
-      '',
-      '/store/node-24/bin/node /store/pinhole-server/bin/serve.mjs',
-    ])
-    const [{ path, text }] = systemd.packages
-    assert.equal(path, 'lib/systemd/system/pinhole.service')
-    const user = /^User=(.+)$/m.exec(text)?.[1] ?? ''
-    assert.equal(users.users[user].group, /^Group=(.+)$/m.exec(text)?.[1])
+}, async (t) => {
+  const folder = await folderOf(t)
+  for (const path of ['nixos/pinhole.nix', 'systemd/pinhole.service'])
+    await writeFile(join(folder, basename(path)), await shipped(path))
+  await writeFile(join(folder, 'pinhole-server.tgz'), '')
+  // Stand-ins for the parts of Nixpkgs that the module uses.
+  const pkgs = `{
+    nodejs_24 = "node-24";
+    runCommand = name: _: script: "/store/\${name}";
+    writeTextDir = path: text: { inherit path text; };
+  }`
+  const expression = `import ${folder}/pinhole.nix { lib.getExe = of: "/store/\${of}/bin/node"; pkgs = ${pkgs}; }`
+  const { stdout } = await run('nix-instantiate', ['--eval', '--strict', '--json', '--expr', expression], {
+    env: { ...process.env, NIX_STORE_DIR: join(folder, 'store'), NIX_STATE_DIR: join(folder, 'state') },
   })
+  const { systemd, users } = JSON.parse(stdout)
+  assert.deepEqual(systemd.services.pinhole.serviceConfig.ExecStart, [
+    '',
+    '/store/node-24/bin/node /store/pinhole-server/bin/serve.mjs',
+  ])
+  const [{ path, text }] = systemd.packages
+  assert.equal(path, 'lib/systemd/system/pinhole.service')
+  const user = /^User=(.+)$/m.exec(text)?.[1] ?? ''
+  assert.equal(users.users[user].group, /^Group=(.+)$/m.exec(text)?.[1])
 })
 
-test('nginx accepts the site of compose.yaml', { skip: await skipWithout('nginx') }, async () => {
-  await inFolder(async (folder) => {
-    const site = replaced(await shipped('docker/nginx.conf'), [
-      // Host names of the compose network.
-      [
-        /server server1:3000( [^;]*);\s+server server2:3000\1;\s+server server3:3000\1;/,
-        'server 127.0.0.1:3000$1;',
-      ],
-      [/\/dev\/stdout/, join(folder, 'access.log')],
-      [/\/dev\/stderr/, join(folder, 'error.log')],
-    ])
-    const conf = join(folder, 'nginx.conf')
-    await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n}\n`)
-    await run('nginx', ['-t', '-p', folder, '-e', join(folder, 'error.log'), '-c', conf])
-  })
+test('nginx accepts the site with TLS', { skip: await skipWithout(['nginx', 'openssl']) }, async (t) => {
+  const folder = await folderOf(t)
+  const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
+  const subject = ['-subj', '/CN=pics.example', '-days', '1', '-nodes', '-newkey', 'rsa:2048']
+  await run('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate])
+  const tls = replaced(await shipped('nginx/tls.conf'), [
+    [/\/etc\/letsencrypt\/live\/pics\.example\/fullchain\.pem/, certificate],
+    [/\/etc\/letsencrypt\/live\/pics\.example\/privkey\.pem/, key],
+  ])
+  const plain = await shipped('nginx/pinhole.conf')
+  const site = replaced(plain.replace(/^.* # CACHE.*$/gm, ''), [
+    [/listen 80;\s+server_name pics\.example;/, tls],
+    [/\/var\/log\/nginx\/pinhole\.log/, join(folder, 'access.log')],
+    [/\/var\/log\/nginx\/pinhole-error\.log/, join(folder, 'error.log')],
+  ])
+  const conf = join(folder, 'nginx.conf')
+  await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n}\n`)
+  await run('nginx', ['-t', '-p', folder, '-e', join(folder, 'error.log'), '-c', conf])
 })
 
-test('nginx accepts the site with TLS', { skip: await skipWithout(['nginx', 'openssl']) }, async () => {
-  await inFolder(async (folder) => {
-    const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
-    const subject = ['-subj', '/CN=pics.example', '-days', '1', '-nodes', '-newkey', 'rsa:2048']
-    await run('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate])
-    const tls = replaced(await shipped('nginx/tls.conf'), [
-      [/\/etc\/letsencrypt\/live\/pics\.example\/fullchain\.pem/, certificate],
-      [/\/etc\/letsencrypt\/live\/pics\.example\/privkey\.pem/, key],
-    ])
-    const plain = await shipped('nginx/pinhole.conf')
-    const site = replaced(plain.replace(/^.* # CACHE.*$/gm, ''), [
-      [/listen 80;\s+server_name pics\.example;/, tls],
-      [/\/var\/log\/nginx\/pinhole\.log/, join(folder, 'access.log')],
-      [/\/var\/log\/nginx\/pinhole-error\.log/, join(folder, 'error.log')],
-    ])
-    const conf = join(folder, 'nginx.conf')
-    await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n}\n`)
-    await run('nginx', ['-t', '-p', folder, '-e', join(folder, 'error.log'), '-c', conf])
-  })
-})
-
-test('Caddy accepts its configuration', { skip: await skipWithout('caddy') }, async () => {
-  const file = join(ROOT, 'deploy/caddy/Caddyfile')
-  await inFolder((folder) =>
-    run('caddy', ['validate', '--adapter', 'caddyfile', '--config', file], {
+test('Caddy accepts its configuration', { skip: await skipWithout('caddy') }, async (t) => {
+  const folder = await folderOf(t)
+  await run(
+    'caddy',
+    ['validate', '--adapter', 'caddyfile', '--config', join(ROOT, 'deploy/caddy/Caddyfile')],
+    {
       env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-    }).then(() => {}),
+    },
   )
 })
-
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await newFolder()
-  try {
-    await work(folder)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}

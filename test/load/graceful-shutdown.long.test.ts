@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { filesIn } from '../support/files.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, store } from '../support/upload.ts'
@@ -12,8 +12,7 @@ import { isRefused, reservationsLeft, sendHalf } from './halfway.ts'
 describe('SIGTERM', () => {
   for (const WORKERS of ['1', '2']) {
     it(`finishes uploads in flight, and loses nothing (WORKERS=${WORKERS})`, async (t) => {
-      const server = await startServer({ UPLOADS_PER_DAY: '1000', WORKERS })
-      t.after(() => server.stop())
+      const server = await serverFor(t, { UPLOADS_PER_DAY: '1000', WORKERS })
       const before = await store(server.url)
       const addresses = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 10}`)
       const uploads = await Promise.all(
@@ -47,8 +46,7 @@ describe('SIGTERM', () => {
   }
 
   it('finishes a download in flight', async (t) => {
-    const server = await startServer({})
-    t.after(() => server.stop())
+    const server = await serverFor(t)
     const { id, bytes } = await store(server.url, gif({ size: 20_000_000 }))
     const talk = await converse(server.url, 60_000)
     await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { peakMegabytes, resetPeak } from '../support/attack/process-costs.ts'
 import { gif, png } from '../support/images/tiny-images.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { post } from '../support/upload.ts'
 
 const skip = process.platform !== 'linux' && 'needs /proc'
@@ -11,8 +11,7 @@ const skip = process.platform !== 'linux' && 'needs /proc'
 it('bounds the memory of many expanding files, and accepts ordinary uploads alongside', {
   skip,
 }, async (t) => {
-  const server = await startServer()
-  t.after(() => server.stop())
+  const server = await serverFor(t)
   const profile = Buffer.alloc(4 * 1024 * 1024)
   profile.writeUInt32BE(profile.length, 0)
   profile.write('acsp', 36)

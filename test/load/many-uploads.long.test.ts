@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { peakMegabytes } from '../support/attack/process-costs.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { fetchRaw, store } from '../support/upload.ts'
 import { sendHalf } from './halfway.ts'
 
@@ -10,8 +10,7 @@ const isLinux = process.platform === 'linux'
 
 describe('many concurrent uploads', () => {
   it('are not held in memory, do not block other requests, and all succeed', async (t) => {
-    const server = await startServer({ UPLOADS_PER_DAY: '1000' })
-    t.after(() => server.stop())
+    const server = await serverFor(t, { UPLOADS_PER_DAY: '1000' })
     const { id, bytes } = await store(server.url)
     const before = isLinux ? peakMegabytes(server.pid) : 0
     const uploads = await Promise.all(

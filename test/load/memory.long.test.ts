@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { store } from '../support/upload.ts'
 import { sendHalf } from './halfway.ts'
@@ -19,8 +19,7 @@ const isLinux = process.platform === 'linux'
 
 describe('a wave of uploads', () => {
   it('leaves little in memory', { skip: !isLinux && 'needs /proc' }, async (t) => {
-    const server = await startServer()
-    t.after(() => server.stop())
+    const server = await serverFor(t)
     await store(server.url)
     const before = await megabytes(server.pid, 'VmRSS')
     const talks = []

@@ -7,7 +7,7 @@ import { childrenOf, descriptors } from '../support/attack/process-costs.ts'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { startServer } from '../support/processes/server.ts'
+import { serverFor, startServer } from '../support/processes/server.ts'
 import { converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
 import { burst, fetchRaw, remove, store } from '../support/upload.ts'
@@ -18,8 +18,7 @@ const TIMEOUT_MS = 20_000
 
 describe('a supervisor', () => {
   it('does not restart workers while it shuts down', async (t) => {
-    const server = await startServer({ WORKERS: '2' })
-    t.after(() => server.stop())
+    const server = await serverFor(t, { WORKERS: '2' })
     const workers = childrenOf(server.pid)
     if (workers === null) return t.skip('killing a single worker needs Linux')
     const halves = await Promise.all(
@@ -38,8 +37,7 @@ describe('a supervisor', () => {
 describe('three workers', () => {
   for (const aborted of [0, 10]) {
     it(`store exactly 100 of 150 concurrent uploads, with ${aborted} more aborted`, async (t) => {
-      const server = await startServer({ WORKERS: '3' })
-      t.after(() => server.stop())
+      const server = await serverFor(t, { WORKERS: '3' })
       const { statuses } = await burst([server.url], 150, { from: '198.51.100.1', aborted })
       assert.deepEqual(statuses, { 201: 100, 429: 50 })
     })
@@ -48,8 +46,7 @@ describe('three workers', () => {
 
 describe('two workers', () => {
   it('share one quota, see deletions and removals immediately, and survive each other’s death', async (t) => {
-    const server = await startServer({ WORKERS: '2' })
-    t.after(() => server.stop())
+    const server = await serverFor(t, { WORKERS: '2' })
     const workers = childrenOf(server.pid)
     if (process.platform === 'linux') assert.equal(workers?.length, 2)
     const { answers, statuses } = await burst([server.url], 300, { from: '198.51.100.1', aborted: 0 })
@@ -98,8 +95,7 @@ describe('two workers', () => {
 
 describe('a worker that is killed under load', () => {
   it('leaves no client waiting, and no descriptor in its supervisor', async (t) => {
-    const server = await startServer({ WORKERS: '2' })
-    t.after(() => server.stop())
+    const server = await serverFor(t, { WORKERS: '2' })
     const before = childrenOf(server.pid)
     if (before === null) return t.skip('killing a single worker needs Linux')
     const { id } = await store(server.url, gif({ size: 3000 }))
@@ -136,8 +132,7 @@ describe('a worker that is killed under load', () => {
   })
 
   it('shares connections with the other worker', async (t) => {
-    const server = await startServer({ WORKERS: '2' })
-    t.after(() => server.stop())
+    const server = await serverFor(t, { WORKERS: '2' })
     const workers = childrenOf(server.pid)
     if (workers === null) return t.skip('counting a process’s descriptors needs Linux')
     const before = workers.map(sockets)
@@ -151,8 +146,7 @@ describe('a worker that is killed under load', () => {
   })
 
   it('cannot start on a port that another server listens on', async (t) => {
-    const first = await startServer({ WORKERS: '2' })
-    t.after(() => first.stop())
+    const first = await serverFor(t, { WORKERS: '2' })
     await assert.rejects(startServer({ WORKERS: '2', PORT: `${first.port}` }), /cannot listen on/)
   })
 })

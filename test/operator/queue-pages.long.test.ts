@@ -1,24 +1,20 @@
 /** The admin server's queue without scripts: what it shows, what it fetches, and its decisions. */
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
-import { type AdminSession, adminSession } from '../support/admin-session.ts'
+import { after, it } from 'node:test'
+import { adminSession } from '../support/admin-session.ts'
 import { request } from '../support/http.ts'
 import { previewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { startServer } from '../support/processes/server.ts'
 import { report } from '../support/report.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
-let server: RunningServer
-let session: AdminSession
+const server = await startServer({ WORKERS: '2' })
+after(() => server.stop())
+const session = await adminSession(server)
 let addresses = 0
 const newAddress = () => `203.0.113.${++addresses}`
-before(async () => {
-  server = await startServer({ WORKERS: '2' })
-  session = await adminSession(server)
-})
-after(() => server?.stop())
 
 const statusOf = async (id: string) => (await fetchRaw(server.url, id)).status
 const stateOf = async (receipt: string) => (await request(server.url, 'GET', receipt)).json().state
