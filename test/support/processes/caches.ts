@@ -1,6 +1,7 @@
 /** Real caches and proxies in front of servers, with the configurations shipped in `deploy/`. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -66,17 +67,8 @@ async function startVarnish(port: number, originPort: number): Promise<Cache> {
     ),
   )
   const args = [
-    '-F',
-    '-n',
-    join(folder, 'work'),
-    '-a',
-    `127.0.0.1:${port}`,
-    '-f',
-    vcl,
-    '-s',
-    'malloc,64m',
-    '-j',
-    'none',
+    ...['-F', '-n', join(folder, 'work'), '-a', `127.0.0.1:${port}`, '-f', vcl],
+    ...['-s', 'malloc,64m', '-j', 'none'],
   ]
   return running(spawn('varnishd', args, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
 }
@@ -160,10 +152,7 @@ ${site}
 }
 
 /** Caddy in front of one server, with health checks every 50 ms. `log`: called with its output. */
-export async function startCaddy(
-  originPort: number,
-  log: (text: string) => void = () => {},
-): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startCaddy(originPort: number, log: (text: string) => void = () => {}): Promise<Cache> {
   const folder = await newFolder()
   const port = await freePort()
   const site = replaced(await readFile(join(ROOT, 'deploy/caddy/Caddyfile'), 'utf8'), [
@@ -178,23 +167,7 @@ export async function startCaddy(
   const args = ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]
   const child = spawn('caddy', args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => log(String(piece)))
-  const ended = new Promise((resolve) => child.once('close', resolve))
-  const stop = async () => {
-    child.kill()
-    await ended
-    await rm(folder, { recursive: true, force: true })
-  }
-  const url = `http://127.0.0.1:${port}`
-  await until('Caddy listens', () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  ).catch(async (error) => {
-    await stop()
-    throw error
-  })
-  return { url, stop }
+  return running(child, port, folder)
 }
 
 /** Applies changes to a shipped configuration. Throws if a pattern does not match. */
@@ -207,12 +180,8 @@ export function replaced(text: string, changes: [RegExp, string][]): string {
 
 async function running(child: ChildProcess, port: number, folder: string): Promise<Cache> {
   let output = ''
-  const read = (text: Buffer) => {
-    output += text
-  }
-  child.stdout?.on('data', read)
-  child.stderr?.on('data', read)
-  const ended = new Promise((resolve) => child.once('exit', resolve))
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text))
+  const ended = new Promise((resolve) => child.once('close', resolve))
   // Also stopped when tests end early.
   const kill = () => void child.kill('SIGTERM')
   process.once('exit', kill)
@@ -230,10 +199,11 @@ async function running(child: ChildProcess, port: number, folder: string): Promi
 }
 
 function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => resolve(true))
-    socket.once('error', () => resolve(false))
-    socket.once('connect', () => socket.destroy())
-  })
+  const socket = connect(port, '127.0.0.1')
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy())
 }
