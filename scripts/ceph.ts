@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { AwsClient } from 'aws4fetch'
 import { listen } from '../test/support/listen.ts'
 import { isInstalled } from '../test/support/processes/caches.ts'
+import { until } from '../test/support/until.ts'
 import { cephConfig } from './ceph-config.ts'
 import { isResponding, SERVICES_FOLDER, type Services, STATE_FILE } from './services-state.ts'
 
@@ -62,16 +63,8 @@ async function start(folder: string): Promise<Services> {
     run(program, ['-c', conf, ...args], { timeout: COMMAND_TIMEOUT_MS })
 
   await run('monmaptool', ['--create', '--fsid', fsid, '--addv', 'a', monAddress, join(folder, 'monmap')])
-  await run('ceph-authtool', [
-    '--create-keyring',
-    keyring,
-    '--gen-key',
-    '-n',
-    'mon.',
-    '--cap',
-    'mon',
-    'allow *',
-  ])
+  const newKey = ['--gen-key', '-n', 'mon.', '--cap', 'mon', 'allow *']
+  await run('ceph-authtool', ['--create-keyring', keyring, ...newKey])
   const caps = ['mon', 'osd', 'mds', 'mgr'].flatMap((service) => ['--cap', service, 'allow *'])
   for (const entity of ['client.admin', 'client.rgw', 'mgr.x', 'osd.0']) {
     await run('ceph-authtool', [keyring, '--gen-key', '-n', entity, ...caps])
@@ -85,7 +78,7 @@ async function start(folder: string): Promise<Services> {
   await command('ceph-mgr', '-i', 'x')
   await command('radosgw', '-n', 'client.rgw')
   const endpoint = `http://127.0.0.1:${gateway}`
-  await untilResponding(endpoint)
+  await until(`the gateway answers at ${endpoint}`, () => isResponding(endpoint), GATEWAY_TIMEOUT_MS)
 
   const services: Services = {
     folder,
@@ -97,13 +90,8 @@ async function start(folder: string): Promise<Services> {
   }
   const addUser = (uid: string, key: string, secret: string) =>
     command(
-      'radosgw-admin',
-      'user',
-      'create',
-      `--uid=${uid}`,
-      `--display-name=${uid}`,
-      `--access-key=${key}`,
-      `--secret-key=${secret}`,
+      ...['radosgw-admin', 'user', 'create', `--uid=${uid}`, `--display-name=${uid}`],
+      ...[`--access-key=${key}`, `--secret-key=${secret}`],
     )
   await addUser('pinhole', services.accessKeyId, services.secretAccessKey)
   await addUser('full', services.fullAccessKeyId, services.fullSecretAccessKey)
@@ -131,14 +119,6 @@ async function warmUp({ endpoint, accessKeyId, secretAccessKey }: Services): Pro
     })
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
     await response.body?.cancel()
-  }
-}
-
-async function untilResponding(endpoint: string): Promise<void> {
-  const deadline = Date.now() + GATEWAY_TIMEOUT_MS
-  while (!(await isResponding(endpoint))) {
-    if (Date.now() > deadline) throw new Error(`the gateway does not answer at ${endpoint}`)
-    await sleep(250)
   }
 }
 

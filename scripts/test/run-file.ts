@@ -104,9 +104,9 @@ export async function runFile(
   }
 
   const suites: string[] = []
-  const open = new Map<string, number>()
+  /** Names of the tests and suites that are running. */
+  const running: string[] = []
   let events = 0
-  let running = 0
   let lastEvent = performance.now()
   let summary = false
   /** Tests and suites declared but not ended. */
@@ -132,16 +132,13 @@ export async function runFile(
       suites[message.depth] = message.name
       return
     }
-    const key = `${message.depth} ${message.name}`
     if (message.is === 'started') {
-      running++
-      open.set(key, (open.get(key) ?? 0) + 1)
+      running.push(message.name)
       return
     }
     if (message.is === 'ended') {
-      running--
       pending--
-      open.set(key, (open.get(key) ?? 1) - 1)
+      if (running.includes(message.name)) running.splice(running.lastIndexOf(message.name), 1)
       return
     }
     const at = [pathFromRoot(file), ...suites.slice(0, message.depth), message.name].join(': ')
@@ -162,13 +159,12 @@ export async function runFile(
   options.signal.addEventListener('abort', abort)
   const watch = setInterval(() => {
     const now = performance.now()
-    const names = [...open].filter(([, count]) => count > 0).map(([key]) => key.replace(/^\d+ /, ''))
-    if (now - started > limits.file)
-      stop(`it took more than ${limits.file / 1000} s, last running: ${names.join(': ')}`)
-    else if (events > 0 && running === 0 && now - lastEvent > limits.done)
+    const names = running.join(': ')
+    if (now - started > limits.file) stop(`it took more than ${limits.file / 1000} s, last running: ${names}`)
+    else if (events > 0 && running.length === 0 && now - lastEvent > limits.done)
       stop('its tests were over, but something kept its process: a socket, a timer or a child')
     else if (now - lastEvent > limits.silent)
-      stop(`nothing happened for ${limits.silent / 1000} s in: ${names.join(': ')}`)
+      stop(`nothing happened for ${limits.silent / 1000} s in: ${names}`)
   }, 1000)
 
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {

@@ -10,124 +10,117 @@ import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { everywhere, page, postgres, ready, reservationsLeft, untilReadyzSays, urls } from './servers.ts'
 
-export function ledgerOutageCases(): void {
-  describe('ledger outage', () => {
-    it('stops uploads, and nothing else', async () => {
-      const from = '198.51.100.60'
+describe('ledger outage', () => {
+  it('stops uploads, and nothing else', async () => {
+    const from = '198.51.100.60'
+    const { id, bytes } = await store(urls[0]!, gif(), from)
+    const deleted = await store(urls[0]!, gif(), from)
+    await postgres.stop()
+    try {
+      for (const answer of await everywhere((url) => post(url, gif(), from))) {
+        checkProblem(answer, 503, 'unavailable')
+        assert.equal(answer.headers.get('X-RateLimit-Limit'), '100')
+      }
+      for (const answer of await everywhere((url) => fetchRaw(url, id))) assert.deepEqual(answer.body, bytes)
+      for (const answer of await everywhere((url) => page(url, id))) assert.equal(answer.status, 200)
+      // Without the ledger, removed and unknown images can't be told apart.
+      for (const answer of await everywhere((url) => fetchRaw(url, 'AAAAAAAAAAA'))) {
+        checkProblem(answer, 404, 'not-found')
+      }
+      assert.equal((await remove(urls[1]!, deleted.key)).status, 200)
+      await untilReadyzSays({ status: 'unavailable', ledger: 'unavailable' })
+      for (const answer of await everywhere(ready)) assert.equal(answer.status, 503)
+    } finally {
+      await postgres.start()
+    }
+    for (const answer of await everywhere(ready)) assert.equal(answer.status, 200)
+    assert.equal(await reservationsLeft(from), 98, 'the count is kept')
+    for (const answer of await everywhere((url) => post(url, gif(), from))) assert.equal(answer.status, 201)
+    for (const answer of await everywhere((url) => fetchRaw(url, deleted.id)))
+      assert.equal(answer.status, 404)
+  })
+
+  const readOnly: Record<string, { begin: () => Promise<unknown>; end: () => Promise<unknown> }> = {
+    'read-only primary': {
+      begin: () => setting('alter system set default_transaction_read_only = on'),
+      end: () => setting('alter system reset default_transaction_read_only'),
+    },
+    'standby that was not promoted': {
+      async begin() {
+        const [row] = await postgres.query('show data_directory')
+        await postgres.stop()
+        await writeFile(join(String(row!.data_directory), 'standby.signal'), '')
+        // Would resolve only once the server accepts writes.
+        postgres.start().catch(() => {})
+        await until('the server accepts reads', () =>
+          postgres.query('select 1').then(
+            () => true,
+            () => false,
+          ),
+        )
+      },
+      end: () => postgres.query('select pg_promote()'),
+    },
+  }
+  for (const [index, [name, { begin, end }]] of Object.entries(readOnly).entries()) {
+    it(`reports not ready and refuses uploads, but keeps serving images: ${name}`, async () => {
+      const from = `198.51.100.${70 + index}`
       const { id, bytes } = await store(urls[0]!, gif(), from)
-      const deleted = await store(urls[0]!, gif(), from)
-      await postgres.stop()
+      await begin()
       try {
+        await untilReadyzSays({ status: 'unavailable', ledger: 'unavailable' })
         for (const answer of await everywhere((url) => post(url, gif(), from))) {
           checkProblem(answer, 503, 'unavailable')
-          assert.equal(answer.headers.get('X-RateLimit-Limit'), '100')
         }
         for (const answer of await everywhere((url) => fetchRaw(url, id)))
           assert.deepEqual(answer.body, bytes)
-        for (const answer of await everywhere((url) => page(url, id))) assert.equal(answer.status, 200)
-        // Without the ledger, removed and unknown images can't be told apart.
-        for (const answer of await everywhere((url) => fetchRaw(url, 'AAAAAAAAAAA'))) {
-          checkProblem(answer, 404, 'not-found')
-        }
-        assert.equal((await remove(urls[1]!, deleted.key)).status, 200)
-        await untilReadyzSays({ status: 'unavailable', ledger: 'unavailable' })
-        for (const answer of await everywhere(ready)) assert.equal(answer.status, 503)
       } finally {
-        await postgres.start()
+        await end()
       }
-      for (const answer of await everywhere(ready)) assert.equal(answer.status, 200)
-      assert.equal(await reservationsLeft(from), 98, 'the count is kept')
-      for (const answer of await everywhere((url) => post(url, gif(), from))) assert.equal(answer.status, 201)
-      for (const answer of await everywhere((url) => fetchRaw(url, deleted.id)))
-        assert.equal(answer.status, 404)
-    })
-
-    const readOnly: Record<string, { begin: () => Promise<unknown>; end: () => Promise<unknown> }> = {
-      'read-only primary': {
-        begin: () => setting('alter system set default_transaction_read_only = on'),
-        end: () => setting('alter system reset default_transaction_read_only'),
-      },
-      'standby that was not promoted': {
-        async begin() {
-          const [row] = await postgres.query('show data_directory')
-          await postgres.stop()
-          await writeFile(join(String(row!.data_directory), 'standby.signal'), '')
-          // Would resolve only once the server accepts writes.
-          postgres.start().catch(() => {})
-          await until('the server accepts reads', () =>
-            postgres.query('select 1').then(
-              () => true,
-              () => false,
-            ),
-          )
-        },
-        end: () => postgres.query('select pg_promote()'),
-      },
-    }
-    for (const [index, [name, { begin, end }]] of Object.entries(readOnly).entries()) {
-      it(`reports not ready and refuses uploads, but keeps serving images: ${name}`, async () => {
-        const from = `198.51.100.${70 + index}`
-        const { id, bytes } = await store(urls[0]!, gif(), from)
-        await begin()
-        try {
-          await untilReadyzSays({ status: 'unavailable', ledger: 'unavailable' })
-          for (const answer of await everywhere((url) => post(url, gif(), from))) {
-            checkProblem(answer, 503, 'unavailable')
-          }
-          for (const answer of await everywhere((url) => fetchRaw(url, id)))
-            assert.deepEqual(answer.body, bytes)
-        } finally {
-          await end()
-        }
-        await untilReadyzSays({ status: 'ok' })
-        for (const answer of await everywhere((url) => post(url, gif(), from))) {
-          assert.equal(answer.status, 201)
-        }
-      })
-    }
-
-    it('loses no image and exceeds no quota when restarted under load', async () => {
-      const addresses = Array.from({ length: 12 }, (_, index) => `198.51.101.${index}`)
-      const answers = new Map<string, Answer[]>(addresses.map((from) => [from, []]))
-      let isOver = false
-      const loads = addresses.map(async (from, index) => {
-        while (!isOver) answers.get(from)!.push(await post(urls[index % urls.length]!, gif(), from))
-      })
-      const count = (status: number) =>
-        [...answers.values()].flat().filter((answer) => answer.status === status).length
-      const countRises = async (status: number) => {
-        const before = count(status)
-        await until(`some ${status}`, () => count(status) > before + 20)
-      }
-      await countRises(201)
-      await postgres.stop()
-      await countRises(503)
-      await postgres.start()
-      await countRises(201)
-      isOver = true
-      await Promise.all(loads)
-      for (const [from, received] of answers) {
-        const stored = received.filter(({ status }) => status === 201)
-        const refused = received.filter(({ status }) => status === 503)
-        const limited = received.filter(({ status }) => status === 429)
-        assert.equal(
-          stored.length + refused.length + limited.length,
-          received.length,
-          'only 201, 503 and 429',
-        )
-        for (const answer of refused) checkProblem(answer, 503, 'unavailable')
-        assert.ok(stored.length <= 100)
-        // A reservation whose response was lost stays counted: the quota is never exceeded, at worst not fully used.
-        const used = 100 - (await reservationsLeft(from))
-        assert.ok(
-          used >= stored.length && used <= stored.length + refused.length,
-          `${used} of ${stored.length}`,
-        )
-        for (const answer of stored) assert.equal((await fetchRaw(urls[0]!, answer.json().id)).status, 200)
+      await untilReadyzSays({ status: 'ok' })
+      for (const answer of await everywhere((url) => post(url, gif(), from))) {
+        assert.equal(answer.status, 201)
       }
     })
+  }
+
+  it('loses no image and exceeds no quota when restarted under load', async () => {
+    const addresses = Array.from({ length: 12 }, (_, index) => `198.51.101.${index}`)
+    const answers = new Map<string, Answer[]>(addresses.map((from) => [from, []]))
+    let isOver = false
+    const loads = addresses.map(async (from, index) => {
+      while (!isOver) answers.get(from)!.push(await post(urls[index % urls.length]!, gif(), from))
+    })
+    const count = (status: number) =>
+      [...answers.values()].flat().filter((answer) => answer.status === status).length
+    const countRises = async (status: number) => {
+      const before = count(status)
+      await until(`some ${status}`, () => count(status) > before + 20)
+    }
+    await countRises(201)
+    await postgres.stop()
+    await countRises(503)
+    await postgres.start()
+    await countRises(201)
+    isOver = true
+    await Promise.all(loads)
+    for (const [from, received] of answers) {
+      const stored = received.filter(({ status }) => status === 201)
+      const refused = received.filter(({ status }) => status === 503)
+      const limited = received.filter(({ status }) => status === 429)
+      assert.equal(stored.length + refused.length + limited.length, received.length, 'only 201, 503 and 429')
+      for (const answer of refused) checkProblem(answer, 503, 'unavailable')
+      assert.ok(stored.length <= 100)
+      // A reservation whose response was lost stays counted: the quota is never exceeded, at worst not fully used.
+      const used = 100 - (await reservationsLeft(from))
+      assert.ok(
+        used >= stored.length && used <= stored.length + refused.length,
+        `${used} of ${stored.length}`,
+      )
+      for (const answer of stored) assert.equal((await fetchRaw(urls[0]!, answer.json().id)).status, 200)
+    }
   })
-}
+})
 
 async function setting(sql: string): Promise<void> {
   // `alter system` is not affected by the read-only default.
