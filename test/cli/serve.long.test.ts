@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gif } from '../support/images/tiny-images.ts'
-import { ROOT } from '../support/processes/process.ts'
+import { ROOT, run } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { newUser } from './command.ts'
 
@@ -67,12 +67,7 @@ test('completion scripts are valid and complete', async () => {
 })
 
 test('the command runs under any Node that starts it', async () => {
-  const old = spawn('node', [join(ROOT, 'bin/pinhole.mjs'), '--version'])
-  let output = ''
-  old.stdout.on('data', (text) => {
-    output += text
-  })
-  const code = await new Promise((resolve) => old.on('close', resolve))
+  const { code, stdout } = await run(['bin/pinhole.mjs', '--version'], {}, 'node')
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
-  assert.deepEqual([code, output], [0, `${version}\n`])
+  assert.deepEqual([code, stdout], [0, `${version}\n`])
 })

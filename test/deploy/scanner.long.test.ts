@@ -1,6 +1,5 @@
 /** The scanner of deploy/scanner next to a server: listed images, learned images, and undecodable images. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
@@ -9,7 +8,7 @@ import sharp from 'sharp'
 import { folderOf } from '../support/folder.ts'
 import { png } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
-import { NODE, ROOT } from '../support/processes/process.ts'
+import { launch, NODE, ROOT } from '../support/processes/process.ts'
 import { serverFor } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, store } from '../support/upload.ts'
@@ -141,13 +140,12 @@ it('blocks listed images, and near copies of images removed for a severe categor
     STATE: join(folder, 'state'),
     PAUSE_MS: '50',
   }
-  const scanner = spawn(NODE, ['scanner.mjs'], { cwd: FOLDER, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  t.after(() => scanner.kill())
-  let output = ''
-  for (const stream of [scanner.stdout, scanner.stderr]) stream.on('data', (text) => (output += text))
+  const scanner = launch(['scanner.mjs'], env, NODE, FOLDER)
+  t.after(() => scanner.child.kill())
+  const output = () => scanner.output.stdout + scanner.output.stderr
   const untilStatus = (id: string, status: number) =>
     until(
-      `${id} answers ${status}: ${output}`,
+      `${id} answers ${status}: ${output()}`,
       async () => (await fetchRaw(server.url, id)).status === status,
     )
 
@@ -161,13 +159,13 @@ it('blocks listed images, and near copies of images removed for a severe categor
   await untilStatus(first.id, 200)
   await untilStatus(copy.id, 410)
   await untilStatus(fine.id, 200)
-  await until(`the undecodable image is held: ${output}`, async () => {
+  await until(`the undecodable image is held: ${output()}`, async () => {
     const { stdout } = await server.operator(['queue', '--held'])
     return stdout.includes(undecoded.id)
   })
   await server.operator(['remove', first.id, '--reason', 'seen', '--rule', 'child-abuse'])
   await until('the scanner has learned the removal', () =>
-    output.includes(`learned from the removal of ${first.id}`),
+    output().includes(`learned from the removal of ${first.id}`),
   )
   const again = await store(server.url, await nearCopyOf(bad))
   await untilStatus(again.id, 410)

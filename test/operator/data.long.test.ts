@@ -1,16 +1,13 @@
 /** Operator commands report the data that they work on, and touch no other. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chown, lstat, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
-import { environmentOf, NODE, ROOT, run } from '../support/processes/process.ts'
+import { launch, NODE, run } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
 import { fetchRaw, post, store } from '../support/upload.ts'
 
@@ -29,12 +26,7 @@ describe('operator commands', () => {
   it('finishes its work if its output cannot be written, and exits with 1', async () => {
     const ids = [(await store(server.url)).id, (await store(server.url)).id]
     const args = `exec ${NODE} src/node/operator.ts hold ${ids.join(' ')} --reason terms >/dev/full`
-    const child = spawn('sh', ['-c', args], {
-      cwd: ROOT,
-      env: environmentOf(serverEnv({}, server.dataDir)),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    const { code, stderr } = await run(['-c', args], serverEnv({}, server.dataDir), 'sh')
     assert.equal(code, 1)
     assert.match(stderr, /^the output could not be written: ENOSPC/m)
     for (const id of ids) assert.equal((await fetchRaw(server.url, id)).status, 403)
@@ -54,7 +46,7 @@ describe('operator commands', () => {
     assert.equal((await fetchRaw(server.url, id)).status, 200)
   })
 
-  it('reads variables from the same file as the systemd unit', async () => {
+  it('reads variables from the same file as the systemd unit, and reports which data it works on', async () => {
     const file = join(server.dataDir, 'pinhole.env')
     await writeFile(
       file,
@@ -62,13 +54,8 @@ describe('operator commands', () => {
     )
     const ran = await run(['src/node/operator.ts', '--env-file', file, 'status'])
     assert.equal(ran.code, 0, ran.stderr)
+    assert.ok(ran.stderr.includes(`Images: ${server.dataDir}/images`), ran.stderr)
     assert.ok(ran.stderr.includes(`Ledger: ${server.dataDir}/ledger.sqlite`), ran.stderr)
-  })
-
-  it('reports which data it works on', async () => {
-    const { stderr } = await server.operator(['status'])
-    assert.ok(stderr.includes(`Images: ${server.dataDir}/images`), stderr)
-    assert.ok(stderr.includes(`Ledger: ${server.dataDir}/ledger.sqlite`), stderr)
   })
 
   it('exits with 1 if an image does not exist', async () => {
@@ -81,17 +68,10 @@ describe('operator commands', () => {
 
   it('finishes its work if the reader of its output disappears', async () => {
     const images = await Promise.all(Array.from({ length: 12 }, () => store(server.url)))
-    const child = spawn(NODE, ['src/node/operator.ts', 'remove', ...images.map(({ id }) => id), ...REMOVAL], {
-      cwd: ROOT,
-      env: { PATH: process.env.PATH ?? '', ...serverEnv({}, server.dataDir) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    child.stdout.destroy()
-    let stderr = ''
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      stderr += text
-    })
-    const code = await new Promise((resolve) => child.once('close', resolve))
+    const args = ['src/node/operator.ts', 'remove', ...images.map(({ id }) => id), ...REMOVAL]
+    const { child, ended } = launch(args, serverEnv({}, server.dataDir))
+    child.stdout!.destroy()
+    const { code, stderr } = await ended
     assert.equal(code, 0, stderr)
     assert.doesNotMatch(stderr, /EPIPE/)
     for (const { id } of images) assert.equal((await fetchRaw(server.url, id)).status, 410)

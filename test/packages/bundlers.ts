@@ -69,7 +69,7 @@ const TYPES: Record<string, string> = {
 const TIMEOUT_MS = 180_000
 const WITHOUT_WORKER_SUPPORT = ['esbuild', 'rollup']
 
-export async function bundlers(client: () => Installed): Promise<void> {
+export async function bundlers(client: Installed): Promise<void> {
   describe('bundlers', { skip: await whyNoChromium() }, () => {
     let site: Server
     let origin: string
@@ -77,7 +77,7 @@ export async function bundlers(client: () => Installed): Promise<void> {
     let browser: Browser
     let photo: Buffer
     before(async () => {
-      const { folder } = client()
+      const { folder } = client
       photo = await cameraJpeg(320, 240)
       await cp(join(ROOT, 'examples/browser'), join(folder, 'page'), { recursive: true })
       site = createServer(async (request, response) => {
@@ -98,9 +98,9 @@ export async function bundlers(client: () => Installed): Promise<void> {
 
     /** The page's final message. `attributes`: added to its body. */
     async function messageAfterUpload(name: string, attributes = ''): Promise<string> {
-      const html = await readFile(join(client().folder, 'page/index.html'), 'utf8')
+      const html = await readFile(join(client.folder, 'page/index.html'), 'utf8')
       const withService = html.replace('"https://pics.example"', `"${service.url}" ${attributes}`)
-      await writeFile(join(client().folder, 'sites', name, 'index.html'), withService)
+      await writeFile(join(client.folder, 'sites', name, 'index.html'), withService)
       const page = await browser.newPage()
       page.setDefaultTimeout(TIMEOUT_MS)
       try {
@@ -124,16 +124,16 @@ export async function bundlers(client: () => Installed): Promise<void> {
     for (const [name, bundle] of Object.entries(BUNDLERS)) {
       const findsWorker = !WITHOUT_WORKER_SUPPORT.includes(name)
       test(`${name}${findsWorker ? ' finds the worker' : ' and a page that serves it'}: compresses and uploads a picture`, async () => {
-        const out = join(client().folder, 'sites', name)
+        const out = join(client.folder, 'sites', name)
         await mkdir(out, { recursive: true })
-        await bundle(join(client().folder, 'page/main.js'), out)
+        await bundle(join(client.folder, 'page/main.js'), out)
         if (findsWorker) return assertSmaller(await messageAfterUpload(name))
         // Never silently uncompressed.
         assert.match(
           await messageAfterUpload(name),
           /worker can't start\. Serve the folder "worker".*configure\(\{ workerUrl/,
         )
-        await cp(join(client().folder, 'node_modules', NAMES.client, 'worker'), join(out, 'worker'), {
+        await cp(join(client.folder, 'node_modules', NAMES.client, 'worker'), join(out, 'worker'), {
           recursive: true,
         })
         await assertSmaller(await messageAfterUpload(name, 'data-worker-url="worker/worker.js"'))

@@ -4,20 +4,20 @@ import { existsSync, globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { ROOT } from '../support/processes/process.ts'
+import { manifest } from '../../build/packages/paths.ts'
 import { type Installed, NAMES, run } from './installed.ts'
 
 const LINK = /\]\(([^)\s]+)\)/g
 
-export function documents(installed: Record<'client' | 'server', () => Installed>): void {
+export function documents(installed: Record<'client' | 'server', Installed>): void {
   describe('documents', () => {
-    for (const [kind, of] of Object.entries(installed)) {
+    for (const [kind, { folder }] of Object.entries(installed)) {
       const name = NAMES[kind as keyof typeof NAMES]
-      const home = () => join(of().folder, 'node_modules', name)
+      const home = join(folder, 'node_modules', name)
 
       test(`${kind}: has its own README, with an install command`, async () => {
-        const text = await readFile(join(home(), 'README.md'), 'utf8')
-        const { version, published } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+        const text = await readFile(join(home, 'README.md'), 'utf8')
+        const { version, published } = manifest
         const spec = published ? name : `./${name}-${version}.tgz`
         assert.ok(text.includes(`npm install --global ${spec}`), text)
         assert.doesNotMatch(text, /\{\{/)
@@ -28,16 +28,13 @@ export function documents(installed: Record<'client' | 'server', () => Installed
 
       test(`${kind}: has no dead links`, async () => {
         let links = 0
-        for (const file of globSync('{,docs/}*.md', { cwd: home() })) {
+        for (const file of globSync('{,docs/}*.md', { cwd: home })) {
           // Other projects' texts.
           if (file.startsWith('THIRD-PARTY')) continue
-          for (const [, target = ''] of (await readFile(join(home(), file), 'utf8')).matchAll(LINK)) {
+          for (const [, target = ''] of (await readFile(join(home, file), 'utf8')).matchAll(LINK)) {
             if (/^(?:https?:|#)/.test(target)) continue
             links++
-            assert.ok(
-              existsSync(join(home(), dirname(file), target.replace(/#.*/, ''))),
-              `${file}: ${target}`,
-            )
+            assert.ok(existsSync(join(home, dirname(file), target.replace(/#.*/, ''))), `${file}: ${target}`)
           }
         }
         assert.ok(links >= 3, `${links}`)
@@ -45,7 +42,7 @@ export function documents(installed: Record<'client' | 'server', () => Installed
     }
 
     test('the command has a manual page that covers all subcommands', async (t) => {
-      const home = join(installed.client().folder, 'node_modules', NAMES.client)
+      const home = join(installed.client.folder, 'node_modules', NAMES.client)
       const { man } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
       const page = join(home, man[0])
       const text = await readFile(page, 'utf8')

@@ -20,23 +20,23 @@ const PROGRAMS: Record<string, () => { binary: string; args: string[] }> = {
   bun: () => ({ binary: bunBinary(), args: ['upload.ts'] }),
 }
 
-export function examples(client: () => Installed): void {
+export function examples(client: Installed): void {
   describe('examples', () => {
     let server: RunningServer
     let photo: string
     before(async () => {
       server = await startServer()
-      photo = join(client().folder, 'example.jpg')
+      photo = join(client.folder, 'example.jpg')
       await writeFile(photo, await cameraJpeg(320, 240))
-      await cp(join(ROOT, 'examples'), join(client().folder, 'examples'), { recursive: true })
+      await cp(join(ROOT, 'examples'), join(client.folder, 'examples'), { recursive: true })
     })
     after(() => server?.stop())
 
     for (const [name, program] of Object.entries(PROGRAMS)) {
       const runExample = async (path: string) => {
         const { binary, args } = program()
-        const cwd = join(client().folder, 'examples', name)
-        const env = { PATH: process.env.PATH, HOME: client().folder, NO_COLOR: '1' }
+        const cwd = join(client.folder, 'examples', name)
+        const env = { PATH: process.env.PATH, HOME: client.folder, NO_COLOR: '1' }
         return run(binary, [...args, path, server.url], { cwd, env }).catch((error) => error)
       }
 
@@ -55,7 +55,7 @@ export function examples(client: () => Installed): void {
       })
 
       test(`${name}: prints the error code for a file that is not a picture`, async () => {
-        const { code, stderr } = await runExample(join(client().folder, 'package.json'))
+        const { code, stderr } = await runExample(join(client.folder, 'package.json'))
         assert.equal(code, 1, stderr)
         assert.match(stderr, /^unsupported-type /m)
       })

@@ -1,23 +1,21 @@
 /** The packages as published: built, packed, and unpacked next to their dependencies. */
 import { execFile } from 'node:child_process'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-fs'
-import { tarballOf } from '../../build/packages/paths.ts'
+import { manifest, tarballOf } from '../../build/packages/paths.ts'
 import { releasePackages } from '../../build/packages/release.ts'
 import { newFolder } from '../support/folder.ts'
 import { ROOT } from '../support/processes/process.ts'
 
 export const run = promisify(execFile)
 
-export const { packages: NAMES } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-  packages: { client: string; server: string }
-}
+export const { packages: NAMES } = manifest
 
 /** The release's output folder and file names. */
 export interface Packed {
@@ -75,7 +73,7 @@ async function dependenciesOf(
   for (const name of Object.keys(dependencies)) {
     // Included in the tarball.
     if (bundleDependencies.includes(name)) continue
-    const folder = await folderOf(name, from)
+    const folder = folderOf(name, from)
     if (found.has(folder)) continue
     found.add(folder)
     await dependenciesOf(join(folder, 'package.json'), join(folder, 'package.json'), found)
@@ -83,16 +81,9 @@ async function dependenciesOf(
   return found
 }
 
-async function folderOf(name: string, from: string): Promise<string> {
+function folderOf(name: string, from: string): string {
   for (const directory of createRequire(from).resolve.paths(name) ?? []) {
-    const manifest = join(directory, name, 'package.json')
-    if (
-      await readFile(manifest).then(
-        () => true,
-        () => false,
-      )
-    )
-      return dirname(manifest)
+    if (existsSync(join(directory, name, 'package.json'))) return join(directory, name)
   }
   throw new Error(`${name} is not installed: npm install`)
 }

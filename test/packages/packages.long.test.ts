@@ -1,30 +1,24 @@
 /** Both packages, installed from their tarballs, on every Node version that they support. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { cameraJpeg } from '../client/pictures.ts'
 import { heic } from '../support/images/heic.ts'
 import { picture } from '../support/images/pictures.ts'
 import { nodeOf } from '../support/processes/node-of.ts'
-import { NODE, ROOT } from '../support/processes/process.ts'
+import { launch, NODE, ROOT } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { bundlers } from './bundlers.ts'
 import { documents } from './documents.ts'
 import { examples } from './examples.ts'
-import { type Installed, install, NAMES, type Packed, pack, run } from './installed.ts'
+import { type Installed, install, NAMES, pack, run } from './installed.ts'
 import { serverPackage } from './server-package.ts'
 import { types } from './types.ts'
 
-let packed: Packed
-let client: Installed
-let server: Installed
-before(async () => {
-  packed = await pack()
-  client = await install(packed, NAMES.client)
-  server = await install(packed, NAMES.server)
-})
+const packed = await pack()
+const client = await install(packed, NAMES.client)
+const server = await install(packed, NAMES.server)
 
 /** Allows for five concurrent test files on a slow machine. */
 const START_MS = 120_000
@@ -34,25 +28,18 @@ const commandOf = ({ folder }: Installed) => join(folder, 'node_modules', NAMES.
 /** Runs the server's package while `use` works with it. */
 async function serving(node: string, use: (address: string) => Promise<void>): Promise<void> {
   const launcher = join(server.folder, 'node_modules', NAMES.server, 'bin/serve.mjs')
-  const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: `pictures-${process.pid}` }
-  const child = spawn(node, [launcher], { cwd: server.folder, env })
-  let output = ''
-  child.stdout.on('data', (text) => {
-    output += text
-  })
-  child.stderr.on('data', (text) => {
-    output += text
-  })
-  const exitCode = new Promise((resolve) => child.once('exit', resolve))
+  const env = { PORT: '0', HOST: '127.0.0.1', DATA_DIR: `pictures-${process.pid}` }
+  const { child, output, ended } = launch([launcher], env, node, server.folder)
   // Requires a following character, so that the address has arrived completely.
-  const address = () => /(https?:\/\/[^\s",]+)[\s",]/.exec(output)?.[1]
+  const address = () => /(https?:\/\/[^\s",]+)[\s",]/.exec(output.stdout)?.[1]
   try {
     await until('the server prints its address', () => address() !== undefined, START_MS)
     await use(address()!)
   } finally {
     child.kill('SIGTERM')
   }
-  assert.equal(await exitCode, 0, output)
+  const { code, stderr } = await ended
+  assert.equal(code, 0, stderr)
 }
 
 test('the client has at most 25 packages and 14 MB, and no server packages', async () => {
@@ -172,8 +159,8 @@ test('a release has both tarballs, each with an SBOM', async () => {
   assert.ok(!(await namesIn(ofServer)).includes('pkg:npm/vite'))
 })
 
-types(() => client)
-documents({ client: () => client, server: () => server })
-serverPackage(() => server)
-examples(() => client)
-await bundlers(() => client)
+types(client)
+documents({ client, server })
+serverPackage(server)
+examples(client)
+await bundlers(client)

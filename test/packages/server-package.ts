@@ -1,12 +1,11 @@
 /** The server's package, installed with Node, npm and the tarball only, without a registry. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
+import { manifest, tarballOf } from '../../build/packages/paths.ts'
 import { NPM_ENV } from '../support/processes/node-of.ts'
-import { NODE, ROOT } from '../support/processes/process.ts'
+import { type Env, launch, NODE } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { type Installed, NAMES, run } from './installed.ts'
 
@@ -14,33 +13,28 @@ const MAX_KILOBYTES = 12_000
 const START_MS = 120_000
 
 /** `server`: its folder contains the tarball. */
-export function serverPackage(server: () => Installed): void {
+export function serverPackage(server: Installed): void {
   describe('the server’s package', () => {
-    let home: string
-    let version: string
-    before(async () => {
-      home = join(server().folder, 'offline')
-      version = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')).version
-    })
-
-    const env = () => ({
+    const home = join(server.folder, 'offline')
+    const { version } = manifest
+    const env: Env = {
       ...NPM_ENV,
       npm_config_offline: 'true',
       npm_config_cache: join(home, '.cache'),
       // npm runs the first node in PATH.
       PATH: `${join(NODE, '..')}:${process.env.PATH}`,
-    })
-    const tarball = () => join(server().folder, `${NAMES.server}-${version}.tgz`)
+    }
+    const tarball = join(server.folder, tarballOf(NAMES.server))
     const command = (name: string) => join(home, 'node_modules/.bin', name)
     const runToEnd = (name: string, ...args: string[]) =>
-      run(command(name), args, { cwd: home, env: env(), timeout: START_MS }).then(
+      run(command(name), args, { cwd: home, env, timeout: START_MS }).then(
         ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
         (error: { code: number; stdout: string; stderr: string }) => error,
       )
 
     test('npm installs it from the tarball alone, with at most 12 MB and no install scripts', async () => {
-      const args = ['install', '--no-audit', '--no-fund', '--prefix', home, tarball()]
-      await run('npm', args, { cwd: server().folder, env: env() })
+      const args = ['install', '--no-audit', '--no-fund', '--prefix', home, tarball]
+      await run('npm', args, { cwd: server.folder, env })
       const { stdout } = await run('du', ['-sk', 'node_modules'], { cwd: home })
       assert.ok(Number.parseInt(stdout, 10) <= MAX_KILOBYTES, stdout)
       const lock = JSON.parse(await readFile(join(home, 'node_modules/.package-lock.json'), 'utf8'))
@@ -49,8 +43,8 @@ export function serverPackage(server: () => Installed): void {
     })
 
     test('npx runs it from the tarball', async () => {
-      const args = ['--yes', '--package', tarball(), NAMES.server, '--version']
-      const { stdout } = await run('npx', args, { cwd: server().folder, env: env() })
+      const args = ['--yes', '--package', tarball, NAMES.server, '--version']
+      const { stdout } = await run('npx', args, { cwd: server.folder, env })
       assert.equal(stdout.trim(), version)
     })
 
@@ -78,18 +72,10 @@ export function serverPackage(server: () => Installed): void {
     test('both commands read variables from the same file', async (t) => {
       const file = join(home, 'pinhole.env')
       await writeFile(file, `PORT=0\nDATA_DIR=${join(home, 'data')}\nOPERATOR_CONTACT=a&b\n`)
-      const child = spawn(command(NAMES.server), ['--env-file', file], { cwd: home, env: env() })
-      let output = ''
-      child.stdout.on('data', (text) => {
-        output += text
-      })
-      child.stderr.on('data', (text) => {
-        output += text
-      })
-      const exited = once(child, 'exit')
+      const { child, output, ended } = launch(['--env-file', file], env, command(NAMES.server), home)
       t.after(() => child.kill('SIGKILL'))
-      await until('the server is listening', () => /Pinhole is at \S+\n/.test(output), START_MS)
-      const address = /Pinhole is at (\S+)/.exec(output)![1]!
+      await until('the server is listening', () => /Pinhole is at \S+\n/.test(output.stdout), START_MS)
+      const address = /Pinhole is at (\S+)/.exec(output.stdout)![1]!
       assert.match(await (await fetch(`${address}/terms`)).text(), /a&amp;b/)
       const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
       const form = new FormData()
@@ -106,7 +92,7 @@ export function serverPackage(server: () => Installed): void {
       assert.doesNotMatch(stderr, /Warning/)
       assert.match(stdout, /\b1\b/)
       child.kill('SIGTERM')
-      assert.deepEqual(await exited, [0, null])
+      assert.equal((await ended).code, 0)
     })
 
     test('it contains the licenses of all bundled packages', async () => {

@@ -27,10 +27,10 @@ await remove(key).catch((error: unknown) => {
 console.log(texts, bytesIn - bytesOut)
 `
 
-export function types(client: () => Installed): void {
+export function types(client: Installed): void {
   describe('the SDK’s types', () => {
     async function compile(name: string, options: object, code = USE): Promise<string> {
-      const folder = join(client().folder, 'types', name)
+      const folder = join(client.folder, 'types', name)
       await mkdir(folder, { recursive: true })
       await writeFile(join(folder, 'use.ts'), code)
       const compilerOptions = {

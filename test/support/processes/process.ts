@@ -38,10 +38,10 @@ process.on('exit', () => {
   for (const pid of running) killGroup(pid)
 })
 
-/** Starts Node, or another program, with these arguments in the repository root. The environment is `environmentOf(env)`. */
-export function launch(args: string[], env: Env = {}, program = NODE): Process {
+/** Starts Node, or another program, with these arguments in the folder `cwd`. The environment is `environmentOf(env)`. */
+export function launch(args: string[], env: Env = {}, program = NODE, cwd = ROOT): Process {
   const child = spawn(program, args, {
-    cwd: ROOT,
+    cwd,
     env: environmentOf(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     // In a new process group, so that workers can be killed together with their parent.
