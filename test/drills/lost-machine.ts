@@ -2,6 +2,7 @@
 import { mkdtempDisposable, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { forEachConcurrent } from '../../src/async.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type Env, run } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, startServer } from '../support/processes/server.ts'
@@ -98,18 +99,14 @@ async function operate(env: Env, dataDir: string, argv: string[]): Promise<strin
 
 async function uploads(server: RunningServer, count: number): Promise<Stored[]> {
   const images: Stored[] = []
-  await each(Array.from({ length: count }), async (_, index) => {
+  await each([...Array(count).keys()], async (index) => {
     images.push(await store(server.url, gif({ size: 400 + (index % 7) * 300 })))
   })
   return images
 }
 
-async function each<T>(items: T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
-  const queue = items.entries()
-  const worker = async () => {
-    for (const [index, item] of queue) await work(item, index)
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+function each<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+  return forEachConcurrent(items, CONCURRENCY, work)
 }
 
 function idsOf(images: Stored[]): string[] {

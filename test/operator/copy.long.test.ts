@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { rot } from '../support/backed-up.ts'
+import { assertServed, operate, rot } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
-import { type Env, run } from '../support/processes/process.ts'
-import { type RunningServer, serverEnv, serverFor } from '../support/processes/server.ts'
+import type { Env } from '../support/processes/process.ts'
+import { type RunningServer, serverFor } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
 import { flipBit } from '../support/store-folder.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
@@ -25,8 +25,8 @@ after(async () => {
   await Promise.all([fake.close(), postgres.destroy()])
 })
 
-async function operate(env: Env, dataDir: string, args: string[]) {
-  const ran = await run(['src/node/operator.ts', ...args, '--json'], serverEnv(env, dataDir))
+async function resultOf(env: Env, dataDir: string, args: string[]) {
+  const ran = await operate(dataDir, [...args, '--json'], env)
   assert.equal(ran.code, 0, ran.stdout + ran.stderr)
   return JSON.parse(ran.stdout) as Record<string, unknown>
 }
@@ -38,39 +38,35 @@ async function storeImages(server: RunningServer, count: number): Promise<Stored
   return images
 }
 
-async function checkAll(server: RunningServer, images: Stored[]): Promise<void> {
-  for (const { id, bytes } of images) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
-}
-
 describe('operator copy', () => {
   it('moves a live service from a folder to S3 and back', async (t) => {
     const env = s3Env(serviceOf(fake), 'moved/')
     const bucket = env.OBJECTS_URL!
-    const server = await serverFor(t, env.OBJECTS_URL ? { ...env, OBJECTS_URL: 'file:' } : {})
+    const server = await serverFor(t, { ...env, OBJECTS_URL: 'file:' })
     const from = `file:${server.dataDir}`
     const images = await storeImages(server, 6)
-    assert.equal((await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket])).copied, 6)
+    assert.equal((await resultOf(env, server.dataDir, ['copy', '--from', from, '--to', bucket])).copied, 6)
     const [deleted, held] = images.splice(0, 2) as [Stored, Stored]
     images.push(...(await storeImages(server, 2)))
     assert.equal((await remove(server.url, deleted.key)).status, 200)
     await server.operator(['hold', held.id, ...REMOVAL])
-    const last = await operate(env, server.dataDir, ['copy', '--from', from, '--to', bucket, '--prune'])
+    const last = await resultOf(env, server.dataDir, ['copy', '--from', from, '--to', bucket, '--prune'])
     assert.deepEqual([last.kept, last.pruned], [4, 1])
     const [deletedLater, heldLater] = images.splice(0, 2) as [Stored, Stored]
     assert.equal((await remove(server.url, deletedLater.key)).status, 200)
     await server.operator(['hold', heldLater.id, ...REMOVAL])
     await server.end()
-    const agreed = await run(['src/node/operator.ts', 'agree'], serverEnv(env, server.dataDir))
+    const agreed = await operate(server.dataDir, ['agree'], env)
     assert.equal(agreed.code, 0)
     assert.match(agreed.stdout, /^in the new store: 1 images removed, 1 held, by the ledger$/m)
     await server.restart(env)
-    await checkAll(server, images)
+    await assertServed(server, images)
     for (const { id } of [deleted, deletedLater]) assert.equal((await fetchRaw(server.url, id)).status, 404)
     for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
     await server.operator(['release', held.id, ...REMOVAL])
     assert.deepEqual((await fetchRaw(server.url, held.id)).body, held.bytes)
     const back = await folderOf(t)
-    const copied = await operate(env, server.dataDir, ['copy', '--from', bucket, '--to', back])
+    const copied = await resultOf(env, server.dataDir, ['copy', '--from', bucket, '--to', back])
     assert.equal(copied.copied, 6)
     assert.equal((await readdir(join(back, 'images/objects'))).length, 5)
   })
@@ -80,7 +76,7 @@ describe('operator copy', () => {
     await storeImages(server, 2)
     const [target, empty] = [await folderOf(t), await folderOf(t)]
     const args = (from: string) => ['copy', '--from', from, '--to', target, '--prune']
-    await operate({}, server.dataDir, args(server.dataDir))
+    await resultOf({}, server.dataDir, args(server.dataDir))
     await mkdir(join(empty, 'images'))
     const misspelled = join(empty, 'pinhol')
     for (const [from, error] of [
@@ -119,25 +115,24 @@ describe('operator backup and restore', () => {
     const [held, released, heldLater] = (await storeImages(server, 3)) as [Stored, Stored, Stored]
     await server.operator(['remove', removed.id, ...REMOVAL, '--block'])
     await server.operator(['hold', held.id, released.id, ...REMOVAL])
-    const first = await operate(env, server.dataDir, ['backup', backup])
+    const first = await resultOf(env, server.dataDir, ['backup', backup])
     assert.deepEqual([first.images, first.copied], [5, 7], 'held images are copied, and held in the backup')
     await server.operator(['release', released.id, ...REMOVAL])
     await server.operator(['hold', heldLater.id, ...REMOVAL])
     assert.equal((await remove(server.url, deleted.key)).status, 200)
     images.push(...(await storeImages(server, 1)))
-    const second = await operate(env, server.dataDir, ['backup', backup])
+    const second = await resultOf(env, server.dataDir, ['backup', backup])
     assert.deepEqual([second.removed, second.images, second.damaged], [1, 5, []])
     await server.end()
     const elsewhere = { ...s3Env(serviceOf(fake), 'other/'), LEDGER_URL: await postgres.createSchema() }
-    const restored = await operate(elsewhere, server.dataDir, ['restore', backup])
+    const restored = await resultOf(elsewhere, server.dataDir, ['restore', backup])
     assert.deepEqual([restored.copied, restored.keptLedger, restored.missing], [7, false, []])
-    const confirm = ['src/node/operator.ts', 'confirm-restore']
-    assert.equal((await run(confirm, serverEnv(elsewhere, server.dataDir))).code, 0)
+    assert.equal((await operate(server.dataDir, ['confirm-restore'], elsewhere)).code, 0)
     await server.restart(elsewhere)
-    await checkAll(server, [...images, released])
+    await assertServed(server, [...images, released])
     for (const { id } of [held, heldLater]) assert.equal((await fetchRaw(server.url, id)).status, 403)
     await server.operator(['release', held.id, heldLater.id, ...REMOVAL])
-    await checkAll(server, [held, heldLater])
+    await assertServed(server, [held, heldLater])
     assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
     await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
@@ -148,18 +143,18 @@ describe('operator backup and restore', () => {
     const backup = await folderOf(t)
     const [released, held] = (await storeImages(server, 2)) as [Stored, Stored]
     await server.operator(['hold', released.id, ...REMOVAL])
-    await operate({}, server.dataDir, ['backup', backup])
+    await resultOf({}, server.dataDir, ['backup', backup])
     await server.operator(['release', released.id, ...REMOVAL])
     await server.operator(['hold', held.id, ...REMOVAL])
     await server.end()
     await rm(join(server.dataDir, 'images'), { recursive: true })
-    const restored = await operate({}, server.dataDir, ['restore', backup])
+    const restored = await resultOf({}, server.dataDir, ['restore', backup])
     assert.deepEqual([restored.keptLedger, restored.missing], [true, []])
     await server.restart()
-    await checkAll(server, [released])
+    await assertServed(server, [released])
     assert.equal((await fetchRaw(server.url, held.id)).status, 403)
     await server.operator(['release', held.id, ...REMOVAL])
-    await checkAll(server, [held])
+    await assertServed(server, [held])
   })
 
   it('restores nothing from a modified backup', async (t) => {
@@ -167,10 +162,10 @@ describe('operator backup and restore', () => {
     const backup = await folderOf(t)
     const target = await folderOf(t)
     await storeImages(server, 2)
-    await operate({}, server.dataDir, ['backup', backup])
+    await resultOf({}, server.dataDir, ['backup', backup])
     const name = (await readdir(join(backup, 'backup'))).find((each) => each.includes('ledger'))!
     await flipBit(join(backup, 'backup', name), 20)
-    const ran = await run(['src/node/operator.ts', 'restore', backup], serverEnv({}, target))
+    const ran = await operate(target, ['restore', backup])
     assert.equal(ran.code, 1)
     assert.match(ran.stderr, /damaged: \S+-ledger/)
   })

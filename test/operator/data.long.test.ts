@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { chown, lstat, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { operate } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
@@ -35,10 +36,7 @@ describe('operator commands', () => {
   it('refuses a folder that is not a data folder, and does not create one', async (t) => {
     const folder = await folderOf(t)
     const { id } = await store(server.url)
-    const ran = await run(
-      ['src/node/operator.ts', 'remove', id, ...REMOVAL],
-      serverEnv({}, join(folder, 'data')),
-    )
+    const ran = await operate(join(folder, 'data'), ['remove', id, ...REMOVAL])
     assert.equal(ran.code, 1)
     assert.match(ran.stderr, /images and ledger\.sqlite missing/)
     assert.equal(ran.stdout, '')
@@ -80,7 +78,7 @@ describe('operator commands', () => {
   it('refuses settings that differ from the server’s, and shows the difference', async () => {
     await server.restart({ CDN_URL: 'varnish://10.0.0.1:80?peer=10.0.0.2:80' })
     const { id } = await store(server.url)
-    const ran = await run(['src/node/operator.ts', 'remove', id, ...REMOVAL], serverEnv({}, server.dataDir))
+    const ran = await operate(server.dataDir, ['remove', id, ...REMOVAL])
     assert.equal(ran.code, 1)
     assert.match(
       ran.stderr,
@@ -129,7 +127,7 @@ describe('servers on one folder', () => {
       const env = { UPLOADS_PER_DAY: '7', [name]: here }
       const difference = `${name}: ${here} here, ${agreed} in the ledger`
       await assert.rejects(startServer(env, { dataDir }), ({ message }) => message.includes(difference))
-      const ran = await run(['src/node/operator.ts', 'status'], serverEnv(env, dataDir))
+      const ran = await operate(dataDir, ['status'], env)
       assert.equal(ran.code, name === 'CDN_URL' ? 1 : 0, ran.stderr)
       if (name === 'CDN_URL') assert.ok(ran.stderr.includes(difference), ran.stderr)
     }
@@ -172,10 +170,7 @@ describe('servers on one ledger', () => {
       assert.ok(!message.includes(token))
       return true
     })
-    const agreed = await run(
-      ['src/node/operator.ts', 'agree'],
-      serverEnv({ ...env, ...other }, first.dataDir),
-    )
+    const agreed = await operate(first.dataDir, ['agree'], { ...env, ...other })
     assert.equal(agreed.code, 0, agreed.stderr)
     const third = await startServer({ ...env, ...other }, { dataDir: first.dataDir })
     await third.stop()
@@ -190,8 +185,7 @@ describe('servers on one ledger', () => {
 
   it('report a missing ledger', async (t) => {
     const server = await serverFor(t)
-    const env = serverEnv({ LEDGER_URL: await postgres.createSchema() }, server.dataDir)
-    const ran = await run(['src/node/operator.ts', 'status'], env)
+    const ran = await operate(server.dataDir, ['status'], { LEDGER_URL: await postgres.createSchema() })
     assert.equal(ran.code, 1)
     assert.match(ran.stderr, /there is no ledger in this database/)
   })

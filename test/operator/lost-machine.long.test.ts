@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { assertServed, operate } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
 import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
-import { type Env, run } from '../support/processes/process.ts'
-import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
+import type { Env } from '../support/processes/process.ts'
+import { type RunningServer, serverFor, startServer } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
@@ -22,9 +23,9 @@ before(async () => {
 })
 after(() => Promise.all([fake.close(), postgres.destroy()]))
 
-async function operate(env: Env, dataDir: string, args: string[], code = 0): Promise<string> {
-  const ran = await run(['src/node/operator.ts', ...args], serverEnv(env, dataDir))
-  assert.equal(ran.code, code, ran.stdout + ran.stderr)
+async function outputOf(env: Env, dataDir: string, args: string[]): Promise<string> {
+  const ran = await operate(dataDir, args, env)
+  assert.equal(ran.code, 0, ran.stdout + ran.stderr)
   return ran.stdout
 }
 
@@ -55,11 +56,17 @@ describe('a lost machine', () => {
     for (let index = 0; index < 5; index++) images.push(await store(server.url, gif({ size: 700 + index })))
     const [deleted, removed, held] = images as [Stored, Stored, Stored]
     const others = images.slice(3)
-    await operate(env, server.dataDir, ['backup', backup])
+    await outputOf(env, server.dataDir, ['backup', backup])
     const since = Date.now()
+    const assertDecided = async () => {
+      assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+      assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
+      assert.equal((await fetchRaw(server.url, held.id)).status, 403)
+      await assertServed(server, others)
+    }
     assert.equal((await remove(server.url, deleted.key)).status, 200)
-    await operate(env, server.dataDir, ['remove', removed.id, '--block', ...REMOVAL])
-    await operate(env, server.dataDir, ['hold', held.id, ...REMOVAL])
+    await outputOf(env, server.dataDir, ['remove', removed.id, '--block', ...REMOVAL])
+    await outputOf(env, server.dataDir, ['hold', held.id, ...REMOVAL])
     await untilRecorded('second', [deleted.id, removed.id, held.id], since)
     const text = textIn('second')
     for (const { key } of images) assert.ok(!text.includes(key), 'no keys')
@@ -71,13 +78,10 @@ describe('a lost machine', () => {
       ...s3Env(serviceOf(fake), 'new/'),
       LEDGER_URL: await postgres.createSchema(),
     }
-    const restored = JSON.parse(await operate(elsewhere, server.dataDir, ['restore', backup, '--json']))
+    const restored = JSON.parse(await outputOf(elsewhere, server.dataDir, ['restore', backup, '--json']))
     assert.deepEqual([restored.isPrivate, restored.keptLedger, restored.missing], [false, false, []])
     await server.restart(elsewhere)
-    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
-    assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
-    assert.equal((await fetchRaw(server.url, held.id)).status, 403)
-    for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    await assertDecided()
     await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
 
     // Only the ledger is lost, and images are corrupted: the images survive in their store, newer than the backup.
@@ -87,26 +91,20 @@ describe('a lost machine', () => {
     object.bytes[9]! ^= 1
     await server.kill()
     const third = { ...elsewhere, LEDGER_URL: await postgres.createSchema() }
-    const again = JSON.parse(await operate(third, server.dataDir, ['restore', backup, '--json']))
+    const again = JSON.parse(await outputOf(third, server.dataDir, ['restore', backup, '--json']))
     assert.deepEqual([again.healed, again.damaged], [[corrupted.id], []])
     await server.restart(third)
-    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
-    assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
-    assert.equal((await fetchRaw(server.url, held.id)).status, 403)
-    for (const { id, bytes } of others) assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    await assertDecided()
   })
 
   it('is not restored at all if the tombstones cannot be read', async (t) => {
     const folder = await folderOf(t)
     const server = await serverFor(t)
     await store(server.url)
-    await operate({}, server.dataDir, ['backup', join(folder, 'backup')])
+    await outputOf({}, server.dataDir, ['backup', join(folder, 'backup')])
     const keys = s3Env({ ...serviceOf(fake), endpoint: 'http://127.0.0.1:9' }, 'second')
     const env = { ...keys, TOMBSTONES_URL: keys.OBJECTS_URL!, OBJECTS_URL: '' }
-    const ran = await run(
-      ['src/node/operator.ts', 'restore', join(folder, 'backup')],
-      serverEnv(env, join(folder, 'target')),
-    )
+    const ran = await operate(join(folder, 'target'), ['restore', join(folder, 'backup')], env)
     assert.equal(ran.code, 1)
     assert.match(ran.stderr, /TOMBSTONES_URL can’t be read/)
     await (await startServer({}, { dataDir: join(folder, 'target') })).stop()
