@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { forEachConcurrent } from '../src/async.ts'
 import { readArguments } from './arguments.ts'
 import { countLongFiles, isLong, pathFromRoot, ROOT, saveDurations, testFiles } from './test/files.ts'
 import { type FileResult, LIMITS, runFile } from './test/run-file.ts'
@@ -102,20 +103,15 @@ async function prepare(): Promise<boolean> {
 }
 
 async function runAll(): Promise<FileResult[]> {
-  const queue = [...files.entries()]
   const results: FileResult[] = []
-  const worker = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      if (interruption.signal.aborted) return
-      const [number, file] = next
-      const limits = isWhole || isLong(file) ? LIMITS.long : LIMITS.daily
-      const ownFolder = join(folder, `${number}`.padStart(4, '0'))
-      const result = await runFile(file, ownFolder, { limits, signal: interruption.signal, args })
-      results.push(result)
-      console.log(resultLine(result, results.length, files.length))
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENT_FILES }, worker))
+  const { signal } = interruption
+  await forEachConcurrent([...files.entries()], CONCURRENT_FILES, async ([number, file]) => {
+    if (signal.aborted) return
+    const limits = isWhole || isLong(file) ? LIMITS.long : LIMITS.daily
+    const result = await runFile(file, join(folder, `${number}`.padStart(4, '0')), { limits, signal, args })
+    results.push(result)
+    console.log(resultLine(result, results.length, files.length))
+  })
   return results
 }
 

@@ -15,7 +15,7 @@ import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { freePort, isInstalled } from '../support/processes/caches.ts'
 import { ownHost } from '../support/processes/own-host.ts'
 import { ROOT } from '../support/processes/process.ts'
-import { startServer } from '../support/processes/server.ts'
+import { isReady, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { type ComposeProject, type ComposeService, readCompose } from './compose.ts'
@@ -28,8 +28,11 @@ const MAX_BYTES = 50e6
 const { version: VERSION } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
 /** The name used in compose.yaml. */
 const IMAGE = `localhost/pinhole:${VERSION}`
-const OPTIONS = [
+const SANDBOX = [
   ...['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+]
+const OPTIONS = [
+  ...SANDBOX,
   ...['--volume', 'data:/data', '--env', 'BASE_URL=https://pics.example', '--publish', '127.0.0.1::3000'],
   ...['--network', 'single'],
 ]
@@ -186,26 +189,8 @@ function programOf(dataDir: string, executable: string | null): { file: string; 
     file: 'env',
     words: [
       ...Object.entries((engine as Engine).variables).map(([name, value]) => `${name}=${value}`),
-      ...[
-        'podman',
-        'run',
-        '--rm',
-        '--network',
-        'host',
-        '--env-host',
-        '--env',
-        'TMPDIR=/tmp',
-        '--read-only',
-        '--tmpfs',
-        '/tmp',
-      ],
-      ...[
-        '--cap-drop',
-        'ALL',
-        '--security-opt',
-        'no-new-privileges',
-        ...mounts.flatMap((mount) => ['--volume', mount]),
-      ],
+      ...['podman', 'run', '--rm', '--network', 'host', '--env-host', '--env', 'TMPDIR=/tmp', ...SANDBOX],
+      ...mounts.flatMap((mount) => ['--volume', mount]),
       IMAGE,
     ],
   }
@@ -299,28 +284,13 @@ async function runningEngine(): Promise<Engine | string> {
     await buildDebian(opened)
     // Checks the kernel and network rules first: a failure here is the machine's, not ours.
     await opened.podman('network', 'create', 'single')
-    await opened.podman(
-      'run',
-      '--rm',
-      '--network',
-      'single',
-      '-p',
-      '127.0.0.1::80',
-      'localhost/debian',
-      'true',
-    )
+    const options = ['--rm', '--network', 'single', '-p', '127.0.0.1::80']
+    await opened.podman('run', ...options, 'localhost/debian', 'true')
     return opened
   } catch (error) {
     await opened.close()
     return `does not apply: this machine cannot run containers: ${(error as Error).message.replaceAll('\n', ' ')}`
   }
-}
-
-async function isReady(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  )
 }
 
 async function isHealthyNow(name: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { forEachConcurrent } from '../../src/async.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
@@ -86,18 +87,11 @@ async function upload(server: RunningServer, count: number, tally: Tally) {
 
   // The upload rate of a sample determines when the minute can start.
   const samples = Math.ceil(count / 20)
-  let index = 0
-  const work = (until: number) =>
-    Promise.all(
-      Array.from({ length: 12 }, async () => {
-        while (index < until) await store(index++)
-      }),
-    )
+  const work = (images: number) => forEachConcurrent([...Array(images).keys()], 12, store)
   await work(samples)
   const remainingMs = ((Date.now() - startedAt) / samples) * (count - samples)
   begin = Date.now() + 2 * remainingMs + 70_000
   images.length = 0
-  index = 0
   await work(count)
   return { images, begin }
 }

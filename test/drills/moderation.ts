@@ -1,5 +1,6 @@
 /** Drill: the admin server under everything a public instance faces at the same time: bots, report floods, kills, cache fills. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { forEachConcurrent } from '../../src/async.ts'
 import { REPORT_BUDGETS } from '../../src/service/moderation/reports.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
@@ -92,26 +93,20 @@ async function withKills({ server }: Scene, kills: number, work: () => Promise<v
  * were answered before the timeout.
  */
 async function each(scene: Scene, count: number, work: (index: number) => Promise<void>): Promise<number> {
-  let next = 0
   let answered = 0
   const deadline = Date.now() + TIMEOUT_MS
-  const client = async (): Promise<void> => {
-    for (let index = next++; index < count; index = next++) {
-      for (let isDone = false; !isDone && Date.now() < deadline; ) {
-        isDone = await work(index).then(
-          () => true,
-          () => false,
-        )
-        if (isDone) {
-          answered++
-          continue
-        }
+  await forEachConcurrent([...Array(count).keys()], 12, async (index) => {
+    while (Date.now() < deadline) {
+      try {
+        await work(index)
+        answered++
+        return
+      } catch {
         scene.tally.errors++
         await sleep(100)
       }
     }
-  }
-  await Promise.all(Array.from({ length: 12 }, client))
+  })
   return answered
 }
 

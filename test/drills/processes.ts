@@ -1,6 +1,6 @@
 /** Drills with processes that are killed, stopped or suspended. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { request } from '../support/http.ts'
+import { isReady } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import type { Drill } from './drill.ts'
 import { onOneServer } from './one-server.ts'
@@ -43,11 +43,6 @@ export const hang: Drill = {
       process.kill(server.pid, 'SIGSTOP')
       await sleep(2000)
       process.kill(server.pid, 'SIGCONT')
-      await until('the server answers', () =>
-        request(server.url, 'GET', '/readyz').then(
-          ({ status }) => status === 200,
-          () => false,
-        ),
-      )
+      await until('the server answers', () => isReady(server.url))
     }),
 }

@@ -21,7 +21,7 @@ describe('SIGTERM', () => {
       for (const address of addresses) {
         await until('it is in flight', async () => (await reservationsLeft(server.url, address)) === 999)
       }
-      const idle = await converse(server.url, 60_000)
+      const idle = await converse(server.url)
       await idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
       await idle.answer()
       const ended = server.end('SIGTERM')
@@ -48,7 +48,7 @@ describe('SIGTERM', () => {
   it('finishes a download in flight', async (t) => {
     const server = await serverFor(t)
     const { id, bytes } = await store(server.url, gif({ size: 20_000_000 }))
-    const talk = await converse(server.url, 60_000)
+    const talk = await converse(server.url)
     await talk.write(`GET /raw/${id} HTTP/1.1\r\nHost: x\r\n\r\n`)
     await new Promise<void>((resolve) => talk.socket.once('data', () => resolve()))
     talk.socket.pause()

@@ -1,10 +1,8 @@
 /** Uploads kept in flight for as long as a test needs, and what others observe meanwhile. */
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { formOf } from '../support/multipart.ts'
 import { type Conversation, converse } from '../support/socket.ts'
-
-const FORM = 'Content-Type: multipart/form-data; boundary=pinhole-test-boundary'
+import { begin } from '../support/upload.ts'
 
 /** A partially sent upload. */
 export interface Halfway {
@@ -15,14 +13,8 @@ export interface Halfway {
 
 export async function sendHalf(url: string, size: number, from: string): Promise<Halfway> {
   const bytes = gif({ size })
-  const { body } = formOf(bytes)
-  const talk = await converse(url, 60_000)
-  const half = body.length >> 1
-  await talk.write(
-    `POST /api/upload HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n${FORM}\r\nContent-Length: ${body.length}\r\n\r\n`,
-  )
-  await talk.write(body.subarray(0, half))
-  return { talk, bytes, rest: body.subarray(half) }
+  const { rest, ...talk } = await begin(url, from, bytes)
+  return { talk, bytes, rest }
 }
 
 /** The address's remaining quota today. Observed without an upload: this method is refused. */

@@ -35,13 +35,11 @@ describe('a supervisor', () => {
 })
 
 describe('three workers', () => {
-  for (const aborted of [0, 10]) {
-    it(`store exactly 100 of 150 concurrent uploads, with ${aborted} more aborted`, async (t) => {
-      const server = await serverFor(t, { WORKERS: '3' })
-      const { statuses } = await burst([server.url], 150, { from: '198.51.100.1', aborted })
-      assert.deepEqual(statuses, { 201: 100, 429: 50 })
-    })
-  }
+  it('store exactly 100 of 150 concurrent uploads, with ten more aborted', async (t) => {
+    const server = await serverFor(t, { WORKERS: '3' })
+    const { statuses } = await burst([server.url], 150, { from: '198.51.100.1', aborted: 10 })
+    assert.deepEqual(statuses, { 201: 100, 429: 50 })
+  })
 })
 
 describe('two workers', () => {

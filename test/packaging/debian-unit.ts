@@ -4,6 +4,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnvFile } from '../../src/node/env-file.ts'
 import { killGroup, launch } from '../support/processes/process.ts'
+import { isReady } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import type { BareRoot } from './bare-root.ts'
 
@@ -38,15 +39,7 @@ export async function startUnit(bare: BareRoot, port: number): Promise<Unit> {
   const settings = parseEnvFile(await readFile(join(bare.folder, SETTINGS), 'utf8'), SETTINGS)
   const server = launch(words, { ...Object.fromEntries(settings), PORT: `${port}` }, file)
   const url = `http://127.0.0.1:${port}`
-  const answers = until(
-    'the server answers',
-    () =>
-      fetch(`${url}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    TIMEOUT_MS,
-  )
+  const answers = until('the server answers', () => isReady(url), TIMEOUT_MS)
   const fails = server.ended.then(({ stdout, stderr }) =>
     assert.fail(`the server exited:\n${stdout}${stderr}`),
   )

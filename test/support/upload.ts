@@ -37,15 +37,20 @@ export async function burst(
 }
 
 /** Sends the first half of an upload, which holds a reservation. `rest`: the second half. */
-export async function begin(url: string, from: string): Promise<Conversation & { rest: Buffer }> {
-  const { body, contentType } = formOf(gif({ size: 10_000 }))
+export async function begin(
+  url: string,
+  from: string,
+  bytes: Buffer = gif({ size: 10_000 }),
+): Promise<Conversation & { rest: Buffer }> {
+  const { body, contentType } = formOf(bytes)
   const talk = await converse(url)
   await talk.write(
     `POST /api/upload HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: ${contentType}\r\n` +
       `Content-Length: ${body.length}\r\n\r\n`,
   )
-  await talk.write(body.subarray(0, 5000))
-  return { ...talk, rest: body.subarray(5000) }
+  const half = body.length >> 1
+  await talk.write(body.subarray(0, half))
+  return { ...talk, rest: body.subarray(half) }
 }
 
 export interface Stored extends UploadAnswer {

@@ -99,6 +99,12 @@ export async function startServer(env: Env = {}, options: StartOptions = {}): Pr
   }
 }
 
+/** Whether a server answers at this address, and is ready. */
+export async function isReady(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/readyz`).catch(() => null)
+  return answer?.ok ?? false
+}
+
 /** Starts a server that stops when the test ends. */
 export async function serverFor(
   t: Pick<TestContext, 'after'>,
