@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type Cache, freePort, hasNginx, startNginxFront } from '../support/processes/caches.ts'
+import { type Cache, freePort, skipWithout, startNginxFront } from '../support/processes/caches.ts'
 import { fetchRaw, post, store } from '../support/upload.ts'
 import { cluster } from './servers.ts'
 
-describe('nginx in front of servers that die', {
-  skip: hasNginx ? false : 'nginx is not installed',
-}, () => {
+describe('nginx in front of servers that die', { skip: await skipWithout('nginx') }, () => {
   let front: Cache
   before(async () => {
     const ports = cluster.servers.map((server) => server.port)

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { burst, fetchRaw, post, remove, store } from '../support/upload.ts'
-import { cluster, everywhere, fake, page, postgres, remainingOf, reservationsLeft, urls } from './servers.ts'
+import { everywhere, fake, page, postgres, remainingOf, urls } from './servers.ts'
 
 /** A tombstone in a bucket. Unit: bytes. */
 const RETIRED_BYTES = 7
@@ -56,22 +56,6 @@ describe('several servers', () => {
       remaining.map(([, { size }]) => size),
       [RETIRED_BYTES],
     )
-  })
-
-  it('apply the operator’s acts immediately', async () => {
-    const { id, bytes } = await store(urls[1]!)
-    const operator = async (args: string[]) => {
-      const ran = await cluster.servers[0]!.operator(args)
-      assert.equal(ran.code, 0, ran.stderr)
-    }
-    await operator(['remove', id, '--reason', 'against the terms', '--block'])
-    for (const answer of await everywhere((url) => fetchRaw(url, id))) checkProblem(answer, 410, 'removed')
-    for (const answer of await everywhere((url) => page(url, id))) assert.equal(answer.status, 410)
-    const from = '198.51.100.20'
-    for (const answer of await everywhere((url) => post(url, bytes, from))) {
-      checkProblem(answer, 403, 'blocked-image')
-    }
-    assert.equal(await reservationsLeft(from), 100)
   })
 
   it('keep keys and addresses out of the store and the ledger', async () => {

@@ -12,7 +12,7 @@ import { variantsIn } from '../packaging/variants.ts'
 import { letOthersRead, newFolder } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
-import { freePort, isInstalled } from '../support/processes/caches.ts'
+import { freePort, skipWithout } from '../support/processes/caches.ts'
 import { ownHost } from '../support/processes/own-host.ts'
 import { ROOT } from '../support/processes/process.ts'
 import { isReady, startServer } from '../support/processes/server.ts'
@@ -275,9 +275,8 @@ async function onFreeNetwork(make: (network: string) => Promise<void>): Promise<
 
 /** The engine, or the reason why it cannot run. */
 async function runningEngine(): Promise<Engine | string> {
-  for (const program of ['buildah', 'podman', 'runc', 'mmdebstrap']) {
-    if (!(await isInstalled(program)) && !process.env.PINHOLE_CI) return `${program} is not on this machine`
-  }
+  const missing = await skipWithout(['buildah', 'podman', 'runc', 'mmdebstrap'])
+  if (missing) return missing
   if (process.getuid?.() !== 0) return 'does not apply: these tests run containers as root'
   const opened = await openEngine()
   try {

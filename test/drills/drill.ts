@@ -1,5 +1,5 @@
 /** Drills and their results. */
-import { CACHES, isInstalled } from '../support/processes/caches.ts'
+import { CACHES, skipWithout } from '../support/processes/caches.ts'
 
 export interface Tally {
   /** Successful uploads and deletions. */
@@ -30,8 +30,7 @@ export interface Drill {
 
 /** Skip reason if the cache is not installed, or `null`. Always `null` in CI, where a missing cache must fail the drill. */
 export async function cacheSkipReason(name: 'varnish' | 'nginx'): Promise<string | null> {
-  const isAvailable = process.env.PINHOLE_CI || (await isInstalled(...CACHES[name].needs))
-  return isAvailable ? null : `${name} is not on this machine`
+  return (await skipWithout(CACHES[name].needs, name)) || null
 }
 
 export function isPassed(drill: Drill, tally: Tally): boolean {

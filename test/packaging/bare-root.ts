@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { newFolder } from '../support/folder.ts'
-import { isInstalled } from '../support/processes/caches.ts'
+import { skipWithout } from '../support/processes/caches.ts'
 
 const run = promisify(execFile)
 
@@ -36,8 +36,7 @@ export interface BareRoot {
 /** The reason why none can be created. In CI that is a failure. */
 export async function whyNoBareRoot(): Promise<string | false> {
   if (process.getuid?.() !== 0) return 'does not apply: only root can create root file systems'
-  if (process.env.PINHOLE_CI || (await isInstalled('mmdebstrap', 'unshare'))) return false
-  return 'mmdebstrap is not on this machine'
+  return skipWithout(['mmdebstrap', 'unshare'])
 }
 
 /** `to`: a folder or a tar file. */

@@ -124,16 +124,12 @@ describe('the single executable', { skip }, () => {
     await rm(root, { recursive: true, force: true })
   })
 
-  test('runs several workers and operator commands, and rejects unknown arguments', async () => {
+  test('runs several workers, and rejects unknown arguments', async () => {
     await assert.rejects(stat(join(bare.folder, 'usr/bin/node')))
     const server = await startInRoot({ WORKERS: '2' })
     const image = gif()
     const { id, key } = await store(server.url, image)
     assert.deepEqual((await fetchRaw(server.url, id)).body, image)
-    const held = await server.operator(['hold', id, '--reason', 'a trial'])
-    assert.equal(held.code, 0, held.stderr)
-    assert.equal((await fetchRaw(server.url, id)).status, 403)
-    assert.equal((await server.operator(['release', id, '--reason', 'it was one'])).code, 0)
     assert.equal((await remove(server.url, key)).status, 200)
     assert.equal((await server.operator(['frobnicate'])).code, 2)
     assert.equal((await server.stop()).code, 0)

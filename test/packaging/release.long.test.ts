@@ -1,15 +1,15 @@
 /** `npm run release` as a maintainer runs it: its output, and its reproducibility. */
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { PLATFORMS } from '../../build/platforms.ts'
 import { type Engine, openEngine } from '../deploy/engine.ts'
 import { newFolder } from '../support/folder.ts'
-import { isInstalled } from '../support/processes/caches.ts'
+import { skipWithout } from '../support/processes/caches.ts'
 import { COMPILED, NODE, ROOT, run } from '../support/processes/process.ts'
+import { sha256Of } from '../support/sha256.ts'
 
 const { version, packages } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
 
@@ -37,11 +37,7 @@ describe('a release', { skip }, () => {
     assert.equal(code, 0, stderr)
   }
 
-  async function digestOf(file: string): Promise<string> {
-    return createHash('sha256')
-      .update(await readFile(file))
-      .digest('hex')
-  }
+  const digestOf = async (file: string) => sha256Of(await readFile(file))
 
   test('contains packages, executables, Debian packages and images, each with an SBOM', () => {
     const expected = [
@@ -101,6 +97,5 @@ describe('a release', { skip }, () => {
 /** The reason why no release can be built here. In CI that is a failure. */
 async function whyNot(): Promise<string | false> {
   if (process.getuid?.() !== 0) return 'does not apply: building images needs root here'
-  if (process.env.PINHOLE_CI || (await isInstalled('buildah', 'mmdebstrap', 'dpkg-deb'))) return false
-  return 'buildah, mmdebstrap or dpkg-deb is not on this machine'
+  return skipWithout(['buildah', 'mmdebstrap', 'dpkg-deb'])
 }
