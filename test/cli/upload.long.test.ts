@@ -8,6 +8,7 @@ import sharp from 'sharp'
 import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listen.ts'
+import { succeeds } from '../support/processes/process.ts'
 import { serverFor } from '../support/processes/server.ts'
 import { newUser, noTerminal } from './command.ts'
 import { uploads } from './uploader.ts'
@@ -146,10 +147,7 @@ test('accepts an address without a scheme', async () => {
 })
 
 test('says how to set a service if none is set', async (t) => {
-  const isTaken = await fetch('http://localhost:3000').then(
-    () => true,
-    () => false,
-  )
+  const isTaken = await succeeds(fetch('http://localhost:3000'))
   if (isTaken) return t.skip('does not apply: something answers at the default address')
   const me = await newUser()
   await writeFile(join(me.folder, 'a.gif'), gif())

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import { checkProblem } from '../contracts/http/rules.ts'
 import type { Answer } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { succeeds } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 import { everywhere, page, postgres, ready, reservationsLeft, untilReadyzSays, urls } from './servers.ts'
@@ -52,12 +53,7 @@ describe('ledger outage', () => {
         await writeFile(join(String(row!.data_directory), 'standby.signal'), '')
         // Would resolve only once the server accepts writes.
         postgres.start().catch(() => {})
-        await until('the server accepts reads', () =>
-          postgres.query('select 1').then(
-            () => true,
-            () => false,
-          ),
-        )
+        await until('the server accepts reads', () => succeeds(postgres.query('select 1')))
       },
       end: () => postgres.query('select pg_promote()'),
     },

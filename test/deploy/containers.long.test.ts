@@ -14,7 +14,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { freePort, skipWithout } from '../support/processes/caches.ts'
 import { ownHost } from '../support/processes/own-host.ts'
-import { ROOT } from '../support/processes/process.ts'
+import { ROOT, succeeds } from '../support/processes/process.ts'
 import { isReady, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
@@ -292,9 +292,6 @@ async function runningEngine(): Promise<Engine | string> {
   }
 }
 
-async function isHealthyNow(name: string): Promise<boolean> {
-  return podman('healthcheck', 'run', `trial-${name}`).then(
-    () => true,
-    () => false,
-  )
+function isHealthyNow(name: string): Promise<boolean> {
+  return succeeds(podman('healthcheck', 'run', `trial-${name}`))
 }

@@ -9,21 +9,18 @@ import { until } from '../support/until.ts'
 
 test('Caddy keeps serving images while uploads are impossible', {
   skip: await skipWithout('caddy'),
-}, async () => {
+}, async (t) => {
   const checks: string[] = []
   const { url } = await listening(({ url, headers }, outgoing) => {
     if (headers['x-forwarded-for'] === undefined) checks.push(url!)
     outgoing.writeHead(url === '/readyz' ? 503 : 200).end()
   })
   const caddy = await startCaddy(Number(new URL(url).port))
-  try {
-    // When the third check arrives, Caddy has processed the answer to the second.
-    const before = checks.length
-    await until('Caddy has checked', () => checks.length >= before + 3)
-    assert.equal((await fetch(`${caddy.url}/raw/AAAAAAAAAAA`)).status, 200)
-  } finally {
-    await caddy.stop()
-  }
+  t.after(() => caddy.stop())
+  // When the third check arrives, Caddy has processed the answer to the second.
+  const before = checks.length
+  await until('Caddy has checked', () => checks.length >= before + 3)
+  assert.equal((await fetch(`${caddy.url}/raw/AAAAAAAAAAA`)).status, 200)
 })
 
 test('a container checks its server’s port, even if PORT is empty', async () => {

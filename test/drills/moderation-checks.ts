@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { request } from '../support/http.ts'
 import type { Cache } from '../support/processes/caches.ts'
+import { jsonLines } from '../support/processes/process.ts'
 import type { RunningServer } from '../support/processes/server.ts'
 import type { SlowOrigin } from '../support/processes/slow-origin.ts'
 import type { Tally } from './drill.ts'
@@ -52,13 +53,7 @@ export async function checkCaches({ server, cache, images, tally }: Scene): Prom
 
 export async function checkAuditLog({ server, actions, tally }: Scene): Promise<void> {
   const { stdout } = await server.operator(['audit', '--json', '--limit', '100000'])
-  const recorded = new Set(
-    stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-      .map(({ act, subject }) => `${act} ${subject}`),
-  )
+  const recorded = new Set(jsonLines(stdout).map(({ act, subject }) => `${act} ${subject}`))
   for (const { act, subject } of actions) {
     if (recorded.has(`${act} ${subject}`)) continue
     tally.lost++

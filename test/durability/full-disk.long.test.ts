@@ -4,113 +4,99 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { openDiskMonitor } from '../../src/node/monitors.ts'
 import { adminSession } from '../support/admin-session.ts'
 import { filesIn } from '../support/files.ts'
 import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { type RunningServer, serverFor } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, store } from '../support/upload.ts'
 
-describe('a full disk', () => {
-  it('answers 507, still serves and deletes, and accepts uploads again once there is room', async (t) => {
-    const mount = await mountSmall()
-    if (mount === null) return t.skip('mounting a small tmpfs needs root; the failing disk above stands in')
-    const server = await startServer({ UPLOADS_PER_DAY: '1000' }, { dataDir: mount.folder })
-    try {
-      const stored = []
-      let refused = 0
-      for (let i = 0; i < 60 && refused < 10; i++) {
-        const bytes = gif({ size: 700_000 })
-        const answer = await post(server.url, bytes)
-        if (answer.status === 201) stored.push({ ...answer.json(), bytes })
-        else {
-          refused += 1
-          assert.equal(answer.status, 507, answer.text)
-          assert.equal(answer.json().error, 'storage-full')
-        }
-      }
-      assert.ok(stored.length > 5 && refused === 10, `${stored.length} stored, ${refused} refused`)
-      assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
-      assert.equal((await request(server.url, 'GET', '/readyz')).status, 503, 'a full disk is not ready')
-      const files = await filesIn(server.dataDir)
-      assert.deepEqual([files.images.size, files.others], [stored.length, []])
-      for (const { id, bytes } of stored) assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
-      await fillUp(join(mount.folder, 'ballast'))
-      for (const { id, bytes } of stored) assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
-      assert.equal((await post(server.url, gif())).status, 507, 'no byte is free')
-      for (const { id, key } of stored) {
-        assert.equal((await remove(server.url, key)).status, 200, 'images can be deleted from a full disk')
-        assert.equal((await fetchRaw(server.url, id)).status, 404)
-      }
-      await rm(join(mount.folder, 'ballast'))
-      await server.restart()
-      await store(server.url)
-    } finally {
-      await server.stop()
-      mount.unmount()
+it('a full disk: answers 507, still serves and deletes, and accepts uploads again once there is room', async (t) => {
+  const mount = await mountSmall()
+  if (mount === null) return t.skip('mounting a small tmpfs needs root; the failing disk above stands in')
+  const server = await serverFor(t, { UPLOADS_PER_DAY: '1000' }, { dataDir: mount.folder })
+  t.after(() => mount.unmount())
+  const stored = []
+  let refused = 0
+  for (let i = 0; i < 60 && refused < 10; i++) {
+    const bytes = gif({ size: 700_000 })
+    const answer = await post(server.url, bytes)
+    if (answer.status === 201) stored.push({ ...answer.json(), bytes })
+    else {
+      refused += 1
+      assert.equal(answer.status, 507, answer.text)
+      assert.equal(answer.json().error, 'storage-full')
     }
-  })
+  }
+  assert.ok(stored.length > 5 && refused === 10, `${stored.length} stored, ${refused} refused`)
+  assert.equal((await request(server.url, 'GET', '/healthz')).status, 200)
+  assert.equal((await request(server.url, 'GET', '/readyz')).status, 503, 'a full disk is not ready')
+  const files = await filesIn(server.dataDir)
+  assert.deepEqual([files.images.size, files.others], [stored.length, []])
+  for (const { id, bytes } of stored) assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+  await fillUp(join(mount.folder, 'ballast'))
+  for (const { id, bytes } of stored) assert.ok((await fetchRaw(server.url, id)).body.equals(bytes))
+  assert.equal((await post(server.url, gif())).status, 507, 'no byte is free')
+  for (const { id, key } of stored) {
+    assert.equal((await remove(server.url, key)).status, 200, 'images can be deleted from a full disk')
+    assert.equal((await fetchRaw(server.url, id)).status, 404)
+  }
+  await rm(join(mount.folder, 'ballast'))
+  await server.restart()
+  await store(server.url)
 })
 
-describe('the operator on a full disk', () => {
-  for (const [resource, mountOptions, fill] of [
-    ['bytes', 'size=24m', (folder: string) => fillUp(join(folder, 'ballast'))],
-    ['inodes', 'size=24m,nr_inodes=200', useInodes],
-  ] as const) {
-    it(`can hold, remove, block and pause without free ${resource}, with and without a running server`, async (t) => {
-      const mount = await mountSmall(mountOptions)
-      if (mount === null) return t.skip('mounting a small tmpfs needs root')
-      const server = await startServer({}, { dataDir: mount.folder })
-      const disk = await openDiskMonitor(mount.folder)
-      try {
-        const images = []
-        for (let i = 0; i < 5; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
-        assert.ok(disk.used()! < 0.9, `${disk.used()}`)
-        await fill(mount.folder)
-        await until('the disk monitor notices', () => disk.used()! > 0.9, 10_000)
-        const ids = images.map(({ id }) => id)
-        await succeed(server, ['hold', ids[0]!, '--reason', 'test'], ['pause', '--reason', 'test'])
-        assert.equal((await fetchRaw(server.url, ids[0]!)).status, 403)
-        await until(
-          'the server notices the pause',
-          async () => (await post(server.url, gif())).json().error === 'uploads-paused',
-          10_000,
-        )
-        await server.end()
-        await fill(mount.folder)
-        await succeed(server, ['remove', ids[1]!, '--block', '--reason', 'test'])
-        await succeed(server, ['release', ids[0]!, '--reason', 'test'], ['resume', '--reason', 'test'])
-        await server.restart()
-        const session = await adminSession(server)
-        const shown = await session.get(`/cases/${ids[4]}`)
-        assert.equal(shown.status, 200, shown.text)
-        const decided = await session.post(`/cases/${ids[4]}`, { act: 'hold', reason: 'test' })
-        assert.equal(decided.status, 303, decided.text)
-        assert.equal((await fetchRaw(server.url, ids[4]!)).status, 403)
-        assert.equal((await fetchRaw(server.url, ids[0]!)).status, 200)
-        assert.equal((await fetchRaw(server.url, ids[1]!)).status, 410)
-        assert.equal((await post(server.url, gif())).status, 507, 'the remaining space is not for uploads')
-        assert.equal((await remove(server.url, images[2]!.key)).status, 200)
-        for (const name of await readdir(mount.folder)) {
-          if (name.startsWith('ballast')) await rm(join(mount.folder, name))
-        }
-        await until(
-          'uploads succeed again',
-          async () => (await post(server.url, gif())).status === 201,
-          10_000,
-        )
-      } finally {
-        disk.stop()
-        await server.stop()
-        mount.unmount()
-      }
+for (const [resource, mountOptions, fill] of [
+  ['bytes', 'size=24m', (folder: string) => fillUp(join(folder, 'ballast'))],
+  ['inodes', 'size=24m,nr_inodes=200', useInodes],
+] as const) {
+  it(`the operator can hold, remove, block and pause without free ${resource}, with and without a running server`, async (t) => {
+    const mount = await mountSmall(mountOptions)
+    if (mount === null) return t.skip('mounting a small tmpfs needs root')
+    const server = await serverFor(t, {}, { dataDir: mount.folder })
+    const disk = await openDiskMonitor(mount.folder)
+    t.after(async () => {
+      await disk.stop()
+      mount.unmount()
     })
-  }
-})
+    const images = []
+    for (let i = 0; i < 5; i++) images.push(await store(server.url, gif({ size: 1000 + i })))
+    assert.ok(disk.used()! < 0.9, `${disk.used()}`)
+    await fill(mount.folder)
+    await until('the disk monitor notices', () => disk.used()! > 0.9, 10_000)
+    const ids = images.map(({ id }) => id)
+    await succeed(server, ['hold', ids[0]!, '--reason', 'test'], ['pause', '--reason', 'test'])
+    assert.equal((await fetchRaw(server.url, ids[0]!)).status, 403)
+    await until(
+      'the server notices the pause',
+      async () => (await post(server.url, gif())).json().error === 'uploads-paused',
+      10_000,
+    )
+    await server.end()
+    await fill(mount.folder)
+    await succeed(server, ['remove', ids[1]!, '--block', '--reason', 'test'])
+    await succeed(server, ['release', ids[0]!, '--reason', 'test'], ['resume', '--reason', 'test'])
+    await server.restart()
+    const session = await adminSession(server)
+    const shown = await session.get(`/cases/${ids[4]}`)
+    assert.equal(shown.status, 200, shown.text)
+    const decided = await session.post(`/cases/${ids[4]}`, { act: 'hold', reason: 'test' })
+    assert.equal(decided.status, 303, decided.text)
+    assert.equal((await fetchRaw(server.url, ids[4]!)).status, 403)
+    assert.equal((await fetchRaw(server.url, ids[0]!)).status, 200)
+    assert.equal((await fetchRaw(server.url, ids[1]!)).status, 410)
+    assert.equal((await post(server.url, gif())).status, 507, 'the remaining space is not for uploads')
+    assert.equal((await remove(server.url, images[2]!.key)).status, 200)
+    for (const name of await readdir(mount.folder)) {
+      if (name.startsWith('ballast')) await rm(join(mount.folder, name))
+    }
+    await until('uploads succeed again', async () => (await post(server.url, gif())).status === 201, 10_000)
+  })
+}
 
 async function succeed(server: RunningServer, ...commands: string[][]): Promise<void> {
   for (const argv of commands) {
@@ -139,20 +125,16 @@ async function mountSmall(options = 'size=24m'): Promise<{ folder: string; unmou
 
 /** Writes until the disk is full. */
 async function fillUp(path: string): Promise<void> {
-  const handle = await open(path, 'w')
-  try {
-    for (let size = 1024 * 1024; size >= 1; size = size > 1 ? size >> 1 : 0) {
-      for (;;) {
-        try {
-          const { bytesWritten } = await handle.write(Buffer.alloc(size, 1))
-          if (bytesWritten < size) break
-        } catch {
-          break
-        }
+  await using file = await open(path, 'w')
+  for (let size = 1024 * 1024; size >= 1; size >>= 1) {
+    for (;;) {
+      try {
+        const { bytesWritten } = await file.write(Buffer.alloc(size, 1))
+        if (bytesWritten < size) break
+      } catch {
+        break
       }
     }
-  } finally {
-    await handle.close()
   }
 }
 

@@ -7,6 +7,7 @@ import { childrenOf, descriptors } from '../support/attack/process-costs.ts'
 import { filesIn } from '../support/files.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { succeeds } from '../support/processes/process.ts'
 import { serverFor, startServer } from '../support/processes/server.ts'
 import { converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -80,12 +81,7 @@ describe('two workers', () => {
     await store(server.url, gif(), '198.51.100.77')
 
     process.kill(workers[1]!, 'SIGKILL')
-    const storing = () =>
-      store(server.url, gif(), '198.51.100.78').then(
-        () => true,
-        () => false,
-      )
-    await until('a successor answers', storing)
+    await until('a successor answers', () => succeeds(store(server.url, gif(), '198.51.100.78')))
     await server.end()
     assert.equal(server.stdout().match(/Pinhole is at/g)?.length, 1, 'restarts are not announced')
   })

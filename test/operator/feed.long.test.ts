@@ -4,6 +4,7 @@ import { after, it } from 'node:test'
 import { adminSession } from '../support/admin-session.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
+import { jsonLines } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
 import { report } from '../support/report.ts'
 import { store } from '../support/upload.ts'
@@ -64,10 +65,7 @@ it('exports audit entries and decisions as JSON lines, oldest first, without the
   await server.operator(['remove', id, '--reason', 'as reported', '--rule', 'other'])
   const { stdout, code } = await server.operator(['export'])
   assert.equal(code, 0)
-  const lines = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const lines = jsonLines(stdout)
   const acts = lines.filter(({ kind, subject }) => kind === 'act' && subject === id)
   assert.deepEqual(
     acts.map(({ act, rule }) => [act, rule]),

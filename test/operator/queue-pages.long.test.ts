@@ -5,6 +5,7 @@ import { adminSession } from '../support/admin-session.ts'
 import { request } from '../support/http.ts'
 import { previewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { jsonLines } from '../support/processes/process.ts'
 import { startServer } from '../support/processes/server.ts'
 import { report } from '../support/report.ts'
 import { until } from '../support/until.ts'
@@ -110,11 +111,7 @@ it('hides an image at once and removes it after ten seconds, even if the server 
   assert.equal(await stateOf(receipt), 'removed')
   assert.equal((await post(server.url, bytes)).status, 403, 'blocked')
   const { stdout } = await server.operator(['audit', '--json'])
-  const acts = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  const ofImage = acts.filter(({ subject }) => subject === id)
+  const ofImage = jsonLines(stdout).filter(({ subject }) => subject === id)
   assert.deepEqual(
     ofImage.map(({ act, reason, rule }) => [act, reason, rule]),
     [

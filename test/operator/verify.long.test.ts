@@ -10,7 +10,7 @@ import { filledPreviewed, framed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { skipWithout } from '../support/processes/caches.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
-import { environmentOf, NODE, ROOT } from '../support/processes/process.ts'
+import { environmentOf, jsonLines, NODE, ROOT } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
 import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
 import { sha256Of } from '../support/sha256.ts'
@@ -21,10 +21,7 @@ import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
 async function linesOf(server: RunningServer, args: string[], code = 0): Promise<Record<string, unknown>[]> {
   const ran = await server.operator([...args, '--json'])
   assert.equal(ran.code, code, ran.stdout + ran.stderr)
-  return ran.stdout
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
+  return jsonLines(ran.stdout)
 }
 
 describe('operator verify, on a folder', () => {

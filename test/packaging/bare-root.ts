@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { newFolder } from '../support/folder.ts'
 import { skipWithout } from '../support/processes/caches.ts'
+import { succeeds } from '../support/processes/process.ts'
 
 const run = promisify(execFile)
 
@@ -48,11 +49,7 @@ function makeDebian(to: string): Promise<unknown> {
 async function tarOfRun(runFolder: string): Promise<string> {
   const [tar, lock] = [join(runFolder, 'debian.tar'), join(runFolder, 'debian.lock')]
   while (!existsSync(tar)) {
-    const hasLock = await mkdir(lock).then(
-      () => true,
-      () => false,
-    )
-    if (!hasLock) await sleep(500)
+    if (!(await succeeds(mkdir(lock)))) await sleep(500)
     else {
       try {
         await makeDebian(join(lock, 'debian.tar'))

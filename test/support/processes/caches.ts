@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { newFolder } from '../folder.ts'
 import { listen } from '../listen.ts'
 import { until } from '../until.ts'
-import { ROOT } from './process.ts'
+import { ROOT, succeeds } from './process.ts'
 
 export interface Cache {
   url: string
@@ -49,10 +49,7 @@ export async function skipWithout(needed: string | string[], name = `${needed}`)
 /** Whether all these programs or files exist. */
 export function isInstalled(...needed: string[]): Promise<boolean> {
   const checks = needed.map((each) => `{ command -v ${each} || test -e ${each}; }`)
-  return promisify(execFile)('sh', ['-c', checks.join(' && ')]).then(
-    () => true,
-    () => false,
-  )
+  return succeeds(promisify(execFile)('sh', ['-c', checks.join(' && ')]))
 }
 
 async function startVarnish(port: number, originPort: number): Promise<Cache> {
@@ -200,10 +197,5 @@ async function running(child: ChildProcess, port: number, folder: string): Promi
 
 function listens(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  return once(socket, 'connect')
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => socket.destroy())
+  return succeeds(once(socket, 'connect')).finally(() => socket.destroy())
 }

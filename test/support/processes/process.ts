@@ -82,6 +82,21 @@ export function run(args: string[], env: Env = {}, program = NODE): Promise<Ran>
   return launch(args, env, program).ended
 }
 
+/** Whether `work` succeeds. */
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The objects that a command printed, one per line. */
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect arbitrary output
+export function jsonLines(text: string): any[] {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line))
+}
+
 /** Sends SIGKILL to a process and its children. */
 export function killGroup(pid: number): void {
   try {
