@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -50,8 +51,6 @@ async function serve({ port, host, data, baseUrl }: ServeFlags): Promise<void> {
   const child = spawn(process.execPath, [...process.execArgv, serverScript()], { stdio: 'inherit', env })
   // On a terminal, Ctrl-C also reaches the server directly. The server treats the duplicate signal as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
-  process.exitCode = await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 1)))
-  })
+  const [code, signal] = await once(child, 'exit')
+  process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1)
 }

@@ -66,11 +66,9 @@ async function tryLock(lock: string): Promise<boolean> {
     await mkdir(lock)
     return true
   } catch {
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    )
-    if (age > LOCK_LIFETIME_MS) await rm(lock, { recursive: true, force: true })
+    const held = await stat(lock).catch(() => null)
+    const isDead = held !== null && Date.now() - held.mtimeMs > LOCK_LIFETIME_MS
+    if (isDead) await rm(lock, { recursive: true, force: true })
     return false
   }
 }

@@ -1,5 +1,6 @@
 /** A backup's manifest. Written last: a backup without a manifest is incomplete. */
 import { createHash } from 'node:crypto'
+import { parseJsonObject } from '../../json.ts'
 import type { Files } from '../../stores/files.ts'
 import type { LedgerKind } from './ledger.ts'
 
@@ -48,18 +49,17 @@ export async function readBackup(
   const names = name === undefined ? all : all.filter((each) => each === `${name}.json`)
   const damaged: string[] = []
   for (const each of names) {
-    try {
-      const manifest = JSON.parse(Buffer.from((await files.read(each))!).toString('utf8')) as Manifest
-      const ledger = wantsLedger ? await readChecked(files, manifest.ledger) : null
-      const list = await readChecked(files, manifest.list).catch(() => null)
-      if (list === null) damaged.push(manifest.list.file)
-      const ids = list && Buffer.from(list).toString('utf8').split('\n').filter(Boolean)
-      return { manifest, ledger, ids, damaged }
-    } catch (error) {
-      if (error instanceof DamagedFile) damaged.push(error.file)
-      else if (error instanceof SyntaxError) damaged.push(each)
-      else throw error
+    const text = Buffer.from((await files.read(each))!).toString('utf8')
+    const manifest = parseJsonObject(text) as Manifest | null
+    const ledger = manifest && wantsLedger ? await readChecked(files, manifest.ledger) : null
+    if (manifest === null || (wantsLedger && ledger === null)) {
+      damaged.push(manifest?.ledger.file ?? each)
+      continue
     }
+    const list = await readChecked(files, manifest.list).catch(() => null)
+    if (list === null) damaged.push(manifest.list.file)
+    const ids = list && Buffer.from(list).toString('utf8').split('\n').filter(Boolean)
+    return { manifest, ledger, ids, damaged }
   }
   const others = all.map((each) => each.replace('.json', '')).filter((each) => each !== name)
   throw new Error(
@@ -71,21 +71,11 @@ export async function readBackup(
   )
 }
 
-class DamagedFile extends Error {
-  readonly file: string
-
-  constructor(file: string) {
-    super(`${file} of the backup is missing or damaged`)
-    this.file = file
-  }
-}
-
-/** Throws `DamagedFile` if the file does not match its checksum in the manifest. */
+/** `null` if the file is missing, or does not match its checksum in the manifest. */
 async function readChecked(
   files: Files,
   { file, sha256 }: { file: string; sha256: string },
-): Promise<Uint8Array> {
+): Promise<Uint8Array | null> {
   const bytes = await files.read(file)
-  if (bytes === null || sha256Of(bytes) !== sha256) throw new DamagedFile(file)
-  return bytes
+  return bytes !== null && sha256Of(bytes) === sha256 ? bytes : null
 }

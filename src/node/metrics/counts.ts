@@ -16,8 +16,8 @@ export interface Counts {
   exhausted: number
   /** By category. */
   reports: Record<string, number>
-  /** By route and status. */
-  requests: Record<string, number>
+  /** By route, then by status. */
+  requests: Record<string, Record<string, number>>
   /** By route: how many ended in each bucket (not cumulative), how many beyond the last one, and their sum in seconds. */
   durations: Record<string, number[]>
 }
@@ -35,18 +35,6 @@ export interface Counting extends Metrics {
 
 export function createCounting(): Counting {
   const counts = noCounts()
-  // Cached: joining a route and a status for each request costs more than counting it.
-  const labels = new Map<string, Map<number, string>>()
-
-  function labelsOf(route: string, status: number): string {
-    const ofRoute = labels.get(route) ?? new Map<number, string>()
-    const known = ofRoute.get(status)
-    if (known !== undefined) return known
-    const joined = `${route} ${status}`
-    labels.set(route, ofRoute.set(status, joined))
-    return joined
-  }
-
   return {
     counts,
     upload(outcome, bytes) {
@@ -59,7 +47,8 @@ export function createCounting(): Counting {
     report: (category) => add(counts.reports, category, 1),
     removalByKey: () => add(counts.removals, 'uploader key', 1),
     request(route, status, seconds) {
-      add(counts.requests, labelsOf(route, status), 1)
+      counts.requests[route] ??= {}
+      add(counts.requests[route], status, 1)
       counts.durations[route] ??= new Array(DURATION_BUCKETS.length + 2).fill(0)
       const durations = counts.durations[route]
       let bucket = 0
@@ -76,8 +65,10 @@ export function sumOf(all: Counts[]): Counts {
   for (const counts of all) {
     total.uploadBytes += counts.uploadBytes
     total.exhausted += counts.exhausted
-    for (const kind of ['uploads', 'removals', 'reports', 'requests'] as const) {
-      for (const [labels, value] of Object.entries(counts[kind])) add(total[kind], labels, value)
+    for (const kind of ['uploads', 'removals', 'reports'] as const) addAll(total[kind], counts[kind])
+    for (const [route, statuses] of Object.entries(counts.requests)) {
+      total.requests[route] ??= {}
+      addAll(total.requests[route], statuses)
     }
     for (const [route, values] of Object.entries(counts.durations)) {
       total.durations[route] = values.map((value, i) => value + (total.durations[route]?.[i] ?? 0))
@@ -106,6 +97,10 @@ export function refusalsOf({ uploads }: Counts): Record<string, number> {
   return refusals
 }
 
-function add(counts: Record<string, number>, labels: string, value: number): void {
-  counts[labels] = (counts[labels] ?? 0) + value
+function add(counts: Record<string, number>, label: string | number, value: number): void {
+  counts[label] = (counts[label] ?? 0) + value
+}
+
+function addAll(total: Record<string, number>, counts: Record<string, number>): void {
+  for (const [label, value] of Object.entries(counts)) add(total, label, value)
 }

@@ -41,7 +41,10 @@ export async function exposition(counts: Counts, gauges: Gauge[]): Promise<strin
     labelled(refusalsOf(counts), 'tier'),
   )
   counter('pinhole_reports_total', 'Reports of images.', labelled(counts.reports, 'category'))
-  counter('pinhole_http_requests_total', 'Responses.', labelled(counts.requests, 'route', 'status'))
+  const requests = Object.entries(counts.requests).flatMap(([route, statuses]) =>
+    Object.entries(statuses).map(([status, value]) => ({ value, labels: { route, status } })),
+  )
+  counter('pinhole_http_requests_total', 'Responses.', requests)
   register(registry, {
     name: 'pinhole_http_request_duration_seconds',
     help: 'Time from the request headers to the end of the response.',

@@ -48,13 +48,9 @@ export async function openTombstones(parts: {
 
 /** A copy on the same disk would be lost together with the original. */
 async function warnOfSameDisk(folder: string, { dataDir }: Config, log: Log): Promise<void> {
-  const deviceOf = (path: string) =>
-    stat(path).then(
-      ({ dev }) => dev,
-      () => null,
-    )
+  const deviceOf = async (path: string) => (await stat(path).catch(() => null))?.dev
   const device = (await deviceOf(folder)) ?? (await deviceOf(dirname(folder)))
-  if (device !== null && device === (await deviceOf(dataDir))) {
+  if (device !== undefined && device === (await deviceOf(dataDir))) {
     log.warn({ folder }, 'TOMBSTONES_URL is on the disk of DATA_DIR: both would be lost together')
   }
 }
