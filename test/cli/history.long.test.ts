@@ -10,9 +10,7 @@ import { listening } from '../support/listen.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { serverFor } from '../support/processes/server.ts'
 import { newUser } from './command.ts'
-import { uploads } from './uploader.ts'
-
-const site = uploads()
+import * as site from './uploader.ts'
 
 test('uploads a file again if its earlier upload no longer exists', async () => {
   const me = await site.uploader()

@@ -1,5 +1,5 @@
-/** A fake service, for behaviour that a real one doesn't have. */
-import type { IncomingMessage, RequestListener } from 'node:http'
+/** A fake service, and a proxy in front of a real one, for behaviour that a real one doesn't have. */
+import { type IncomingMessage, type RequestListener, request as sendRequest } from 'node:http'
 import { listening } from '../support/listen.ts'
 
 /** `answer` handles all requests except HEAD, which gets 405, as from a real service. `uploads`: the requests so far. */
@@ -14,4 +14,28 @@ export async function fakeService(
     request.on('end', () => answer(request, response))
   })
   return { url, uploads }
+}
+
+/**
+ * Forwards requests to a service. `mayPass` is called with the number of each upload; if false, the upload hangs. Responses to
+ * uploads wait for `beforeAnswer`.
+ */
+export async function proxyTo(
+  site: string,
+  mayPass: (count: number) => boolean,
+  beforeAnswer = async () => {},
+): Promise<string> {
+  let uploads = 0
+  const { url } = await listening((request, response) => {
+    const { method = '', headers } = request
+    const isUpload = method === 'POST'
+    if (isUpload && !mayPass(++uploads)) return
+    const forwarded = sendRequest(new URL(request.url!, site), { method, headers }, async (answer) => {
+      if (isUpload) await beforeAnswer()
+      response.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(forwarded)
+  })
+  return url
 }

@@ -1,19 +1,17 @@
 /** The command against a real server: lifetimes, terminals, interrupts, clipboard. */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import sharp from 'sharp'
 import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { listening } from '../support/listen.ts'
 import { succeeds } from '../support/processes/process.ts'
 import { serverFor } from '../support/processes/server.ts'
 import { newUser, noTerminal } from './command.ts'
-import { uploads } from './uploader.ts'
-
-const site = uploads()
+import { proxyTo } from './service.ts'
+import * as site from './uploader.ts'
 
 test('--expires sets a lifetime, and an expiring upload is never reused for the same file', async () => {
   const me = await site.uploader()
@@ -101,22 +99,17 @@ test('says when to try again if the quota is exceeded', async (t) => {
 
 test('Ctrl-C after a complete upload still saves its link and key', async () => {
   let interrupt = () => {}
-  const slow = await listening((request, response) => {
-    const { method, headers } = request
-    const onward = httpRequest(
-      new URL(request.url!, site.server.url),
-      { method: method!, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers)
-        if (method === 'POST') interrupt()
-        // The signal must arrive before the response.
-        setTimeout(() => answer.pipe(response), method === 'POST' ? 300 : 0)
-      },
-    )
-    request.pipe(onward)
-  })
+  const slow = await proxyTo(
+    site.server.url,
+    () => true,
+    async () => {
+      interrupt()
+      // The signal must arrive before the response.
+      await sleep(300)
+    },
+  )
   const me = await site.uploader()
-  const { code, lines } = await me.run(['upload', '--server', slow.url, '--json', 'small.gif'], {
+  const { code, lines } = await me.run(['upload', '--server', slow, '--json', 'small.gif'], {
     onStart: (child) => {
       interrupt = () => child.kill('SIGINT')
     },
@@ -124,7 +117,7 @@ test('Ctrl-C after a complete upload still saves its link and key', async () => 
   const [{ id, key }] = lines.map((line) => JSON.parse(line))
   assert.equal(code, 130)
   assert.equal((await fetch(`${site.server.url}/raw/${id}`)).status, 200)
-  assert.equal((await me.run(['delete', '--server', slow.url, key])).code, 0)
+  assert.equal((await me.run(['delete', '--server', slow, key])).code, 0)
 })
 
 test('-r reports files that are not accepted, and uploads the others', async () => {

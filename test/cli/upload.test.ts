@@ -1,17 +1,14 @@
 /** The command against a real server. */
 import assert from 'node:assert/strict'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
 import { GPS } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { listening } from '../support/listen.ts'
 import { until } from '../support/until.ts'
-import { uploads } from './uploader.ts'
-
-const site = uploads()
+import { proxyTo } from './service.ts'
+import * as site from './uploader.ts'
 
 test('upload prints only the link and saves the key privately; delete deletes by link', async () => {
   const me = await site.uploader()
@@ -160,19 +157,3 @@ test('saves the key of each upload immediately, while another file is still uplo
   })
   await saved
 })
-
-/** Forwards requests to the service. `mayPass` is called with the number of each upload; if false, the upload hangs. */
-async function proxyTo(site: string, mayPass: (count: number) => boolean): Promise<string> {
-  let uploads = 0
-  const { url } = await listening((request, response) => {
-    if (request.method === 'POST' && !mayPass(++uploads)) return
-    const { method, headers } = request
-    request.pipe(
-      httpRequest(new URL(request.url!, site), { method: method!, headers }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers)
-        answer.pipe(response)
-      }),
-    )
-  })
-  return url
-}

@@ -17,74 +17,68 @@ import { sendHalf } from './halfway.ts'
 /** A request that takes longer is considered lost. */
 const TIMEOUT_MS = 20_000
 
-describe('a supervisor', () => {
-  it('does not restart workers while it shuts down', async (t) => {
-    const server = await serverFor(t, { WORKERS: '2' })
-    const workers = childrenOf(server.pid)
-    if (workers === null) return t.skip('killing a single worker needs Linux')
-    const halves = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => sendHalf(server.url, 3000, `198.51.100.${i + 10}`)),
-    )
-    process.kill(workers[0]!, 'SIGKILL')
-    await until('its death is noticed', () => server.stderr().includes('a worker died'))
-    const ended = server.end('SIGTERM')
-    // The other worker has uploads to finish, which takes longer than a restart would.
-    await sleep(2000)
-    for (const { talk } of halves) talk.close()
-    assert.equal((await ended).code, 0)
-  })
+it('a supervisor does not restart workers while it shuts down', async (t) => {
+  const server = await serverFor(t, { WORKERS: '2' })
+  const workers = childrenOf(server.pid)
+  if (workers === null) return t.skip('killing a single worker needs Linux')
+  const halves = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => sendHalf(server.url, 3000, `198.51.100.${i + 10}`)),
+  )
+  process.kill(workers[0]!, 'SIGKILL')
+  await until('its death is noticed', () => server.stderr().includes('a worker died'))
+  const ended = server.end('SIGTERM')
+  // The other worker has uploads to finish, which takes longer than a restart would.
+  await sleep(2000)
+  for (const { talk } of halves) talk.close()
+  assert.equal((await ended).code, 0)
 })
 
-describe('three workers', () => {
-  it('store exactly 100 of 150 concurrent uploads, with ten more aborted', async (t) => {
-    const server = await serverFor(t, { WORKERS: '3' })
-    const { statuses } = await burst([server.url], 150, { from: '198.51.100.1', aborted: 10 })
-    assert.deepEqual(statuses, { 201: 100, 429: 50 })
-  })
+it('three workers store exactly 100 of 150 concurrent uploads, with ten more aborted', async (t) => {
+  const server = await serverFor(t, { WORKERS: '3' })
+  const { statuses } = await burst([server.url], 150, { from: '198.51.100.1', aborted: 10 })
+  assert.deepEqual(statuses, { 201: 100, 429: 50 })
 })
 
-describe('two workers', () => {
-  it('share one quota, see deletions and removals immediately, and survive each other’s death', async (t) => {
-    const server = await serverFor(t, { WORKERS: '2' })
-    const workers = childrenOf(server.pid)
-    if (process.platform === 'linux') assert.equal(workers?.length, 2)
-    const { answers, statuses } = await burst([server.url], 300, { from: '198.51.100.1', aborted: 0 })
-    const stored = answers.filter(({ status }) => status === 201).map((answer) => answer.json())
-    assert.deepEqual(statuses, { 201: 100, 429: 200 })
+it('two workers share one quota, see deletions and removals immediately, and survive each other’s death', async (t) => {
+  const server = await serverFor(t, { WORKERS: '2' })
+  const workers = childrenOf(server.pid)
+  if (process.platform === 'linux') assert.equal(workers?.length, 2)
+  const { answers, statuses } = await burst([server.url], 300, { from: '198.51.100.1', aborted: 0 })
+  const stored = answers.filter(({ status }) => status === 201).map((answer) => answer.json())
+  assert.deepEqual(statuses, { 201: 100, 429: 200 })
 
-    for (const { id, key } of stored.slice(0, 10)) {
-      await everywhere(server.url, id, 200)
-      assert.equal((await remove(server.url, key)).status, 200)
-      await everywhere(server.url, id, 404)
-    }
-    const [{ id }] = stored.slice(10)
+  for (const { id, key } of stored.slice(0, 10)) {
     await everywhere(server.url, id, 200)
-    const ran = await server.operator(['remove', id, '--reason', 'x'])
-    assert.equal(ran.code, 0, ran.stderr)
-    await everywhere(server.url, id, 410)
+    assert.equal((await remove(server.url, key)).status, 200)
+    await everywhere(server.url, id, 404)
+  }
+  const [{ id }] = stored.slice(10)
+  await everywhere(server.url, id, 200)
+  const ran = await server.operator(['remove', id, '--reason', 'x'])
+  assert.equal(ran.code, 0, ran.stderr)
+  await everywhere(server.url, id, 410)
 
-    // Child processes can only be told apart on Linux.
-    if (workers === null) return t.skip('killing a single worker needs Linux')
-    const drafts = async () => (await filesIn(server.dataDir)).others.length
-    const halves = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => sendHalf(server.url, 2_000_000, `198.51.100.${i + 80}`)),
-    )
-    await until('all are drafts on disk', async () => (await drafts()) === halves.length)
-    process.kill(workers[0]!, 'SIGKILL')
-    await until('the dead worker has a successor', async () => {
-      const now = childrenOf(server.pid)
-      return now?.length === 2 && !now.includes(workers[0]!)
-    })
-    for (const { talk } of halves) talk.close()
-    await until('no draft is left, not even one of the dead worker', async () => (await drafts()) === 0)
-    for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
-    await store(server.url, gif(), '198.51.100.77')
-
-    process.kill(workers[1]!, 'SIGKILL')
-    await until('a successor answers', () => succeeds(store(server.url, gif(), '198.51.100.78')))
-    await server.end()
-    assert.equal(server.stdout().match(/Pinhole is at/g)?.length, 1, 'restarts are not announced')
+  // Child processes can only be told apart on Linux.
+  if (workers === null) return t.skip('killing a single worker needs Linux')
+  const drafts = async () => (await filesIn(server.dataDir)).others.length
+  const halves = await Promise.all(
+    Array.from({ length: 6 }, (_, i) => sendHalf(server.url, 2_000_000, `198.51.100.${i + 80}`)),
+  )
+  await until('all are drafts on disk', async () => (await drafts()) === halves.length)
+  process.kill(workers[0]!, 'SIGKILL')
+  await until('the dead worker has a successor', async () => {
+    const now = childrenOf(server.pid)
+    return now?.length === 2 && !now.includes(workers[0]!)
   })
+  for (const { talk } of halves) talk.close()
+  await until('no draft is left, not even one of the dead worker', async () => (await drafts()) === 0)
+  for (const { id } of stored.slice(11, 20)) await everywhere(server.url, id, 200)
+  await store(server.url, gif(), '198.51.100.77')
+
+  process.kill(workers[1]!, 'SIGKILL')
+  await until('a successor answers', () => succeeds(store(server.url, gif(), '198.51.100.78')))
+  await server.end()
+  assert.equal(server.stdout().match(/Pinhole is at/g)?.length, 1, 'restarts are not announced')
 })
 
 describe('a worker that is killed under load', () => {

@@ -2,27 +2,21 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { assertServed, operate, rot } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
-import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
+import { startPostgres } from '../support/processes/postgres.ts'
 import type { Env } from '../support/processes/process.ts'
 import { type RunningServer, serverFor } from '../support/processes/server.ts'
-import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { startFakeS3 } from '../support/s3/fake-s3.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
 
-let fake: FakeS3
-let postgres: PostgresServer
-before(async () => {
-  ;[fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
-})
-after(async () => {
-  await Promise.all([fake.close(), postgres.destroy()])
-})
+const [fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
+after(() => Promise.all([fake.close(), postgres.destroy()]))
 
 async function resultOf(env: Env, dataDir: string, args: string[]) {
   const ran = await operate(dataDir, [...args, '--json'], env)

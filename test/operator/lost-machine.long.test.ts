@@ -1,26 +1,22 @@
 /** Tombstones in S3, and restores to other stores and another ledger. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { assertServed, operate } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
-import { type PostgresServer, startPostgres } from '../support/processes/postgres.ts'
+import { startPostgres } from '../support/processes/postgres.ts'
 import type { Env } from '../support/processes/process.ts'
-import { type RunningServer, serverFor, startServer } from '../support/processes/server.ts'
-import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { serverFor, startServer } from '../support/processes/server.ts'
+import { startFakeS3 } from '../support/s3/fake-s3.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, remove, type Stored, store } from '../support/upload.ts'
 
 const REMOVAL = ['--reason', 'terms']
 
-let fake: FakeS3
-let postgres: PostgresServer
-before(async () => {
-  ;[fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
-})
+const [fake, postgres] = await Promise.all([startFakeS3(), startPostgres()])
 after(() => Promise.all([fake.close(), postgres.destroy()]))
 
 async function outputOf(env: Env, dataDir: string, args: string[]): Promise<string> {
@@ -111,43 +107,36 @@ describe('a lost machine', () => {
   })
 })
 
-describe('private images', () => {
-  let server: RunningServer
-  before(async () => {
-    server = await startServer()
-  })
-  after(() => server.stop())
-
-  it('are not shown, not even from memory, until they are public again', async () => {
-    const small = await store(server.url, gif({ size: 900 }))
-    const large = await store(server.url, gif({ size: 900_000 }))
-    for (const { id } of [small, large]) {
-      for (let view = 0; view < 3; view++) assert.equal((await fetchRaw(server.url, id)).status, 200)
+it('private images are not shown, not even from memory, until they are public again', async (t) => {
+  const server = await serverFor(t)
+  const small = await store(server.url, gif({ size: 900 }))
+  const large = await store(server.url, gif({ size: 900_000 }))
+  for (const { id } of [small, large]) {
+    for (let view = 0; view < 3; view++) assert.equal((await fetchRaw(server.url, id)).status, 200)
+  }
+  const etag = (await fetchRaw(server.url, small.id)).headers.get('ETag')!
+  assert.equal((await server.operator(['set', 'images', 'hidden'])).code, 2)
+  assert.equal((await server.operator(['set', 'images', 'private'])).code, 0)
+  await until('they are private', async () => (await fetchRaw(server.url, small.id)).status === 503)
+  for (const { id } of [small, large]) {
+    for (const [method, path, headers] of [
+      ['GET', `/raw/${id}`, {}],
+      ['HEAD', `/raw/${id}`, {}],
+      ['GET', `/raw/${id}`, { 'If-None-Match': etag }],
+      ['GET', `/raw/${id}`, { Range: 'bytes=0-9' }],
+      ['GET', `/raw/${id}?dl=1`, {}],
+      ['GET', `/${id}`, {}],
+      ['GET', `/oembed?url=${encodeURIComponent(`${server.baseUrl}/${id}`)}`, {}],
+    ] as const) {
+      const answer = await request(server.url, method, path, { headers })
+      assert.ok(answer.status === 503 || path.startsWith('/oembed'), `${method} ${path}: ${answer.status}`)
+      assert.notEqual(answer.status, 200, path)
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
     }
-    const etag = (await fetchRaw(server.url, small.id)).headers.get('ETag')!
-    assert.equal((await server.operator(['set', 'images', 'hidden'])).code, 2)
-    assert.equal((await server.operator(['set', 'images', 'private'])).code, 0)
-    await until('they are private', async () => (await fetchRaw(server.url, small.id)).status === 503)
-    for (const { id } of [small, large]) {
-      for (const [method, path, headers] of [
-        ['GET', `/raw/${id}`, {}],
-        ['HEAD', `/raw/${id}`, {}],
-        ['GET', `/raw/${id}`, { 'If-None-Match': etag }],
-        ['GET', `/raw/${id}`, { Range: 'bytes=0-9' }],
-        ['GET', `/raw/${id}?dl=1`, {}],
-        ['GET', `/${id}`, {}],
-        ['GET', `/oembed?url=${encodeURIComponent(`${server.baseUrl}/${id}`)}`, {}],
-      ] as const) {
-        const answer = await request(server.url, method, path, { headers })
-        assert.ok(answer.status === 503 || path.startsWith('/oembed'), `${method} ${path}: ${answer.status}`)
-        assert.notEqual(answer.status, 200, path)
-        assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-      }
-    }
-    await assert.rejects(store(server.url), /uploads-paused/)
-    assert.equal((await remove(server.url, large.key)).status, 200)
-    assert.equal((await server.operator(['confirm-restore'])).code, 0)
-    await until('they are public', async () => (await fetchRaw(server.url, small.id)).status === 200)
-    await store(server.url)
-  })
+  }
+  await assert.rejects(store(server.url), /uploads-paused/)
+  assert.equal((await remove(server.url, large.key)).status, 200)
+  assert.equal((await server.operator(['confirm-restore'])).code, 0)
+  await until('they are public', async () => (await fetchRaw(server.url, small.id)).status === 200)
+  await store(server.url)
 })

@@ -101,44 +101,42 @@ describe('operator restore of damaged data', () => {
   })
 })
 
-describe('operator verify --repair --from', () => {
-  it('heals in place, including held images, while the server is running', async (t) => {
-    const { dataDir, backup, server, images } = await backedUp(t, 6)
-    const [record, body, held, damagedInBoth, deleted, sound] = images as [
-      Stored,
-      Stored,
-      Stored,
-      Stored,
-      Stored,
-      Stored,
-    ]
-    await rot(dataDir, record, 'record')
-    await rot(dataDir, body, 'body')
-    await rot(dataDir, held, 'record')
-    await rot(dataDir, damagedInBoth, 'body')
-    await rot(backup, damagedInBoth, 'body')
-    assert.equal((await remove(server.url, deleted.key)).status, 200)
-    assert.equal((await server.operator(['hold', held.id, '--reason', 'damaged'])).code, 0)
-    assert.equal((await server.operator(['verify', '--from', backup])).code, 2)
-    const ran = await server.operator(['verify', '--repair', '--from', backup])
-    assert.equal(ran.code, 1, 'one image has no intact copy')
-    for (const [{ id }, done] of [
-      [record, 'healed'],
-      [body, 'healed'],
-      [held, 'healed, still held'],
-      [damagedInBoth, 'held: the backup has no intact copy'],
-    ] as const) {
-      assert.ok(ran.stdout.includes(`damaged ${id}: ${done}\n`), ran.stdout)
-    }
-    assert.match(ran.stdout, /: 4 findings\n$/, 'each is reported once')
-    await assertServed(server, [record, body, sound])
-    assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
-    assert.equal((await fetchRaw(server.url, damagedInBoth.id)).status, 403)
-    await server.operator(['release', held.id, '--reason', 'healed'])
-    await assertServed(server, [held])
-    const again = await server.operator(['verify', '--repair', '--from', backup])
-    assert.deepEqual([again.code, again.stdout.includes(damagedInBoth.id)], [1, true])
-  })
+it('operator verify --repair --from heals in place, including held images, while the server is running', async (t) => {
+  const { dataDir, backup, server, images } = await backedUp(t, 6)
+  const [record, body, held, damagedInBoth, deleted, sound] = images as [
+    Stored,
+    Stored,
+    Stored,
+    Stored,
+    Stored,
+    Stored,
+  ]
+  await rot(dataDir, record, 'record')
+  await rot(dataDir, body, 'body')
+  await rot(dataDir, held, 'record')
+  await rot(dataDir, damagedInBoth, 'body')
+  await rot(backup, damagedInBoth, 'body')
+  assert.equal((await remove(server.url, deleted.key)).status, 200)
+  assert.equal((await server.operator(['hold', held.id, '--reason', 'damaged'])).code, 0)
+  assert.equal((await server.operator(['verify', '--from', backup])).code, 2)
+  const ran = await server.operator(['verify', '--repair', '--from', backup])
+  assert.equal(ran.code, 1, 'one image has no intact copy')
+  for (const [{ id }, done] of [
+    [record, 'healed'],
+    [body, 'healed'],
+    [held, 'healed, still held'],
+    [damagedInBoth, 'held: the backup has no intact copy'],
+  ] as const) {
+    assert.ok(ran.stdout.includes(`damaged ${id}: ${done}\n`), ran.stdout)
+  }
+  assert.match(ran.stdout, /: 4 findings\n$/, 'each is reported once')
+  await assertServed(server, [record, body, sound])
+  assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+  assert.equal((await fetchRaw(server.url, damagedInBoth.id)).status, 403)
+  await server.operator(['release', held.id, '--reason', 'healed'])
+  await assertServed(server, [held])
+  const again = await server.operator(['verify', '--repair', '--from', backup])
+  assert.deepEqual([again.code, again.stdout.includes(damagedInBoth.id)], [1, true])
 })
 
 describe('a restore without tombstones', () => {

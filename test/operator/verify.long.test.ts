@@ -12,7 +12,7 @@ import { skipWithout } from '../support/processes/caches.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
 import { environmentOf, jsonLines, NODE, ROOT } from '../support/processes/process.ts'
 import { type RunningServer, serverEnv, serverFor, startServer } from '../support/processes/server.ts'
-import { type FakeS3, startFakeS3 } from '../support/s3/fake-s3.ts'
+import { startFakeS3 } from '../support/s3/fake-s3.ts'
 import { sha256Of } from '../support/sha256.ts'
 import { flipBit } from '../support/store-folder.ts'
 import { until } from '../support/until.ts'
@@ -107,28 +107,18 @@ describe('operator verify, on a folder', () => {
   })
 })
 
-describe('operator verify, on S3', () => {
-  let fake: FakeS3
-  let server: RunningServer
-  before(async () => {
-    fake = await startFakeS3()
-    server = await startServer(s3Env(serviceOf(fake), 'images/'))
-  })
-  after(async () => {
-    await server.stop()
-    await fake.close()
-  })
-
-  it('reads every object', async () => {
-    const [sound, damaged] = [await store(server.url), await store(server.url)]
-    const object = [...fake.objects].find(([name]) => name.endsWith(damaged.id))![1]
-    object.bytes = Buffer.from(object.bytes!)
-    object.bytes[9]! ^= 1
-    const [finding, summary] = await linesOf(server, ['verify'], 1)
-    assert.deepEqual(finding, { kind: 'damaged', id: damaged.id })
-    assert.equal(summary!.images, 2)
-    assert.deepEqual((await fetchRaw(server.url, sound.id)).body, sound.bytes)
-  })
+it('operator verify reads every object in S3', async (t) => {
+  const fake = await startFakeS3()
+  const server = await serverFor(t, s3Env(serviceOf(fake), 'images/'))
+  t.after(() => fake.close())
+  const [sound, damaged] = [await store(server.url), await store(server.url)]
+  const object = [...fake.objects].find(([name]) => name.endsWith(damaged.id))![1]
+  object.bytes = Buffer.from(object.bytes!)
+  object.bytes[9]! ^= 1
+  const [finding, summary] = await linesOf(server, ['verify'], 1)
+  assert.deepEqual(finding, { kind: 'damaged', id: damaged.id })
+  assert.equal(summary!.images, 2)
+  assert.deepEqual((await fetchRaw(server.url, sound.id)).body, sound.bytes)
 })
 
 describe('operator list, find and remove', () => {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { bunBinary, denoBinary } from '../../scripts/runtimes.ts'
 import { remove } from '../../src/client/node.ts'
 import { cameraJpeg } from '../client/pictures.ts'
 import { NODE, ROOT } from '../support/processes/process.ts'
-import { type RunningServer, startServer } from '../support/processes/server.ts'
+import { startServer } from '../support/processes/server.ts'
 import { type Installed, run } from './installed.ts'
 
 const PROGRAMS: Record<string, () => { binary: string; args: string[] }> = {
@@ -20,18 +20,14 @@ const PROGRAMS: Record<string, () => { binary: string; args: string[] }> = {
   bun: () => ({ binary: bunBinary(), args: ['upload.ts'] }),
 }
 
-export function examples(client: Installed): void {
-  describe('examples', () => {
-    let server: RunningServer
-    let photo: string
-    before(async () => {
-      server = await startServer()
-      photo = join(client.folder, 'example.jpg')
-      await writeFile(photo, await cameraJpeg(320, 240))
-      await cp(join(ROOT, 'examples'), join(client.folder, 'examples'), { recursive: true })
-    })
-    after(() => server?.stop())
+export async function examples(client: Installed): Promise<void> {
+  const server = await startServer()
+  after(() => server.stop())
+  const photo = join(client.folder, 'example.jpg')
+  await writeFile(photo, await cameraJpeg(320, 240))
+  await cp(join(ROOT, 'examples'), join(client.folder, 'examples'), { recursive: true })
 
+  describe('examples', () => {
     for (const [name, program] of Object.entries(PROGRAMS)) {
       const runExample = async (path: string) => {
         const { binary, args } = program()

@@ -162,5 +162,5 @@ test('a release has both tarballs, each with an SBOM', async () => {
 types(client)
 documents({ client, server })
 serverPackage(server)
-examples(client)
+await examples(client)
 await bundlers(client)
