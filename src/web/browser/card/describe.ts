@@ -17,19 +17,14 @@ export function describe(picture: HistoryEntry, history: History): Promise<void>
     dialog.onclose = async () => {
       if (dialog.returnValue === 'save') {
         picture.alt = field.value.trim() || undefined
-        say((await save(picture, history)) ? words.described : words.notDescribed)
+        // Only if it is in the history.
+        const isSaved = await history
+          .get(picture.id)
+          .then((known) => !known || history.put([picture]))
+          .catch(() => false)
+        say(isSaved ? words.described : words.notDescribed)
       }
       resolve()
     }
   })
-}
-
-/** Saves the picture, if it is in the history. `false` if that fails. */
-async function save(picture: HistoryEntry, history: History): Promise<boolean> {
-  try {
-    if (await history.get(picture.id)) await history.put([picture])
-    return true
-  } catch {
-    return false
-  }
 }

@@ -43,10 +43,7 @@ export function initDevice({ history, onImported, onForgotten }: DeviceOptions):
     // Never overwrite existing entries: the file is untrusted and may contain wrong keys.
     const known = new Set((await history.all()).map(({ id }) => id))
     const added = pictures.filter(({ id }) => !known.has(id))
-    const isSaved = await history.put(added).then(
-      () => true,
-      () => false,
-    )
+    const isSaved = await history.put(added)
     say(isSaved ? inWords.count(words.imported, added.length) : words.noRoom)
     if (isSaved) onImported()
   })

@@ -32,7 +32,8 @@ export interface History {
   /** Newest first. */
   all(): Promise<HistoryEntry[]>
   get(id: string): Promise<HistoryEntry | undefined>
-  put(pictures: HistoryEntry[]): Promise<void>
+  /** False if saving failed, most likely because storage is full. */
+  put(pictures: HistoryEntry[]): Promise<boolean>
   remove(id: string): Promise<void>
   clear(): Promise<void>
   /** Registers a listener for changes made by other tabs. */
@@ -82,7 +83,10 @@ function overDatabase(database: IDBDatabase): History {
       run('readwrite', (store) => {
         for (const picture of pictures) store.put(picture)
         return undefined
-      }).then(() => changed(undefined)),
+      }).then(
+        () => changed(true),
+        () => false,
+      ),
     remove: (id) => run('readwrite', (store) => store.delete(id)).then(changed),
     clear: () => run('readwrite', (store) => store.clear()).then(changed),
     onForeignChange: (listener) => channel.addEventListener('message', listener),
@@ -97,6 +101,7 @@ function inMemory(): History {
     get: async (id) => pictures.get(id),
     put: async (added) => {
       for (const picture of added) pictures.set(picture.id, picture)
+      return true
     },
     remove: async (id) => void pictures.delete(id),
     clear: async () => pictures.clear(),

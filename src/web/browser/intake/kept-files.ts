@@ -10,12 +10,6 @@ const MAX_BYTES = 100 * 1024 * 1024
 const CACHE = 'kept-files'
 const NAME_HEADER = 'X-File-Name'
 
-export interface KeptFile {
-  /** Cache key. */
-  address: string
-  file: File
-}
-
 /** Path segment of the cache key: `SHARED`, or one per page visit. */
 export type Group = string
 
@@ -55,17 +49,16 @@ export async function keptGroups(): Promise<Group[]> {
   return [...new Set(requests.map(({ url }) => new URL(url).pathname.split('/')[2] ?? ''))]
 }
 
-export async function keptFiles(group: Group): Promise<KeptFile[]> {
+export async function keptFiles(group: Group): Promise<File[]> {
   const cache = await caches.open(CACHE)
-  const kept: KeptFile[] = []
+  const kept: File[] = []
   for (const request of await cache.keys()) {
-    const address = new URL(request.url).pathname
-    if (!address.startsWith(addressOf(group, ''))) continue
+    if (!isIn(group, request)) continue
     const response = await cache.match(request)
     if (!response) continue
     const name = decodeURIComponent(response.headers.get(NAME_HEADER) ?? '')
     const type = response.headers.get('Content-Type') ?? ''
-    kept.push({ address, file: new File([await response.blob()], name, { type }) })
+    kept.push(new File([await response.blob()], name, { type }))
   }
   return kept
 }
@@ -77,7 +70,7 @@ export async function forgetFile(group: Group, name: string): Promise<void> {
 export async function forgetGroup(group: Group): Promise<void> {
   const cache = await caches.open(CACHE)
   for (const request of await cache.keys()) {
-    if (new URL(request.url).pathname.startsWith(addressOf(group, ''))) await cache.delete(request)
+    if (isIn(group, request)) await cache.delete(request)
   }
 }
 
@@ -87,4 +80,8 @@ export async function forgetAllFiles(): Promise<void> {
 
 function addressOf(group: Group, name: string): string {
   return `/kept/${group}/${name}`
+}
+
+function isIn(group: Group, { url }: Request): boolean {
+  return new URL(url).pathname.startsWith(addressOf(group, ''))
 }

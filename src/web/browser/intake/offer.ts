@@ -3,7 +3,7 @@ import '../../style/offer.css'
 import { thumbnailOf } from '../card/thumbnail.ts'
 import { say } from '../page/status.ts'
 import { inWords, words } from '../upload/facts.ts'
-import { forgetGroup, type Group, type KeptFile, keptFiles, SHARED } from './kept-files.ts'
+import { forgetGroup, type Group, keptFiles, SHARED } from './kept-files.ts'
 import { unsentGroups } from './unsent.ts'
 
 /** Maximum number of files listed; the rest are counted. */
@@ -49,7 +49,7 @@ export async function offerKept({ isShared, omitted, onFiles, onChange }: OfferO
   find('offer-send').onclick = () =>
     void navigator.locks.request(LOCK, async () => {
       // Another tab may have taken them in the meantime.
-      const files = (await filesIn(groups)).map(({ file }) => file)
+      const files = await filesIn(groups)
       // Keep the files if none were added: the editor may have failed to load, or the quota may be used up.
       if (files.length === 0 || (await onFiles(files))) await close()
     })
@@ -58,14 +58,14 @@ export async function offerKept({ isShared, omitted, onFiles, onChange }: OfferO
 
 const filesIn = async (groups: Group[]) => (await Promise.all(groups.map(keptFiles))).flat()
 
-function show(kept: KeptFile[], isShared: boolean, omitted: number): void {
+function show(kept: File[], isShared: boolean, omitted: number): void {
   const heading = document.getElementById('offer-title')!
   heading.textContent = inWords.count(isShared ? words.shared : words.unsent, kept.length)
   document.getElementById('offer-detail')!.textContent = isShared
     ? [words.sharedDetail, omitted > 0 && inWords.count(words.sharedLeft, omitted)].filter(Boolean).join(' ')
     : words.unsentDetail
   const list = document.getElementById('offer-files')!
-  list.replaceChildren(...kept.slice(0, MAX_SHOWN).map(({ file }) => entry(file)))
+  list.replaceChildren(...kept.slice(0, MAX_SHOWN).map(entry))
   if (kept.length > MAX_SHOWN) {
     const more = document.createElement('li')
     more.textContent = inWords.fill(words.andMore, { count: kept.length - MAX_SHOWN })

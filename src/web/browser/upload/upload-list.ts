@@ -48,14 +48,6 @@ type Uploading = typeof import('./uploading.ts')
 
 const loadUploading = (): Promise<Uploading> => import('./uploading.ts')
 
-/** False if saving failed, most likely because storage is full. */
-function save(history: History, picture: HistoryEntry): Promise<boolean> {
-  return history.put([picture]).then(
-    () => true,
-    () => false,
-  )
-}
-
 export function createUploadList(options: UploadListOptions) {
   const { history, mode, expires, remembers, format, edit, onChange } = options
   const cards = document.getElementById('uploads')!
@@ -170,13 +162,13 @@ export function createUploadList(options: UploadListOptions) {
       })
     }
     // Save the key before showing the link, because the user may leave as soon as it appears.
-    const isSaved = remembers() && (await save(known, picture))
+    const isSaved = remembers() && (await known.put([picture]))
     // Only after saving: a page closed in between would lose both the key and the file.
     release(item)
     showDone(isSaved)
     const thumbnail = isSaved && (await entry.thumbnail)
     if (thumbnail) picture.thumbnail = thumbnail
-    if (thumbnail && (await known.get(picture.id))) await save(known, picture)
+    if (thumbnail && (await known.get(picture.id))) await known.put([picture])
   }
 
   function release({ number }: Item): void {
