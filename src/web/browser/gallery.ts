@@ -2,7 +2,7 @@
 import { previewPath, rawPath, viewPath } from '../../protocol.ts'
 import { fill, plural } from '../messages/wording.ts'
 import type { GalleryFacts } from '../pages/page-facts.ts'
-import { createLightbox } from './gallery/lightbox.ts'
+import { openLightbox } from './gallery/lightbox.ts'
 import { type LinkedPicture, parseHash } from './gallery/link.ts'
 import { copyAndSay } from './page/clipboard.ts'
 import { pageFacts } from './page/facts.ts'
@@ -21,31 +21,16 @@ const { lang, words } = pageFacts as GalleryFacts
 const find = (id: string) => document.getElementById(id)!
 const tiles = find('tiles')
 
-interface Tile extends LinkedPicture {
-  item: HTMLLIElement
-  link: HTMLAnchorElement
-  image: HTMLImageElement
-  /** Why the picture is unavailable; empty if it is available. */
-  missing: string
-  /** Retry button, set while the picture failed to load. */
-  retryButton: HTMLButtonElement | null
-  load(): void
-  retry(): void
-}
+type Tile = ReturnType<typeof tileOf>
 
-function tileOf(
-  { id, alt }: LinkedPicture,
-  index: number,
-  onOpen: (id: string) => void,
-  onMissing: () => void,
-): Tile {
+function tileOf({ id, alt }: LinkedPicture, index: number) {
   const item = document.createElement('li')
   const link = document.createElement('a')
   link.href = viewPath(id)
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
-    onOpen(id)
+    openLightbox(available(), words, id)
   })
   const image = begun?.getAttribute('src') === previewPath(id) ? begun : document.createElement('img')
   image.alt = ''
@@ -57,7 +42,7 @@ function tileOf(
     item.replaceChildren(...content)
     if (hadFocus) content.at(-1)!.focus()
   }
-  const fail = async () => {
+  const fail = async (): Promise<void> => {
     tile.missing = await whyMissing(id)
     item.toggleAttribute('data-gone', tile.missing !== '')
     item.toggleAttribute('data-failed', tile.missing === '')
@@ -67,9 +52,9 @@ function tileOf(
       tile.retryButton = buttonOf(words.retry, retry)
       show(note, tile.retryButton)
     } else show(note)
-    onMissing()
+    update()
   }
-  const retry = () => {
+  const retry = (): void => {
     tile.retryButton = null
     delete item.dataset.failed
     show(link)
@@ -78,12 +63,24 @@ function tileOf(
   image.addEventListener('error', () => void fail())
   link.append(image)
   item.append(link)
-  const load = () => {
+  const load = (): void => {
     if (image !== begun) image.src = previewPath(id)
     // It failed before the error listener was attached.
     else if (image.complete && image.naturalWidth === 0) void fail()
   }
-  const tile: Tile = { id, alt, item, link, image, missing: '', retryButton: null, load, retry }
+  const tile = {
+    id,
+    alt,
+    item,
+    link,
+    image,
+    /** Why the picture is unavailable; empty if it is available. */
+    missing: '',
+    /** Retry button, set while the picture failed to load. */
+    retryButton: null as HTMLButtonElement | null,
+    load,
+    retry,
+  }
   return tile
 }
 
@@ -146,9 +143,7 @@ function update(): void {
 }
 
 function show(): void {
-  const linked = parseHash(location.hash)
-  const open = (id: string) => createLightbox(available(), words).open(id)
-  allTiles = linked.map((each, index) => tileOf(each, index, open, update))
+  allTiles = parseHash(location.hash).map(tileOf)
   tiles.replaceChildren(...allTiles.map(({ item }) => item))
   update()
   load(allTiles)

@@ -30,23 +30,12 @@ export interface CardView {
   actions: Action[]
 }
 
-export interface Card {
-  readonly element: HTMLElement
-  show(view: CardView): void
-  picture(blob: Blob): void
-  /** Selects the embed code that the link field shows and copies. */
-  format(format: keyof EmbedCodes): void
-  /** Copies the contents of the link field. */
-  copy(said?: string): Promise<void>
-  /** `control`: the element that was pressed. */
-  onAction?: (action: Action, control: HTMLElement) => void
-  remove(): void
-}
-
 /** The share action, where the device has a share sheet. */
 export const SHARE: 'share'[] = 'share' in navigator ? ['share'] : []
 
-export function createCard(name: string): Card {
+export type Card = ReturnType<typeof createCard>
+
+export function createCard(name: string) {
   const template = document.getElementById('card') as HTMLTemplateElement
   const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
   const find = <E extends HTMLElement>(selector: string) => element.querySelector<E>(selector)!
@@ -71,9 +60,11 @@ export function createCard(name: string): Card {
     control.addEventListener('click', () => card.onAction?.(control.dataset.action as Action, control))
   }
 
-  const card: Card = {
+  const card = {
     element,
-    show(view) {
+    /** `control`: the element that was pressed. */
+    onAction: undefined as ((action: Action, control: HTMLElement) => void) | undefined,
+    show(view: CardView): void {
       const hadFocus = element.contains(document.activeElement)
       element.dataset.state = view.state
       state.textContent = view.status
@@ -93,16 +84,19 @@ export function createCard(name: string): Card {
         control.hidden = !view.actions.includes(control.dataset.action as Action)
       if (hadFocus) keepFocus()
     },
-    picture(blob) {
+    picture(blob: Blob): void {
       image.src = URL.createObjectURL(blob)
       image.hidden = false
     },
-    format(chosen) {
+    /** Selects the embed code that the link field shows and copies. */
+    format(chosen: keyof EmbedCodes): void {
       format = chosen
       if (codes) showLink(codes)
     },
-    copy: (said) => copyAndSay(field.value, { field, button: copy, ...(said ? { said } : {}) }),
-    remove() {
+    /** Copies the contents of the link field. */
+    copy: (said?: string): Promise<void> =>
+      copyAndSay(field.value, { field, button: copy, ...(said ? { said } : {}) }),
+    remove(): void {
       if (image.src) URL.revokeObjectURL(image.src)
       element.remove()
     },

@@ -15,30 +15,12 @@ export type Action = (typeof ACTIONS)[number]
 const CTRL_SHORTCUTS: Record<string, Action> = { z: 'undo', 'Shift+z': 'redo', y: 'redo' }
 const SHORTCUTS: Record<string, Action> = { '+': 'zoomIn', '-': 'zoomOut' }
 
-export interface Frame {
-  /** Resolves with the user's choice. `problem`: why this picture can't be edited. */
-  ask(question: { progress: string; problem?: string }): Promise<Answer>
-  /** Replaces the stage with an empty one. */
-  newStage(): { element: HTMLElement; canvas: HTMLCanvasElement }
-  tool(): Tool
-  allow(action: Action, can: boolean): void
-  /** Shows the text field with the selected text; `null` hides it. */
-  showText(text: string | null): void
-  focusText(): void
-  say(text: string): void
-  /** True if closing would lose edits. */
-  hasChanges: () => boolean
-  onTool: () => void
-  onAction: (action: Action) => void
-  onText: (text: string) => void
-  onTextEnd: () => void
-  close(): void
-}
-
 /** Labels of the send and cancel buttons. */
 export type ExitLabels = Pick<HomeFacts['editor'], 'send' | 'cancel'>
 
-export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels): Frame {
+export type Frame = ReturnType<typeof createFrame>
+
+export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels) {
   const dialog = make('dialog', 'editor')
   const heading = make('h2')
   heading.id = 'editor-title'
@@ -153,8 +135,9 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels):
   })
   const opener = document.activeElement as HTMLElement | null
 
-  const frame: Frame = {
-    ask({ progress, problem: reason }) {
+  const frame = {
+    /** Resolves with the user's choice. `problem`: why this picture can't be edited. */
+    ask({ progress, problem: reason }: { progress: string; problem?: string }): Promise<Answer> {
       count.textContent = progress
       problem.textContent = reason ?? ''
       const isStuck = reason !== undefined
@@ -167,7 +150,8 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels):
         answer = resolve
       })
     },
-    newStage() {
+    /** Replaces the stage with an empty one. */
+    newStage(): { element: HTMLElement; canvas: HTMLCanvasElement } {
       const canvas = make('canvas')
       canvas.setAttribute('role', 'img')
       canvas.setAttribute('aria-label', words.picture)
@@ -176,27 +160,29 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels):
       stage.replaceChildren(area)
       return { element: area, canvas }
     },
-    tool: () => choices.find(({ input }) => input.checked)!.name,
-    allow(action, can) {
+    tool: (): Tool => choices.find(({ input }) => input.checked)!.name,
+    allow(action: Action, can: boolean): void {
       // Not `disabled`, which would lose focus.
       actions.get(action)!.ariaDisabled = can ? null : 'true'
     },
-    showText(text) {
+    /** Shows the text field with the selected text; `null` hides it. */
+    showText(text: string | null): void {
       writing.hidden = text === null
       if (text !== null && document.activeElement !== field) field.value = text
     },
-    focusText() {
+    focusText(): void {
       field.focus()
     },
-    say(text) {
+    say(text: string): void {
       status.textContent = text
     },
-    hasChanges: () => false,
-    onTool() {},
-    onAction() {},
-    onText() {},
-    onTextEnd() {},
-    close() {
+    /** True if closing would lose edits. */
+    hasChanges: (): boolean => false,
+    onTool(): void {},
+    onAction(_action: Action): void {},
+    onText(_text: string): void {},
+    onTextEnd(): void {},
+    close(): void {
       removeEventListener('beforeunload', onBeforeUnload)
       dialog.remove()
       opener?.focus()

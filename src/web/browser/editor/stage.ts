@@ -8,6 +8,14 @@ const MAX_DENSITY = 2
 /** Scale from which pixels are shown unsmoothed. */
 const SHARP_SCALE = 2
 
+/** Overscroll beyond the edges of a large picture, to reach the handles there. Unit: CSS pixels. */
+const MARGIN = 56
+
+/** A long picture is shown only in part if its shorter side would fill less of the stage than this. */
+const MIN_SHARE = 0.6
+
+const MAX_SCALE = 12
+
 export type Stage = ReturnType<typeof createStage>
 
 export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
@@ -21,6 +29,42 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
   let isPaintScheduled = false
 
   const stageSize = () => ({ width: element.clientWidth, height: element.clientHeight })
+
+  /** Centres a picture smaller than the stage, and limits the panning of a larger one. */
+  function clamped({ scale, x, y }: View, picture: Edits): View {
+    const stage = stageSize()
+    const clamp = (at: number, length: number, available: number) =>
+      length <= available
+        ? (available - length) / 2
+        : Math.max(available - length - MARGIN, Math.min(at, MARGIN))
+    return {
+      scale,
+      x: clamp(x, picture.width * scale, stage.width),
+      y: clamp(y, picture.height * scale, stage.height),
+    }
+  }
+
+  function fitScale(picture: Edits): number {
+    const stage = stageSize()
+    return Math.min(1, stage.width / picture.width, stage.height / picture.height)
+  }
+
+  /** The whole picture, or the beginning of a very tall or wide one. */
+  function initialView(picture: Edits): View {
+    const stage = stageSize()
+    const fit = fitScale(picture)
+    const isNarrow = picture.width * fit < stage.width * MIN_SHARE
+    const isFlat = picture.height * fit < stage.height * MIN_SHARE
+    const ratio = picture.width / picture.height
+    const isLong = Math.max(ratio, 1 / ratio) > 2.5
+    const scale =
+      isLong && isNarrow
+        ? Math.min(1, stage.width / picture.width)
+        : isLong && isFlat
+          ? Math.min(1, (MIN_SHARE * stage.height) / picture.height)
+          : fit
+    return clamped({ scale: Math.max(fit, scale), x: 0, y: 0 }, picture)
+  }
 
   function setView(next: View): void {
     view = next
@@ -74,8 +118,7 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
   }
 
   const observer = new ResizeObserver(() => {
-    if (shown)
-      setView(isUntouched ? initialView(shown.edits, stageSize()) : clamped(view, shown.edits, stageSize()))
+    if (shown) setView(isUntouched ? initialView(shown.edits) : clamped(view, shown.edits))
   })
   observer.observe(element)
   /** True until the user pans or zooms: a resized stage then resets the view. */
@@ -99,7 +142,7 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
         before.edits.width === edits.width &&
         before.edits.height === edits.height
       if (!isSameShape) isUntouched = true
-      setView(isSameShape ? view : initialView(edits, stageSize()))
+      setView(isSameShape ? view : initialView(edits))
     },
     /** Converts viewport coordinates to pixels of the picture, possibly outside it. */
     toPicture(clientX: number, clientY: number): readonly [x: number, y: number] {
@@ -108,14 +151,18 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
     },
     pan(x: number, y: number): void {
       isUntouched = false
-      if (shown) setView(panned(view, x, y, shown.edits, stageSize()))
+      if (shown) setView(clamped({ ...view, x: view.x + x, y: view.y + y }, shown.edits))
     },
     /** `at`: the fixed point. Default: the middle. */
     zoom(factor: number, at?: readonly [clientX: number, clientY: number]): void {
       isUntouched = false
+      if (!shown) return
       const { left, top, width, height } = element.getBoundingClientRect()
-      const point = at ? ([at[0] - left, at[1] - top] as const) : ([width / 2, height / 2] as const)
-      if (shown) setView(zoomed(view, factor, point, shown.edits, stageSize()))
+      const [x, y] = at ? [at[0] - left, at[1] - top] : [width / 2, height / 2]
+      const min = fitScale(shown.edits)
+      const scale = Math.max(min, Math.min(view.scale * factor, Math.max(MAX_SCALE, min)))
+      const change = scale / view.scale
+      setView(clamped({ scale, x: x - (x - view.x) * change, y: y - (y - view.y) * change }, shown.edits))
     },
     visibleBox,
     /** Stops drawing, so that the picture can be closed. */
@@ -126,74 +173,10 @@ export function createStage(element: HTMLElement, canvas: HTMLCanvasElement) {
   }
 }
 
-interface Size {
-  width: number
-  height: number
-}
-
 interface View {
   /** CSS pixels per pixel of the picture. */
   scale: number
   /** Position of the picture's upper left corner on the stage. Unit: CSS pixels. */
   x: number
   y: number
-}
-
-/** Overscroll beyond the edges of a large picture, to reach the handles there. Unit: CSS pixels. */
-const MARGIN = 56
-
-/** A long picture is shown only in part if its shorter side would fill less of the stage than this. */
-const MIN_SHARE = 0.6
-
-const MAX_SCALE = 12
-
-/** The whole picture, or the beginning of a very tall or wide one. */
-function initialView(picture: Size, stage: Size): View {
-  const fit = fitScale(picture, stage)
-  const isNarrow = picture.width * fit < stage.width * MIN_SHARE
-  const isFlat = picture.height * fit < stage.height * MIN_SHARE
-  const ratio = picture.width / picture.height
-  const isLong = Math.max(ratio, 1 / ratio) > 2.5
-  const scale =
-    isLong && isNarrow
-      ? Math.min(1, stage.width / picture.width)
-      : isLong && isFlat
-        ? Math.min(1, (MIN_SHARE * stage.height) / picture.height)
-        : fit
-  return clamped({ scale: Math.max(fit, scale), x: 0, y: 0 }, picture, stage)
-}
-
-/** Zooms by `factor` around the stage's point `x`, `y`. */
-function zoomed(
-  view: View,
-  factor: number,
-  [x, y]: readonly [number, number],
-  picture: Size,
-  stage: Size,
-): View {
-  const min = fitScale(picture, stage)
-  const scale = Math.max(min, Math.min(view.scale * factor, Math.max(MAX_SCALE, min)))
-  const change = scale / view.scale
-  return clamped({ scale, x: x - (x - view.x) * change, y: y - (y - view.y) * change }, picture, stage)
-}
-
-function panned(view: View, x: number, y: number, picture: Size, stage: Size): View {
-  return clamped({ ...view, x: view.x + x, y: view.y + y }, picture, stage)
-}
-
-/** Centres a picture smaller than the stage, and limits the panning of a larger one. */
-function clamped({ scale, x, y }: View, picture: Size, stage: Size): View {
-  const clamp = (at: number, length: number, available: number) =>
-    length <= available
-      ? (available - length) / 2
-      : Math.max(available - length - MARGIN, Math.min(at, MARGIN))
-  return {
-    scale,
-    x: clamp(x, picture.width * scale, stage.width),
-    y: clamp(y, picture.height * scale, stage.height),
-  }
-}
-
-function fitScale(picture: Size, stage: Size): number {
-  return Math.min(1, stage.width / picture.width, stage.height / picture.height)
 }

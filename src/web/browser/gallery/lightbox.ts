@@ -7,10 +7,8 @@ import type { LinkedPicture } from './link.ts'
 /** Minimum horizontal movement of a swipe. Unit: pixels. */
 const MIN_SWIPE_PX = 40
 
-export function createLightbox(
-  pictures: LinkedPicture[],
-  words: GalleryFacts['words'],
-): { open(id: string): void } {
+/** `id`: the picture to show first. */
+export function openLightbox(pictures: LinkedPicture[], words: GalleryFacts['words'], id: string): void {
   const find = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
   const dialog = find<HTMLDialogElement>('lightbox')
   const image = find<HTMLImageElement>('shown')
@@ -87,10 +85,6 @@ export function createLightbox(
     if (Math.abs(x) > MIN_SWIPE_PX && Math.abs(x) > 2 * Math.abs(y)) go(x < 0 ? 1 : -1)
   }
 
-  return {
-    open(id) {
-      show(pictures.findIndex((picture) => picture.id === id))
-      dialog.showModal()
-    },
-  }
+  show(pictures.findIndex((picture) => picture.id === id))
+  dialog.showModal()
 }
