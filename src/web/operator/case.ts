@@ -72,7 +72,7 @@ ${!others ? '' : html`<p><a href="${path}/others" data-key="u" aria-keyshortcuts
     : ''
 }
 ${image.state === 'removed' ? '' : decisionForm(ctx, facts)}`,
-    { kind: 'prose queue' },
+    'prose queue',
   )
 }
 

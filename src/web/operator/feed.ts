@@ -17,19 +17,13 @@ export interface FeedFacts {
   now: number
 }
 
-interface Entry {
-  path: string
-  title: string
-  at: number
-}
-
 const TITLES: [prefix: string, title: string][] = [
   ['purges', 'A cache purge is failing'],
   ['disk ', 'A disk is nearly full'],
 ]
 
 export function feedDocument({ url, cases, alerts, acts, now }: FeedFacts): Page {
-  const entries: Entry[] = [
+  const entries = [
     ...cases.map(({ id, category, reports, openedAt }) => ({
       path: `/cases/${id}`,
       title: `${category}, ${reports} ${reports === 1 ? 'report' : 'reports'}`,

@@ -56,6 +56,6 @@ ${decisionButton('remove', 'Remove all', 'r')}
 ${decisionButton('remove-and-block', 'Remove and block all', 'b')}</p>
 </form></section>`
 }`,
-    { kind: 'prose queue' },
+    'prose queue',
   )
 }

@@ -87,7 +87,7 @@ ${held.length === 0 ? html`<p>None.</p>` : html`<ul class="held">${held.map((id)
 
 <h2>Recent actions</h2>
 ${acts.length === 0 ? html`<p>Nothing yet.</p>` : ''}<ol class="reports">${acts.map(({ at, act, subject, rule, reason, who }) => html`<li><time>${at.slice(0, 16)}Z</time> ${ACTS[act]} <code>${subject}</code> ${rule} “${reason}” ${who}</li>`)}</ol>`,
-    { kind: 'prose queue' },
+    'prose queue',
   )
 }
 

@@ -12,12 +12,8 @@ export interface AdminContext {
   formToken: string
 }
 
-export function adminPage(
-  ctx: AdminContext,
-  title: string,
-  main: Page,
-  { kind = 'note' }: { kind?: string } = {},
-): Page {
+/** `kind`: class of the body. */
+export function adminPage(ctx: AdminContext, title: string, main: Page, kind = 'note'): Page {
   return html`<!doctype html>
 <html lang="en">
 <head>

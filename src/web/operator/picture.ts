@@ -5,25 +5,21 @@
 import { html, raw } from 'hono/html'
 import type { Page } from '../pages/page.ts'
 
-export type DetailLevel = 'text' | 'mosaic' | 'blurred' | 'grey' | 'colour'
+const STEPS = { text: 'Text only', mosaic: 'Mosaic', blurred: 'Blurred', grey: 'Grey', colour: 'Colour' }
 
-const STEPS: { name: DetailLevel; label: string }[] = [
-  { name: 'text', label: 'Text only' },
-  { name: 'mosaic', label: 'Mosaic' },
-  { name: 'blurred', label: 'Blurred' },
-  { name: 'grey', label: 'Grey' },
-  { name: 'colour', label: 'Colour' },
-]
+export type DetailLevel = keyof typeof STEPS
 
 export function isDetailLevel(text: string): text is DetailLevel {
-  return STEPS.some(({ name }) => name === text)
+  return Object.hasOwn(STEPS, text)
 }
 
 /** Links to all steps. The Space key goes to the next one. */
 export function steps(path: string, show: DetailLevel): Page {
-  const at = STEPS.findIndex(({ name }) => name === show)
-  return html`<nav class="steps" aria-label="How much of the picture is shown"><ol>${STEPS.map(
-    ({ name, label }, i) =>
+  const at = Object.keys(STEPS).indexOf(show)
+  return html`<nav class="steps" aria-label="How much of the picture is shown"><ol>${Object.entries(
+    STEPS,
+  ).map(
+    ([name, label], i) =>
       html`<li><a href="${path}${name === 'text' ? '' : `?show=${name}`}#picture"${i === at ? raw(' aria-current="true"') : ''}${i === at + 1 ? raw(' data-key="space" aria-keyshortcuts="Space"') : ''}>${label}${i === at + 1 ? html` <kbd>space</kbd>` : ''}</a></li>`,
   )}</ol></nav>`
 }

@@ -33,7 +33,7 @@ ${
     ? html`<p>${isHeld ? 'Nothing is held for a report.' : 'Nothing is waiting for a decision.'}</p>`
     : html`<ol class="cases">${clusters.map((cluster, i) => item(cluster, digests, now, i === 0))}</ol>`
 }`,
-    { kind: 'prose queue' },
+    'prose queue',
   )
 }
 

@@ -1,5 +1,5 @@
 /** API reference at `/api`, rendered from the OpenAPI document. English only. */
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import type { ApiDocument, ApiResponse, Header, Operation, Parameter, Schema } from '../../openapi.ts'
 import { API_DOCUMENT_PATH, TOOLS_PATH } from '../../protocol.ts'
 import { type Page, type PageContext, page } from './page.ts'
@@ -125,6 +125,5 @@ function resolve(document: ApiDocument, { $ref }: { $ref: string }): Header {
 
 /** Renders text of the document: backticks become `code` elements. */
 function withCode(text: string): Page {
-  const escaped = text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
-  return html`${raw(escaped.replace(/`([^`]*)`/g, '<code>$1</code>'))}`
+  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`
 }

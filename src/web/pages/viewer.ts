@@ -38,7 +38,7 @@ export function viewerPage(ctx: PageContext, { record }: { record: ImageRecord }
 ${unfurlTags(ctx, record, { title, alt })}`,
     main: html`<main>
 <h1 class="visually-hidden">${title}</h1>
-<div class="stage" id="stage"${height > width * TALL_RATIO ? ' data-tall' : ''}>${picture(source, { type, width, height, alt, label: viewer.fullSize, preview })}</div>
+<div class="stage" id="stage"${height > width * TALL_RATIO ? ' data-tall' : ''}>${picture(source, preview, record, alt, viewer.fullSize)}</div>
 <div class="plate">
 <section class="caption" aria-label="${viewer.facts}">
 <div class="actions">
@@ -66,21 +66,17 @@ ${factsBlock(viewerFacts(ctx))}`,
   })
 }
 
-interface Shown {
-  type: ImageRecord['type']
-  width: number
-  height: number
-  alt: string
-  label: string
-  /** URL of the preview shown until the picture has loaded. */
-  preview: string | null
-}
-
 /**
  * The canvas is never drawn on. Its attributes reserve the picture's aspect ratio in every browser before any bytes arrive,
- * which an unloaded `img` doesn't do once CSS limits both of its sides.
+ * which an unloaded `img` doesn't do once CSS limits both of its sides. `preview`: its URL, shown until the picture has loaded.
  */
-function picture(source: string, { type, width, height, alt, label, preview }: Shown): Page {
+function picture(
+  source: string,
+  preview: string | null,
+  { type, width, height }: ImageRecord,
+  alt: string,
+  label: string,
+): Page {
   const step = Math.max(1, Math.floor(MIN_SIDE / Math.max(width, height)))
   const kind = [type === 'image/jpeg' || preview ? '' : 'may-be-clear', step > 1 ? 'enlarged' : '']
     .join(' ')
