@@ -83,8 +83,14 @@ describe('upload queue', () => {
     sending[0]!.reject(new Error('no'))
     await turn()
     assert.deepEqual(states(), ['failed', 'uploading', 'uploading'])
+    const { idempotencyKey } = a!
     queue.retry(a!)
     await turn()
+    assert.equal(
+      a!.idempotencyKey,
+      idempotencyKey,
+      'the service may have stored it before the response was lost',
+    )
     assert.deepEqual(states(), ['ready', 'uploading', 'uploading'])
     assert.equal(compressing.length, 0)
     sending[1]!.resolve(SENT)

@@ -2,37 +2,27 @@
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import { hills, pears, sea } from './scenes.ts'
 import { NEVER } from './support/fault-proxy.ts'
-import type { ChosenFile } from './support/pictures.ts'
+import { photos } from './support/scene-files.ts'
 import { openSite } from './support/site.ts'
-import { cardIn, cardsIn, choose, idOf } from './support/steps.ts'
+import { cardsIn, choose, uploadOne } from './support/steps.ts'
 
 const OUT = join(import.meta.dirname, '../../docs/images')
 const VIEWPORT = { width: 1200, height: 1000 }
 
 const site = await openSite({ BASE_URL: 'https://pinhole.example', UPLOADS_PER_DAY: '100' })
 try {
-  const chosen: [ChosenFile, ...ChosenFile[]] = await Promise.all([
-    jpeg('hills-in-the-mist.jpg', hills()),
-    jpeg('before-dawn.jpg', sea()),
-    jpeg('two-pears.jpg', pears()),
-  ])
-  await home(chosen)
-  await viewer(chosen[0])
+  await home()
+  await viewer()
 } finally {
   await site.close()
 }
 
-async function jpeg(name: string, buffer: Promise<Buffer>): Promise<ChosenFile> {
-  return { name, mimeType: 'image/jpeg', buffer: await buffer }
-}
-
 /** One uploaded picture and two uploads in progress. */
-async function home([first, ...others]: [ChosenFile, ...ChosenFile[]]): Promise<void> {
+async function home(): Promise<void> {
   const { page, end } = await site.visit({ viewport: VIEWPORT, colorScheme: 'light' })
-  await choose(page, [first])
-  await cardIn(page, 'done', first.name)
+  const [first, ...others] = await photos()
+  await uploadOne(page, first!)
   site.proxy.onUpload = () => NEVER
   await choose(page, others)
   await cardsIn(page, 'uploading', 2)
@@ -53,10 +43,9 @@ async function home([first, ...others]: [ChosenFile, ...ChosenFile[]]): Promise<
   await end()
 }
 
-async function viewer(file: ChosenFile): Promise<void> {
+async function viewer(): Promise<void> {
   const { page, end } = await site.visit({ viewport: VIEWPORT, colorScheme: 'dark' })
-  await choose(page, [file])
-  const id = await idOf(await cardIn(page, 'done', file.name))
+  const id = await uploadOne(page, (await photos())[0]!)
   await page.goto(`${site.url}/${id}`)
   await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
   await settle(page)

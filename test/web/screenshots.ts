@@ -91,7 +91,7 @@ async function shoot(state: PageState, locale: string, screens: Screen[]): Promi
   const shots: Shot[] = []
   try {
     await page.setViewportSize({ width: 390, height: 664 })
-    await state.reach(page, site)
+    await state.reach?.(page, site)
     for (const screen of screens) {
       const { name, width, height, dark, forced, whole, print } = screen
       await page.setViewportSize({ width, height })

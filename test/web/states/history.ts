@@ -1,6 +1,6 @@
 /** States of the list of earlier pictures. */
 import { uploadedBefore } from '../support/scene-files.ts'
-import { press } from '../support/steps.ts'
+import { press, pressInMenu } from '../support/steps.ts'
 import type { PageState } from './state.ts'
 
 export const historyStates: PageState[] = [
@@ -43,8 +43,7 @@ export const historyStates: PageState[] = [
     name: 'history-deleting',
     async reach(page) {
       await uploadedBefore(page, 0)
-      await press(page.locator('.row').nth(1), 'more')
-      await page.locator('#menu [data-action="delete"]').click()
+      await pressInMenu(page.locator('.row').nth(1), 'delete')
     },
   },
 ]

@@ -1,6 +1,7 @@
 /** States of the home page. */
 import { join } from 'node:path'
-import { at, NEVER } from '../support/fault-proxy.ts'
+import type { Locator, Page } from 'playwright-core'
+import { at, NEVER, refused } from '../support/fault-proxy.ts'
 import { gif, heic, onDisk, photoWithPlace } from '../support/pictures.ts'
 import { grain, photos } from '../support/scene-files.ts'
 import {
@@ -9,24 +10,24 @@ import {
   cardsResume,
   choose,
   keptFiles,
+  openDevice,
   press,
+  pressInMenu,
   takeServiceAway,
   uploadOne,
 } from '../support/steps.ts'
 import type { PageState } from './state.ts'
 
-const BLOCKED = JSON.stringify({
-  type: 'about:blank',
-  title: 'x',
-  status: 403,
-  detail: 'x',
-  error: 'blocked-image',
-})
+/** Uploads a picture and returns its card. */
+async function pearsOn(page: Page): Promise<Locator> {
+  await choose(page, [(await photos())[2]!])
+  return cardIn(page, 'done', 'two-pears.jpg')
+}
 
 export const homeStates: PageState[] = [
-  { name: 'home', reach: async () => {} },
-  { name: 'home-plain', visit: { javaScriptEnabled: false }, reach: async () => {} },
-  { name: 'home-paused', env: { UPLOADS: 'paused' }, reach: async () => {} },
+  { name: 'home' },
+  { name: 'home-plain', visit: { javaScriptEnabled: false } },
+  { name: 'home-paused', env: { UPLOADS: 'paused' } },
   {
     name: 'home-compressing',
     async reach(page, site) {
@@ -95,7 +96,7 @@ export const homeStates: PageState[] = [
   {
     name: 'home-failed',
     async reach(page, site) {
-      site.proxy.onUpload = () => ({ kind: 'answer', status: 403, body: BLOCKED })
+      site.proxy.onUpload = () => refused(403, 'blocked-image')
       await choose(page, [heic(), await gif('blocked.gif')])
       await cardsIn(page, 'failed', 2)
     },
@@ -113,15 +114,13 @@ export const homeStates: PageState[] = [
   {
     name: 'home-confirming',
     async reach(page) {
-      await uploadOne(page, (await photos())[2]!)
-      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'delete')
+      await press(await pearsOn(page), 'delete')
     },
   },
   {
     name: 'home-menu',
     async reach(page) {
-      await uploadOne(page, (await photos())[2]!)
-      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'more')
+      await press(await pearsOn(page), 'more')
     },
   },
   {
@@ -136,18 +135,14 @@ export const homeStates: PageState[] = [
   {
     name: 'home-describe',
     async reach(page) {
-      await uploadOne(page, (await photos())[2]!)
-      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'more')
-      await page.locator('#menu [data-action="describe"]').click()
+      await pressInMenu(await pearsOn(page), 'describe')
       await page.locator('.describe[open]').waitFor()
     },
   },
   {
     name: 'home-qr',
     async reach(page) {
-      await uploadOne(page, (await photos())[2]!)
-      await press(await cardIn(page, 'done', 'two-pears.jpg'), 'more')
-      await page.locator('#menu [data-action="qr"]').click()
+      await pressInMenu(await pearsOn(page), 'qr')
       await page.locator('dialog[open] svg').waitFor()
     },
   },
@@ -183,7 +178,6 @@ export const homeStates: PageState[] = [
       site.proxy.onUpload = () => NEVER
       await choose(page, await photos())
       await cardsIn(page, 'uploading', 2)
-      page.on('dialog', (dialog) => void dialog.accept())
       await keptFiles(page, 3)
       await page.reload()
       await page.locator('#offer:visible').waitFor()
@@ -192,8 +186,7 @@ export const homeStates: PageState[] = [
   {
     name: 'home-device',
     async reach(page) {
-      await page.click('#device summary')
-      await page.locator('html[data-device]').waitFor({ state: 'attached' })
+      await openDevice(page)
       await page.click('#forget')
     },
   },

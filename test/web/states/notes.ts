@@ -11,12 +11,18 @@ import type { PageState } from './state.ts'
 
 const OPERATED = { OPERATOR_NAME: 'Pictures e. V., Hamburg', OPERATOR_CONTACT: 'hello@pictures.example' }
 
-/** Uploads a picture, runs an operator command on it and opens its page. `words`: arguments of the command. */
-async function afterCommand(page: Page, site: Site, words: (id: string) => string[]): Promise<void> {
-  const id = await uploadOne(page, await gif('acted-on.gif', Math.floor(Math.random() * 1e6)))
-  const { code, stderr } = await site.server.operator(words(id))
-  if (code !== 0) throw new Error(stderr)
-  await page.goto(`${site.url}/${id}`)
+/** A picture's page after the operator's command. */
+function acted(act: 'hold' | 'remove', reason: string, rule: string): PageState {
+  return {
+    name: act === 'hold' ? 'held' : 'removed',
+    env: OPERATED,
+    async reach(page, site) {
+      const id = await uploadOne(page, await gif('acted-on.gif', Math.floor(Math.random() * 1e6)))
+      const { code, stderr } = await site.server.operator([act, id, '--reason', reason, '--rule', rule])
+      if (code !== 0) throw new Error(stderr)
+      await page.goto(`${site.url}/${id}`)
+    },
+  }
 }
 
 async function report(page: Page, site: Site): Promise<string> {
@@ -48,7 +54,7 @@ export const noteStates: PageState[] = [
   {
     name: 'delete-done',
     async reach(page, site) {
-      await noteStates[0]!.reach(page, site)
+      await noteStates[0]!.reach!(page, site)
       await page.locator('#delete button').click()
       await page.locator('#deleted:visible').waitFor()
     },
@@ -56,9 +62,8 @@ export const noteStates: PageState[] = [
   {
     name: 'delete-gone',
     visit: { path: `/api/delete?key=AAAAAAAAAAA${'k'.repeat(32)}` },
-    reach: async () => {},
   },
-  { name: 'delete-no-key', visit: { path: '/api/delete' }, reach: async () => {} },
+  { name: 'delete-no-key', visit: { path: '/api/delete' } },
   {
     name: 'result',
     visit: { javaScriptEnabled: false },
@@ -81,44 +86,15 @@ export const noteStates: PageState[] = [
       await page.locator('.status-code').waitFor()
     },
   },
-  { name: 'not-found', visit: { path: '/AAAAAAAAAAA' }, reach: async () => {} },
-  {
-    name: 'held',
-    env: OPERATED,
-    reach: (page, site) =>
-      afterCommand(page, site, (id) => [
-        'hold',
-        id,
-        '--reason',
-        'A report says it shows a private address.',
-        '--rule',
-        'personal-data',
-      ]),
-  },
-  {
-    name: 'removed',
-    env: OPERATED,
-    reach: (page, site) =>
-      afterCommand(page, site, (id) => [
-        'remove',
-        id,
-        '--reason',
-        'The person in it wrote to us.',
-        '--rule',
-        'intimate',
-      ]),
-  },
-  {
-    name: 'delete-wrong-key',
-    async reach(page, site) {
-      await page.goto(`${site.url}/api/delete?key=${'x'.repeat(3000)}`)
-    },
-  },
-  { name: 'terms', env: OPERATED, visit: { path: '/terms' }, reach: async () => {} },
-  { name: 'terms-unnamed', visit: { path: '/terms' }, reach: async () => {} },
-  { name: 'terms-own', env: { TERMS_FILE: ownTerms() }, visit: { path: '/terms' }, reach: async () => {} },
-  { name: 'rules', env: OPERATED, visit: { path: '/rules' }, reach: async () => {} },
-  { name: 'contact', env: OPERATED, visit: { path: '/contact' }, reach: async () => {} },
+  { name: 'not-found', visit: { path: '/AAAAAAAAAAA' } },
+  acted('hold', 'A report says it shows a private address.', 'personal-data'),
+  acted('remove', 'The person in it wrote to us.', 'intimate'),
+  { name: 'delete-wrong-key', visit: { path: `/api/delete?key=${'x'.repeat(3000)}` } },
+  { name: 'terms', env: OPERATED, visit: { path: '/terms' } },
+  { name: 'terms-unnamed', visit: { path: '/terms' } },
+  { name: 'terms-own', env: { TERMS_FILE: ownTerms() }, visit: { path: '/terms' } },
+  { name: 'rules', env: OPERATED, visit: { path: '/rules' } },
+  { name: 'contact', env: OPERATED, visit: { path: '/contact' } },
   {
     name: 'report',
     async reach(page, site) {
@@ -155,7 +131,6 @@ export const noteStates: PageState[] = [
     name: 'transparency-empty',
     env: { UPLOADS_PER_DAY: '999' },
     visit: { path: '/transparency' },
-    reach: async () => {},
   },
   {
     name: 'transparency',
@@ -164,7 +139,7 @@ export const noteStates: PageState[] = [
       await page.goto(`${site.url}/transparency`)
     },
   },
-  { name: 'pass', env: { CHALLENGE: 'on' }, visit: { path: '/pass' }, reach: async () => {} },
+  { name: 'pass', env: { CHALLENGE: 'on' }, visit: { path: '/pass' } },
   {
     name: 'pass-got',
     env: { CHALLENGE: 'on' },
@@ -180,6 +155,6 @@ export const noteStates: PageState[] = [
       await page.locator('#got:visible').waitFor()
     },
   },
-  { name: 'api', visit: { path: '/api' }, reach: async () => {} },
-  { name: 'tools', visit: { path: '/tools' }, reach: async () => {} },
+  { name: 'api', visit: { path: '/api' } },
+  { name: 'tools', visit: { path: '/tools' } },
 ]

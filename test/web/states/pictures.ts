@@ -14,9 +14,10 @@ async function view(page: Page, site: Site, chosen: ChosenFile): Promise<void> {
   await page.locator('#copy-link:visible').waitFor()
 }
 
-async function openEditor(page: Page): Promise<void> {
+/** Default: the last demo picture. */
+async function openEditor(page: Page, files?: ChosenFile[]): Promise<void> {
   await page.locator('#edit-first').check()
-  await choose(page, [(await photos())[2]!])
+  await choose(page, files ?? [(await photos())[2]!])
   await page.locator('.editor[open]').waitFor()
 }
 
@@ -52,14 +53,7 @@ export const pictureStates: PageState[] = [
       await page.keyboard.type('Look here')
     },
   },
-  {
-    name: 'editor-tall',
-    async reach(page) {
-      await page.locator('#edit-first').check()
-      await choose(page, [await strip()])
-      await page.locator('.editor[open]').waitFor()
-    },
-  },
+  { name: 'editor-tall', reach: async (page) => openEditor(page, [await strip()]) },
   {
     name: 'editor-crop',
     async reach(page) {
@@ -84,29 +78,12 @@ export const pictureStates: PageState[] = [
       await page.locator('.editor-leave[open]').waitFor()
     },
   },
-  {
-    name: 'editor-several',
-    async reach(page) {
-      await page.locator('#edit-first').check()
-      await choose(page, await photos())
-      await page.locator('.editor[open]').waitFor()
-    },
-  },
-  {
-    name: 'editor-unable',
-    async reach(page) {
-      await page.locator('#edit-first').check()
-      await choose(page, [await gif('moving.gif')])
-      await page.locator('.editor[open]').waitFor()
-    },
-  },
+  { name: 'editor-several', reach: async (page) => openEditor(page, await photos()) },
+  { name: 'editor-unable', reach: async (page) => openEditor(page, [await gif('moving.gif')]) },
   {
     name: 'viewer',
     async reach(page, site) {
-      const { page: other, end } = await site.visit()
-      const id = await uploadOne(other, (await photos())[1]!)
-      await end()
-      await page.goto(`${site.url}/${id}`)
+      await viewAsVisitor(page, site)
       await page.locator('#copy-link:visible').waitFor()
     },
   },
@@ -156,7 +133,7 @@ export const pictureStates: PageState[] = [
       await page.locator('#copy-link:visible').waitFor()
     },
   },
-  { name: 'viewer-plain', visit: { javaScriptEnabled: false, path: null }, reach: viewPlainly },
+  { name: 'viewer-plain', visit: { javaScriptEnabled: false, path: null }, reach: viewAsVisitor },
   {
     name: 'gallery',
     async reach(page, site) {
@@ -170,7 +147,7 @@ export const pictureStates: PageState[] = [
   {
     name: 'gallery-open',
     async reach(page, site) {
-      await pictureStates.find(({ name }) => name === 'gallery')!.reach(page, site)
+      await pictureStates.find(({ name }) => name === 'gallery')!.reach!(page, site)
       await page.locator('.tiles a').nth(1).click()
     },
   },
@@ -182,11 +159,12 @@ export const pictureStates: PageState[] = [
       await page.locator('.tiles img').waitFor()
     },
   },
-  { name: 'gallery-empty', visit: { path: '/g' }, reach: async () => {} },
-  { name: 'gallery-plain', visit: { javaScriptEnabled: false, path: '/g' }, reach: async () => {} },
+  { name: 'gallery-empty', visit: { path: '/g' } },
+  { name: 'gallery-plain', visit: { javaScriptEnabled: false, path: '/g' } },
 ]
 
-async function viewPlainly(page: Page, site: Site): Promise<void> {
+/** Views a picture that another browser uploaded. */
+async function viewAsVisitor(page: Page, site: Site): Promise<void> {
   const other = await site.visit()
   const id = await uploadOne(other.page, (await photos())[1]!)
   await other.end()

@@ -7,5 +7,6 @@ export interface PageState {
   visit?: VisitOptions
   /** Server settings. Default: the shared server's. */
   env?: Record<string, string>
-  reach(page: Page, site: Site): Promise<void>
+  /** Default: the page as it opens. */
+  reach?(page: Page, site: Site): Promise<void>
 }

@@ -16,6 +16,7 @@ import {
   idOf,
   idsOf,
   leavingAsks,
+  paste,
   press,
   pressInMenu,
   takeServiceAway,
@@ -54,6 +55,11 @@ async function talk(): Promise<ChosenFile> {
     <rect width="100%" height="100%" fill="#fff"/>${lines.join('')}</svg>`
   const buffer = await sharp(Buffer.from(svg), { unlimited: true }).flatten().png().toBuffer()
   return { name: 'talk.png', mimeType: 'image/png', buffer }
+}
+
+/** Decoded pixels. */
+function rawOf(picture: Buffer) {
+  return sharp(picture).raw().toBuffer({ resolveWithObject: true })
 }
 
 /** Geometry of the last box according to its label. Unit: pixels of the picture. */
@@ -148,7 +154,7 @@ export function editorSuite(site: () => Site): void {
       }
       assert.deepEqual(sent[1], sent[0])
       assert.deepEqual(sent[2], sent[0])
-      const { data, info } = await sharp(sent[0]).raw().toBuffer({ resolveWithObject: true })
+      const { data, info } = await rawOf(sent[0]!)
       const middle = data.subarray((80 * info.width + 120) * info.channels).subarray(0, 3)
       assert.ok(Math.max(...middle) < 8, `solid black: ${[...middle]}`)
       const corner = data.subarray(0, 3)
@@ -300,13 +306,9 @@ export function editorSuite(site: () => Site): void {
       assert.ok(Math.abs(covered[side] - line[side]) <= 4, JSON.stringify(covered))
     await button(page, 'Send').click()
 
-    const { data, info } = await sharp(await stored(page, 'talk.png'))
-      .raw()
-      .toBuffer({ resolveWithObject: true })
+    const { data, info } = await rawOf(await stored(page, 'talk.png'))
     assert.deepEqual([info.width, info.height], [TALK_WIDTH, TALK_HEIGHT])
-    const original = await sharp((await talk()).buffer)
-      .raw()
-      .toBuffer()
+    const { data: original } = await rawOf((await talk()).buffer)
     let [left, changed] = [0, 0]
     for (let y = 0; y < TALK_HEIGHT; y++) {
       for (let x = 0; x < TALK_WIDTH; x++) {
@@ -375,9 +377,7 @@ export function editorSuite(site: () => Site): void {
     await page.keyboard.press('Enter')
     await page.locator('.edit-text').press('ArrowDown')
     await button(page, 'Send').click()
-    const { data, info } = await sharp(await stored(page, 'letter.png'))
-      .raw()
-      .toBuffer({ resolveWithObject: true })
+    const { data, info } = await rawOf(await stored(page, 'letter.png'))
     const red = (x: number, y: number) => {
       const [r, g, b] = data.subarray((y * info.width + x) * info.channels)
       return r! > 180 && g! < 80 && b! < 80
@@ -508,24 +508,12 @@ export function editorSuite(site: () => Site): void {
     await page.getByRole('dialog').getByLabel('Crop', { exact: true }).check({ force: true })
     await button(page, 'Add in the middle').click()
     await button(page, 'Send').click()
-    const bytes = await stored(page, 'letter.png')
-    const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true })
+    const { data, info } = await rawOf(await stored(page, 'letter.png'))
     assert.deepEqual([info.width, info.height], [HEIGHT * 0.8, WIDTH * 0.8])
     assert.deepEqual([...data.subarray(0, 3)], [0x30, 0x60, 0xc0], 'rotated clockwise: left is up')
   })
 
   test('opens only once: files pasted in the meantime wait until it closes', PASTING, async ({ page }) => {
-    const paste = async (name: string, seed: number) =>
-      page.evaluate(
-        ({ name, bytes }) => {
-          const clipboardData = new DataTransfer()
-          clipboardData.items.add(new File([new Uint8Array(bytes)], name, { type: 'image/jpeg' }))
-          document.activeElement!.dispatchEvent(
-            new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
-          )
-        },
-        { name, bytes: [...(await photo(name, seed)).buffer] },
-      )
     // A second editor could open at any time, so observe continuously.
     await page.evaluate(() => {
       const { dataset } = document.documentElement
@@ -535,10 +523,10 @@ export function editorSuite(site: () => Site): void {
       }).observe(document.body, { childList: true, subtree: true })
     })
     await page.getByLabel('Edit before sending').check()
-    await paste('first.jpg', 61)
+    await paste(page, [await photo('first.jpg', 61)])
     await page.locator('.editor[open] canvas').waitFor()
-    await paste('second.jpg', 62)
-    await paste('third.jpg', 63)
+    await paste(page, [await photo('second.jpg', 62)])
+    await paste(page, [await photo('third.jpg', 63)])
     await button(page, 'Don’t send').click()
     await page.locator('.editor[open] canvas').waitFor()
     await button(page, 'Send').click()
@@ -550,7 +538,7 @@ export function editorSuite(site: () => Site): void {
     await page.getByLabel('Edit before sending').uncheck()
     await press(card(page, 'second.jpg'), 'edit')
     await page.locator('.editor[open] canvas').waitFor()
-    await paste('fourth.jpg', 64)
+    await paste(page, [await photo('fourth.jpg', 64)])
     assert.equal(await page.locator('.card').count(), 1, 'nothing is uploaded behind the editor')
     await button(page, 'Cancel').click()
     await cardIn(page, 'done', 'fourth.jpg')

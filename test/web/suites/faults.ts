@@ -155,17 +155,6 @@ export function faultsSuite(site: () => Site): void {
     assert.equal(await page.locator('#totals').textContent(), '1 wartet auf den nächsten Versuch')
   })
 
-  faulty('stores only one image although every response is lost', async ({ page, proxy }) => {
-    const before = await imagesOf(site())
-    await takeServiceAway(page, site(), { kind: 'lose-answer' })
-    await choose(page, [await gif('lost.gif', 53)])
-    await cardsResume(page, 1)
-    proxy.onUpload = () => NONE
-    await press(card(page, 'lost.gif'), 'retry')
-    await cardIn(page, 'done', 'lost.gif')
-    assert.equal((await imagesOf(site())) - before, 1)
-  })
-
   test('deletes an image that was stored before the upload was cancelled', async ({ page, proxy }) => {
     const before = await imagesOf(site())
     const arrived = Promise.withResolvers<void>()

@@ -1,7 +1,7 @@
 /** Hostile file names: always rendered as text, and never break the layout. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { NEVER, NONE } from '../support/fault-proxy.ts'
+import { NEVER, NONE, refused } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
 import { cardsIn, choose, heard, keptFiles } from '../support/steps.ts'
@@ -22,7 +22,6 @@ export function fileNamesSuite(site: () => Site): void {
     expected: /^Failed to load resource: /,
     viewport: { width: 360, height: 640 },
   }, async ({ page, proxy }) => {
-    page.on('dialog', (dialog) => void dialog.accept())
     const files = await Promise.all(NAMES.map((name, index) => gif(name, 810 + index)))
 
     proxy.onUpload = () => NEVER
@@ -34,8 +33,7 @@ export function fileNamesSuite(site: () => Site): void {
     await page.locator('#offer:visible').waitFor()
     await check(page, 'offered')
 
-    const body = JSON.stringify({ type: 'about:blank', title: 'x', status: 429, error: 'too-many-refusals' })
-    proxy.onUpload = () => ({ kind: 'answer', status: 429, body })
+    proxy.onUpload = () => refused(429, 'too-many-refusals')
     await page.click('#offer-send')
     await cardsIn(page, 'failed', NAMES.length)
     await check(page, 'failed')

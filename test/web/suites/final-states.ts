@@ -2,17 +2,20 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
-import { at, type Fault, NEVER, NONE } from '../support/fault-proxy.ts'
+import { at, type Fault, NEVER, NONE, refused } from '../support/fault-proxy.ts'
 import { type ChosenFile, gif, photo, photoWithPlace } from '../support/pictures.ts'
 import { type Site, testsOn, type Visit } from '../support/site.ts'
 import {
   card,
   cardIn,
+  cardsResume,
   choose,
   deleteRow,
   heard,
+  idOf,
   keptFiles,
   keyOf,
+  openDevice,
   passTime,
   press,
   remembered,
@@ -42,18 +45,21 @@ interface State {
   heardLater?: RegExp
 }
 
-function refused(status: number, error: string): Fault {
-  const body = JSON.stringify({ type: 'about:blank', title: 'x', status, detail: 'x', error })
-  return { kind: 'answer', status, body }
-}
-
 async function file(name: string, mimeType: string, content: string): Promise<ChosenFile> {
   return { name, mimeType, buffer: Buffer.from(content, 'latin1') }
 }
 
 async function uploaded(page: Page, name: string): Promise<string> {
-  const link = (await cardIn(page, 'done', name)).locator('.card-link input')
-  return (await link.inputValue()).split('/').at(-1)!
+  return idOf(await cardIn(page, 'done', name))
+}
+
+/** Failed for now, and retried automatically. */
+const RESUMING: Pick<State, 'before' | 'reach' | 'said' | 'again' | 'later'> = {
+  before: (page) => page.clock.install(),
+  reach: (page) => cardsResume(page, 1),
+  said: /^Retrying in \d+\ss$/,
+  again: true,
+  later: 'offered',
 }
 
 const STATES: State[] = [
@@ -86,25 +92,11 @@ const STATES: State[] = [
     said: /^Retrying in/,
     later: 'offered',
   },
+  { ...RESUMING, name: 'server unreachable', upload: { kind: 'cut' } },
   {
-    name: 'server unreachable',
-    upload: { kind: 'cut' },
-    before: (page) => page.clock.install(),
-    reach: (page, name) =>
-      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'resuming'),
-    said: /^Retrying in \d+\ss$/,
-    again: true,
-    later: 'offered',
-  },
-  {
+    ...RESUMING,
     name: 'proxy error for an unreachable server',
     upload: { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
-    before: (page) => page.clock.install(),
-    reach: (page, name) =>
-      passTime(page, async () => (await card(page, name).getAttribute('data-state')) === 'resuming'),
-    said: /^Retrying in \d+\ss$/,
-    again: true,
-    later: 'offered',
   },
   // Refusals by the service, permanent or temporary.
   ...(
@@ -186,7 +178,7 @@ const STATES: State[] = [
   {
     name: 'uploaded without being remembered',
     async before(page) {
-      await page.click('#device summary')
+      await openDevice(page)
       await page.locator('#remember').uncheck()
     },
     said: /unchanged/,
@@ -313,7 +305,6 @@ type VisitedSite = Pick<Visit, 'page'> & Pick<Site, 'url' | 'proxy' | 'server'>
 async function check(site: VisitedSite, state: State): Promise<void> {
   const { upload = NONE, other = () => NONE } = state
   const { page, proxy } = site
-  page.on('dialog', (dialog) => void dialog.accept())
   const chosen = await (state.file?.() ?? gif('picture.gif', 71))
   await state.before?.(page)
   proxy.onUpload = () => upload
@@ -346,7 +337,6 @@ async function check(site: VisitedSite, state: State): Promise<void> {
 }
 
 async function leaveUnsent(page: Page, { proxy }: Site): Promise<void> {
-  page.on('dialog', (dialog) => void dialog.accept())
   proxy.onUpload = () => NEVER
   await choose(page, [await gif('unsent.gif', 74)])
   await cardIn(page, 'uploading', 'unsent.gif')

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { at, hold, NONE } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
 import { CLIPBOARD, GONE, PHONE, type Site, testsOn } from '../support/site.ts'
-import { card, cardsIn, choose, clipboard, heard, idsOf, press, pressInMenu } from '../support/steps.ts'
+import { card, clipboard, heard, idsOf, press, pressInMenu, uploadGifs } from '../support/steps.ts'
 
 export function gallerySuite(site: () => Site): void {
   const test = testsOn(site)
@@ -15,13 +15,8 @@ export function gallerySuite(site: () => Site): void {
     preview = (await gif('preview.gif', 399)).buffer
   })
 
-  async function upload(page: Page, count: number): Promise<void> {
-    await choose(
-      page,
-      await Promise.all(Array.from({ length: count }, (_, index) => gif(`${index}.gif`, 300 + index))),
-    )
-    await cardsIn(page, 'done', count)
-  }
+  const upload = (page: Page, count: number) =>
+    uploadGifs(page, ['0.gif', '1.gif', '2.gif'].slice(0, count), 300)
 
   test('is created from several files, opened and navigated by keyboard, without the server knowing', {
     ...CLIPBOARD,
@@ -236,9 +231,7 @@ export function gallerySuite(site: () => Site): void {
 
   test('navigates by swipe', PHONE, async ({ page, cdp, url }) => {
     await upload(page, 2)
-    const ids = await page
-      .locator('.card-link input')
-      .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value.slice(-11)))
+    const ids = await idsOf(page)
     await page.goto(`${url}/g#${ids}`)
     await page.locator('.tiles a').first().tap()
     await page.locator('#lightbox-title').filter({ hasText: '1 of 2' }).waitFor()

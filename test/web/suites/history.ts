@@ -1,6 +1,7 @@
 /** History on this device: export, import, deletion. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
 import { picture } from '../../support/images/pictures.ts'
 import { at } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
@@ -12,6 +13,7 @@ import {
   deleteRow,
   heard,
   keyOf,
+  openDevice,
   press,
   remembered,
   row,
@@ -108,13 +110,8 @@ export function historySuite(site: () => Site): void {
     const file = await readFile(await (await download).path())
 
     const second = await site().visit({ expected: GONE })
-    await second.page.click('#device summary')
-    await second.page.waitForSelector(':root[data-device]')
-    await second.page.setInputFiles('#import-file', {
-      name: 'h.json',
-      mimeType: 'application/json',
-      buffer: file,
-    })
+    await openDevice(second.page)
+    await importFile(second.page, file)
     await heard(second.page, /1 picture imported/)
     await second.page.locator('.row img:visible').waitFor()
     await deleteRow(row(second.page, 'travels.jpg'))
@@ -146,19 +143,14 @@ export function historySuite(site: () => Site): void {
       null,
       7,
     ]
-    const importFile = (content: unknown) =>
-      page.setInputFiles('#import-file', {
-        name: 'h.json',
-        mimeType: 'application/json',
-        buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
-      })
-    await page.click('#device summary')
-    await page.locator('html[data-device]').waitFor()
-    await importFile({ pinhole: 1, pictures: wrong })
+    const importPictures = (pictures: unknown[], pinhole = 1) =>
+      importFile(page, JSON.stringify({ pinhole, pictures }))
+    await openDevice(page)
+    await importPictures(wrong)
     await heard(page, /0 pictures imported/)
-    await importFile({ pinhole: 2, pictures: [entry] })
+    await importPictures([entry], 2)
     await heard(page, /isn’t a Pinhole history file/)
-    await importFile('not json')
+    await importFile(page, 'not json')
     await heard(page, /isn’t a Pinhole history file/)
     assert.equal(await remembered(page), 0)
     assert.equal(await page.locator('.row').count(), 0)
@@ -166,7 +158,7 @@ export function historySuite(site: () => Site): void {
     const id = await uploadOne(page, await gif('mine.gif', 80))
     const key = await keyOf(page, id)
     const own = { ...entry, id, key: `${id}${'k'.repeat(32)}`, link: `${url}/${id}` }
-    await importFile({ pinhole: 1, pictures: [own] })
+    await importPictures([own])
     await heard(page, /0 pictures imported/)
     assert.equal(await keyOf(page, id), key, 'a wrong key doesn’t overwrite the right one')
   })
@@ -194,8 +186,7 @@ export function historySuite(site: () => Site): void {
   })
 
   test('keeps the choice to remember nothing when the history is cleared', async ({ page }) => {
-    await page.click('#device summary')
-    await page.locator('html[data-device]').waitFor()
+    await openDevice(page)
     await page.locator('#remember').uncheck()
     await page.locator('#expires').selectOption('1d')
     await page.click('#forget')
@@ -242,13 +233,8 @@ export function historySuite(site: () => Site): void {
     await card(page, 'full.gif').getByText('Not saved in this browser').waitFor()
     const key = `${id}${'k'.repeat(32)}`
     const entry = { id, key, link: `${url}/${id}`, type: 'image/gif', at: '2026-01-01T00:00:00.000Z' }
-    await page.click('#device summary')
-    await page.locator('html[data-device]').waitFor()
-    await page.setInputFiles('#import-file', {
-      name: 'h.json',
-      mimeType: 'application/json',
-      buffer: Buffer.from(JSON.stringify({ pinhole: 1, pictures: [entry] })),
-    })
+    await openDevice(page)
+    await importFile(page, JSON.stringify({ pinhole: 1, pictures: [entry] }))
     await heard(page, /Nothing was imported/)
   })
 
@@ -267,4 +253,9 @@ export function historySuite(site: () => Site): void {
     assert.deepEqual(withKey, [`DELETE ${url}/api/delete?key=${key}`])
     assert.equal(server.stdout().includes(key) || server.stderr().includes(key), false)
   })
+}
+
+function importFile(page: Page, content: string | Buffer): Promise<void> {
+  const file = { name: 'h.json', mimeType: 'application/json', buffer: Buffer.from(content) }
+  return page.setInputFiles('#import-file', file)
 }

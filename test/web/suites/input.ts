@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { heic as heicFile } from '../../support/images/heic.ts'
 import { gif, heic, onDisk, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, PASTING, type Site, testsOn, type Visit } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, heard, keptFiles, share, textOf } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose, heard, keptFiles, paste, share, textOf } from '../support/steps.ts'
 
 const DRAGGING = { onlyChromium: 'WebDriver BiDi can’t drag from outside the browser' }
 
@@ -103,20 +103,7 @@ export function inputSuite(site: () => Site): void {
     }, buffer.toString('base64'))
     await page.keyboard.press('Control+V')
     await cardsIn(page, 'done', 1)
-    const gifs = [await gif('one.gif', 21), await gif('two.gif', 22)]
-    await page.evaluate(
-      (files) => {
-        const clipboardData = new DataTransfer()
-        for (const { name, base64 } of files) {
-          const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-          clipboardData.items.add(new File([bytes], name, { type: 'image/gif' }))
-        }
-        document.body.dispatchEvent(
-          new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
-        )
-      },
-      gifs.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
-    )
+    await paste(page, [await gif('one.gif', 21), await gif('two.gif', 22)])
     await cardsIn(page, 'done', 3)
   })
 

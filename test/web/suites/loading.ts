@@ -1,6 +1,5 @@
 /** What loads on demand, and what makes the page an installable app. */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { until } from '../../support/until.ts'
 import { gif } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
@@ -59,18 +58,5 @@ export function loadingSuite(site: () => Site): void {
       assert.equal(icon.status, 200)
       assert.equal(icon.headers.get('content-type'), type)
     }
-  })
-
-  it('handles the share target like the plain form without a service worker', async () => {
-    const form = new FormData()
-    const { buffer } = await gif('shared.gif', 93)
-    form.append('file', new Blob([new Uint8Array(buffer)]), 'shared.gif')
-    const answer = await fetch(`${site().url}/share`, {
-      method: 'POST',
-      body: form,
-      headers: { Accept: 'text/html', 'Sec-Fetch-Site': 'none' },
-    })
-    assert.equal(answer.status, 201)
-    assert.match(await answer.text(), /Here is your link/)
   })
 }

@@ -215,20 +215,6 @@ export function pagesSuite(site: () => Site): void {
     }
   })
 
-  for (const [locale, lang, headline, gone] of [
-    ['de-AT', 'de', 'Bild rein, Link raus.', 'Dieses Bild ist schon gelöscht.'],
-    ['fr-CA', 'fr', 'Une image, un lien.', 'Cette image est déjà supprimée.'],
-    ['ja-JP', 'en', 'A picture in, a link out.', 'This picture has already been deleted.'],
-  ] as const) {
-    test(`uses the visitor’s language: ${locale}`, { locale, expected: NOT_FOUND }, async ({ page, url }) => {
-      assert.equal(await page.locator('html').getAttribute('lang'), lang)
-      assert.equal(await page.locator('html').getAttribute('dir'), 'ltr')
-      await page.getByRole('heading', { name: headline }).waitFor()
-      await page.goto(`${url}/api/delete?key=${'A'.repeat(43)}`)
-      await page.getByRole('heading', { name: gone }).waitFor()
-    })
-  }
-
   test('has no motion with prefers-reduced-motion', { reducedMotion: 'reduce' }, async ({ page }) => {
     await uploadOne(page, await photo('calm.jpg', 88))
     const moving = await page.evaluate(() =>

@@ -10,9 +10,11 @@ import {
   clipboard,
   deleteRow,
   heard,
+  openDevice,
   press,
   pressInMenu,
   row,
+  uploadGifs,
   uploadOne,
 } from '../support/steps.ts'
 
@@ -20,19 +22,8 @@ export function panelSuite(site: () => Site): void {
   const test = testsOn(site)
   const deleting = testsOn(site, { expected: GONE })
   deleting('searches, and copies and deletes several pictures together', CLIPBOARD, async ({ page }) => {
-    const names = [
-      'beach 1',
-      'beach 2',
-      'beach 3',
-      'city 1',
-      'city 2',
-      'city 3',
-      'wood 1',
-      'wood 2',
-      'wood 3',
-    ]
-    await choose(page, await Promise.all(names.map((name, index) => gif(`${name}.gif`, 600 + index))))
-    await cardsIn(page, 'done', 9)
+    const names = ['beach', 'city', 'wood'].flatMap((place) => [1, 2, 3].map((day) => `${place} ${day}.gif`))
+    await uploadGifs(page, names, 600)
     await page.reload()
     await page.locator('.row').nth(8).waitFor()
     const { height } = (await page.locator('.row').first().boundingBox())!
@@ -107,12 +98,7 @@ export function panelSuite(site: () => Site): void {
   deleting(
     'keeps selection, confirmations and focus while another tab makes changes',
     async ({ page, url }) => {
-      await choose(page, [
-        await gif('stays.gif', 631),
-        await gif('asked.gif', 632),
-        await gif('goes.gif', 633),
-      ])
-      await cardsIn(page, 'done', 3)
+      await uploadGifs(page, ['stays.gif', 'asked.gif', 'goes.gif'], 631)
       await page.reload()
       await page.locator('.row').nth(2).waitFor()
       const other = await page.context().newPage()
@@ -144,14 +130,12 @@ export function panelSuite(site: () => Site): void {
     const other = await page.context().newPage()
     await other.goto(url)
     await other.locator('html[data-live]').waitFor()
-    await choose(page, [await gif('one.gif', 621), await gif('two.gif', 622)])
-    await cardsIn(page, 'done', 2)
+    await uploadGifs(page, ['one.gif', 'two.gif'], 621)
     await row(other, 'two.gif').waitFor()
     await row(other, 'one.gif').waitFor()
     await deleteRow(row(other, 'one.gif'))
     await cardsIn(page, 'done', 1)
-    await other.click('#device summary')
-    await other.locator('html[data-device]').waitFor()
+    await openDevice(other)
     await other.click('#forget')
     await other.click('#forget-confirm')
     await cardsIn(page, 'done', 0)

@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import { PHONE, type Site, testsOn } from '../support/site.ts'
-import { card, cardIn, cardsIn, choose, disableAutoCopy, uploadOne } from '../support/steps.ts'
+import { card, cardsIn, choose, disableAutoCopy, uploadOne } from '../support/steps.ts'
 
 export function phoneSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -30,28 +30,6 @@ export function phoneSuite(site: () => Site): void {
         assert.ok(y >= 0 && y + height <= viewport.height, `${y}, ${height}`)
       }
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true)
-    })
-  }
-
-  for (const width of [360, 1000]) {
-    const viewport = { width, height: 900 }
-    test(`keeps a card’s height until the link appears: ${width}`, { viewport }, async ({ page, proxy }) => {
-      const uploading = Promise.withResolvers<void>()
-      proxy.onUpload = () => hold(uploading.promise)
-      await choose(page, [await gif('steady.gif', 11), await gif('below.gif', 12)])
-      const before = [
-        await boxOf(await cardIn(page, 'uploading', 'steady.gif')),
-        await boxOf(card(page, 'below.gif')),
-      ]
-      uploading.resolve()
-      await cardIn(page, 'done', 'steady.gif')
-      await cardIn(page, 'done', 'below.gif')
-      // With two pictures, totals appear in their own row, so compare heights and relative positions.
-      const after = [await boxOf(card(page, 'steady.gif')), await boxOf(card(page, 'below.gif'))]
-      assert.deepEqual(
-        after.map(({ height }) => height),
-        before.map(({ height }) => height),
-      )
     })
   }
 

@@ -1,10 +1,10 @@
 /** Confirmations ignore accidental second presses. */
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
-import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
+import { at, type Fault, hold, NONE, refused } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
 import { GONE, type Site, testsOn } from '../support/site.ts'
-import { cardsIn, choose, heard, idsOf, keyOf } from '../support/steps.ts'
+import { heard, idsOf, keyOf, uploadGifs, uploadOne } from '../support/steps.ts'
 
 interface Question {
   ask: Locator
@@ -23,8 +23,7 @@ export function questionsSuite(site: () => Site): void {
     page.on('request', (request) => {
       if (request.method() === 'DELETE') deletions.push(request.url())
     })
-    await choose(page, [await gif('asked-1.gif', 901), await gif('asked-2.gif', 902)])
-    await cardsIn(page, 'done', 2)
+    await uploadGifs(page, ['asked-1.gif', 'asked-2.gif'], 901)
     const [id] = await idsOf(page)
     // Freeze the animation that blocks presses, so that slow machines behave the same.
     const session = await cdp()
@@ -56,9 +55,7 @@ export function questionsSuite(site: () => Site): void {
   })
 
   test('accepts no other answer while deleting', { expected: GONE }, async ({ page, axe, proxy, url }) => {
-    const names = ['under-way-1.gif', 'under-way-2.gif', 'under-way-3.gif']
-    await choose(page, await Promise.all(names.map((name, index) => gif(name, 911 + index))))
-    await cardsIn(page, 'done', 3)
+    await uploadGifs(page, ['under-way-1.gif', 'under-way-2.gif', 'under-way-3.gif'], 911)
     const [id] = await idsOf(page)
     let deletions = 0
     let until = Promise.withResolvers<void>()
@@ -101,22 +98,11 @@ export function questionsSuite(site: () => Site): void {
   test('says why a deletion failed, and reports unreachability only without a response', {
     expected: /Failed to load resource/,
   }, async ({ page, proxy, url }) => {
-    await choose(page, [await gif('refused.gif', 915)])
-    await cardsIn(page, 'done', 1)
-    const [id] = await idsOf(page)
-    const key = await keyOf(page, id!)
-    const refusal = (status: number, error: string, detail: string): Fault => ({
-      kind: 'answer',
-      status,
-      headers: { 'Content-Type': 'application/problem+json' },
-      body: JSON.stringify({ error, detail }),
-    })
+    const id = await uploadOne(page, await gif('refused.gif', 915))
+    const key = await keyOf(page, id)
     const faults: [Fault, string][] = [
-      [
-        refusal(403, 'cross-site', '…'),
-        'This request came from another site. Please use the form on this page.',
-      ],
-      [refusal(418, 'something-new', 'A sentence of the server.'), 'A sentence of the server.'],
+      [refused(403, 'cross-site'), 'This request came from another site. Please use the form on this page.'],
+      [refused(418, 'something-new', 'A sentence of the server.'), 'A sentence of the server.'],
       [{ kind: 'answer', status: 503 }, 'Pinhole is unavailable right now. Please try again in a moment.'],
       [{ kind: 'cut' }, 'Couldn’t reach the service. Please try again.'],
     ]

@@ -9,41 +9,30 @@ import {
   cardsIn,
   choose,
   clipboard,
-  disableAutoCopy,
   heard,
   keptFiles,
+  paste,
   press,
   row,
   share,
   textOf,
+  transferOf,
   uploadOne,
 } from '../support/steps.ts'
 
 export function sendingSuite(site: () => Site): void {
   const test = testsOn(site)
-  const paste = (bytes: number[]) => {
-    const clipboardData = new DataTransfer()
-    clipboardData.items.add(new File([new Uint8Array(bytes)], 'image.png', { type: 'image/gif' }))
-    document.body.dispatchEvent(
-      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
-    )
-  }
-
   test('copies the link of a single picture automatically, unless turned off', {
     ...PASTING,
     ...CLIPBOARD,
   }, async ({ page }) => {
-    await page.evaluate(paste, [...(await gif('x', 501)).buffer])
+    await paste(page, [await gif('image.gif', 501)])
     await heard(page, /Link copied: Picture, \d/)
     const copied = await clipboard(page)
     assert.equal(copied, await page.locator('.card-link input').inputValue())
-    await page.evaluate(
-      (bytes) => {
-        const dataTransfer = new DataTransfer()
-        dataTransfer.items.add(new File([new Uint8Array(bytes)], 'dropped.gif', { type: 'image/gif' }))
-        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
-      },
-      [...(await gif('x', 510)).buffer],
+    const transfer = await transferOf(page, [await gif('dropped.gif', 510)])
+    await transfer.evaluate((dataTransfer) =>
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true })),
     )
     await heard(page, /Link copied: dropped\.gif/)
     const dropped = await clipboard(page)
@@ -56,7 +45,7 @@ export function sendingSuite(site: () => Site): void {
     await page.getByLabel('Copy the link automatically').uncheck()
     await choose(page, [await gif('quiet.gif', 512)])
     await heard(page, /Link ready: quiet\.gif/)
-    await page.evaluate(paste, [...(await gif('x', 502)).buffer])
+    await paste(page, [await gif('image.gif', 502)])
     await heard(page, /Link ready: Picture, \d/)
     assert.equal(await clipboard(page), chosen)
     await page.click('#notice-copy')
@@ -109,17 +98,6 @@ export function sendingSuite(site: () => Site): void {
     assert.doesNotMatch(await textOf(small), /WhatsApp/)
   })
 
-  test('explains what to do after pasting a URL', PASTING, async ({ page }) => {
-    await page.evaluate(() => {
-      const clipboardData = new DataTransfer()
-      clipboardData.setData('text/plain', 'https://elsewhere.example/cat.jpg')
-      document.body.dispatchEvent(
-        new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
-      )
-    })
-    await heard(page, /That’s only a link/)
-  })
-
   test('announces many uploads in one sentence, which disappears after four seconds', async ({ page }) => {
     await page.clock.install()
     const said: string[] = []
@@ -139,36 +117,6 @@ export function sendingSuite(site: () => Site): void {
     assert.equal(said.filter((text) => /uploaded|ready|Not/.test(text)).length, 1, said.join(' | '))
     await page.clock.runFor(4100)
     assert.equal(await page.locator('#status').textContent(), '')
-  })
-
-  test('offers the rest of the queue after a reload', async ({ page, proxy, url }) => {
-    page.on('dialog', (dialog) => void dialog.accept())
-    proxy.onUpload = () => NEVER
-    const files = [await gif('first.gif', 506), await gif('second.gif', 507)]
-    await choose(page, files)
-    await cardsIn(page, 'uploading', 2)
-    await keptFiles(page, 2)
-    const other = await page.context().newPage()
-    await other.goto(url)
-    await other.locator('html[data-live]').waitFor()
-    await other.waitForLoadState('networkidle')
-    assert.equal(
-      await other.locator('#offer').isVisible(),
-      false,
-      'files of an open page are not offered elsewhere',
-    )
-    await other.close()
-    await page.reload()
-    proxy.onUpload = () => NONE
-    const before = proxy.uploads
-    await page.getByRole('heading', { name: '2 uploads didn’t finish' }).waitFor()
-    assert.equal(proxy.uploads, before)
-    await page.click('#offer-send')
-    await cardsIn(page, 'done', 2)
-    await keptFiles(page, 0)
-    await page.reload()
-    await page.locator('.row').nth(1).waitFor()
-    assert.equal(await page.locator('#offer').isVisible(), false)
   })
 
   test('keeps the file until the deletion key is saved', {
@@ -193,7 +141,6 @@ export function sendingSuite(site: () => Site): void {
   test('keeps offering shared files until they are taken, then unsent ones', {
     expected: /Failed to load resource/,
   }, async ({ page, proxy }) => {
-    page.on('dialog', (dialog) => void dialog.accept())
     proxy.onUpload = () => NEVER
     await choose(page, [await gif('left.gif', 521)])
     await keptFiles(page, 1)
@@ -227,7 +174,6 @@ export function sendingSuite(site: () => Site): void {
   })
 
   test('sends unsent files only once, even if two tabs offer them', async ({ page, proxy, url }) => {
-    page.on('dialog', (dialog) => void dialog.accept())
     proxy.onUpload = () => NEVER
     await choose(page, [await gif('once.gif', 523)])
     await keptFiles(page, 1)
@@ -243,21 +189,6 @@ export function sendingSuite(site: () => Site): void {
     await other.locator('#offer').waitFor({ state: 'hidden' })
     await row(other, 'once.gif').waitFor()
     assert.equal(await other.locator('.card').count(), 0)
-  })
-
-  test('keeps notices and their button on the screen, however long a name is', {
-    beforeScripts: disableAutoCopy,
-  }, async ({ page }) => {
-    await page.setViewportSize({ width: 360, height: 640 })
-    const file = await gif(`${'n'.repeat(190)}.gif`, 97)
-    await choose(page, [file])
-    await cardsIn(page, 'done', 1)
-    const copy = page.locator('#notice-copy')
-    await copy.waitFor()
-    const box = (await copy.boundingBox())!
-    assert.ok(box.x >= 0 && box.x + box.width <= 360, `${box.x} to ${box.x + box.width}`)
-    assert.ok(box.y + box.height <= 640)
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360)
   })
 
   test('limits what other sites can store here', async ({ page }) => {

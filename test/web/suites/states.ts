@@ -15,9 +15,11 @@ import {
   heard,
   idsOf,
   leavingAsks,
+  paste,
   press,
   pressInMenu,
   textOf,
+  uploadGifs,
   uploadOne,
 } from '../support/steps.ts'
 
@@ -151,8 +153,7 @@ export function statesSuite(site: () => Site): void {
     },
   }, async ({ page, axe, url }) => {
     const names = ['by-hand-1.gif', 'by-hand-2.gif', 'by-hand-3.gif', 'by-hand-4.gif', 'by-hand-5.gif']
-    await choose(page, await Promise.all(names.map((name, index) => gif(name, 460 + index))))
-    await cardsIn(page, 'done', names.length)
+    await uploadGifs(page, names, 460)
     await page.click('#copy-all')
     await heard(page, /The links are selected|Touch and hold the links/)
     const field = page.locator('#notice-text')
@@ -182,15 +183,10 @@ export function statesSuite(site: () => Site): void {
         Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
         document.dispatchEvent(new Event('visibilitychange'))
       }, hidden)
-    const paste = () =>
-      page.evaluate(() => {
-        const clipboardData = new DataTransfer()
-        clipboardData.setData('text/plain', 'https://elsewhere.example/cat.jpg')
-        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
-      })
-    await paste()
+    await paste(page, [], 'https://elsewhere.example/cat.jpg')
     await page.clock.runFor(100)
     const sentence = (await status.textContent())!
+    assert.match(sentence, /^That’s only a link/)
     assert.ok(sentence.length > 70, sentence)
     await page.clock.runFor(80 * sentence.length - 500)
     assert.equal(await status.textContent(), sentence, 'long texts stay longer')

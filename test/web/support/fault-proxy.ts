@@ -41,6 +41,12 @@ export const hold = (until: Promise<unknown>): Fault => ({ kind: 'hold', until }
 
 export const NEVER = hold(new Promise(() => {}))
 
+/** Refuses a request like the service. */
+export function refused(status: number, error: string, detail = 'x'): Fault {
+  const headers = { 'Content-Type': 'application/problem+json' }
+  return { kind: 'answer', status, headers, body: JSON.stringify({ error, detail }) }
+}
+
 /** Applies `fault` to requests whose path contains `part`. */
 export const at =
   (part: string, fault: Fault) =>

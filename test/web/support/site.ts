@@ -150,6 +150,7 @@ async function visit(
     ...options,
   })
   context.setDefaultTimeout(TIMEOUT_MS[engine])
+  context.on('dialog', (dialog) => void dialog.accept())
   const problems: string[] = []
   const reportProblem = (text: string) => {
     if (!expected?.test(text) && !(engine === 'firefox' && FIREFOX_LOAD_ERRORS.test(text)))

@@ -1,9 +1,9 @@
 /** Actions and assertions on the home page. */
 import assert from 'node:assert/strict'
-import type { Locator, Page } from 'playwright-core'
+import type { JSHandle, Locator, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 import { type Fault, type FaultProxy, NONE } from './fault-proxy.ts'
-import type { ChosenFile } from './pictures.ts'
+import { type ChosenFile, gif } from './pictures.ts'
 
 export function card(page: Page, name: string): Locator {
   return page.locator('.card', { has: page.getByRole('heading', { name, exact: true }) })
@@ -48,6 +48,12 @@ export async function takeServiceAway(
 /** Advances the fake clock until `count` cards wait for the service to return. */
 export function cardsResume(page: Page, count: number): Promise<void> {
   return passTime(page, async () => (await page.locator('.card[data-state="resuming"]').count()) === count)
+}
+
+/** Uploads GIFs of these names. */
+export async function uploadGifs(page: Page, names: string[], seed: number): Promise<void> {
+  await choose(page, await Promise.all(names.map((name, index) => gif(name, seed + index))))
+  await cardsIn(page, 'done', names.length)
 }
 
 /** Uploads one picture and returns its ID. */
@@ -101,6 +107,37 @@ export async function deleteRow(of: Locator): Promise<void> {
   await press(of, 'confirm-delete')
 }
 
+/** Opens the "On this device" section and waits for its script. */
+export async function openDevice(page: Page): Promise<void> {
+  await page.click('#device summary')
+  await page.locator('html[data-device]').waitFor()
+}
+
+/** The files as the browser would hand them to the page. */
+export function transferOf(page: Page, files: ChosenFile[]): Promise<JSHandle<DataTransfer>> {
+  return page.evaluateHandle(
+    (files) => {
+      const transfer = new DataTransfer()
+      for (const { name, mimeType, base64 } of files) {
+        const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+        transfer.items.add(new File([bytes], name, { type: mimeType }))
+      }
+      return transfer
+    },
+    files.map(({ name, mimeType, buffer }) => ({ name, mimeType, base64: buffer.toString('base64') })),
+  )
+}
+
+/** Pastes files or a text where the focus is. */
+export async function paste(page: Page, files: ChosenFile[], text?: string): Promise<void> {
+  const transfer = await transferOf(page, files)
+  await transfer.evaluate((clipboardData, text) => {
+    if (text) clipboardData.setData('text/plain', text)
+    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    document.activeElement!.dispatchEvent(event)
+  }, text)
+}
+
 /** Posts files to the share target, like a phone's share sheet. */
 export async function share(page: Page, files: ChosenFile[]): Promise<void> {
   await page.evaluate(async () => {
@@ -108,30 +145,16 @@ export async function share(page: Page, files: ChosenFile[]): Promise<void> {
     const worker = active ?? waiting ?? installing
     while (worker?.state !== 'activated') await new Promise((resolve) => setTimeout(resolve, 50))
   })
-  await page.evaluate(
-    (files) => {
-      const input = Object.assign(document.createElement('input'), {
-        type: 'file',
-        name: 'file',
-        multiple: true,
-      })
-      const transfer = new DataTransfer()
-      for (const { name, base64 } of files) {
-        const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-        transfer.items.add(new File([bytes], name, { type: 'image/gif' }))
-      }
-      input.files = transfer.files
-      const form = Object.assign(document.createElement('form'), {
-        method: 'post',
-        action: '/share',
-        enctype: 'multipart/form-data',
-      })
-      form.append(input)
-      document.body.append(form)
-      form.submit()
-    },
-    files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })),
-  )
+  const transfer = await transferOf(page, files)
+  await transfer.evaluate(({ files }) => {
+    const input = document.createElement('input')
+    Object.assign(input, { type: 'file', name: 'file', multiple: true, files })
+    const form = document.createElement('form')
+    Object.assign(form, { method: 'post', action: '/share', enctype: 'multipart/form-data' })
+    form.append(input)
+    document.body.append(form)
+    form.submit()
+  })
 }
 
 /** Waits until `count` unsent files are kept. Not by `waitForFunction`, which treats any promise as true. */
