@@ -93,8 +93,6 @@ export const noteStates: PageState[] = [
   { name: 'terms', env: OPERATED, visit: { path: '/terms' } },
   { name: 'terms-unnamed', visit: { path: '/terms' } },
   { name: 'terms-own', env: { TERMS_FILE: ownTerms() }, visit: { path: '/terms' } },
-  { name: 'rules', env: OPERATED, visit: { path: '/rules' } },
-  { name: 'contact', env: OPERATED, visit: { path: '/contact' } },
   {
     name: 'report',
     async reach(page, site) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { at, hold } from '../support/fault-proxy.ts'
 import { gif, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, type Site, testsOn } from '../support/site.ts'
-import { clipboard, heard, pressInMenu, remembered, textOf, uploadOne } from '../support/steps.ts'
+import { clipboard, heard, pressInMenu, remembered, uploadOne } from '../support/steps.ts'
 
 /** Chromium's own console message for an error response. */
 const NOT_FOUND = /status of (400|404|410)/
@@ -186,32 +186,6 @@ export function pagesSuite(site: () => Site): void {
           .map((control) => control.outerHTML)
       })
       assert.deepEqual(small, [])
-    }
-  })
-
-  test('shows the operator’s rule for a removal, translated where possible', {
-    locale: 'de-DE',
-    expected: /status of (403|410)/,
-  }, async ({ page, url, server }) => {
-    for (const [act, rule, said] of [
-      ['remove', 'copyright', 'Urheberrecht'],
-      ['remove', 'house-rule-3', 'house-rule-3'],
-      ['hold', 'copyright', null],
-      ['remove', null, null],
-    ] as const) {
-      const name = `${act}-${rule}.gif`
-      const id = await uploadOne(page, await gif(name, 90 + name.length))
-      const command = [act, id, '--reason', 'as told', ...(rule === null ? [] : ['--rule', rule])]
-      const { code, stderr } = await server.operator(command)
-      assert.equal(code, 0, stderr)
-      await page.goto(`${url}/${id}`)
-      if (said === null) {
-        assert.equal(await page.locator('blockquote').count(), 0)
-      } else {
-        const reason = await textOf(page.locator('blockquote'))
-        assert.match(reason, new RegExp(`Begründung des Betreibers:\\s*${said}$`))
-      }
-      await page.goto(url)
     }
   })
 

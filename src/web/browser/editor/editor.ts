@@ -154,15 +154,8 @@ async function withEdits(
   /** Adds an uncommitted mark and returns its ID. */
   function add(kind: Mark['kind'], box: Mark['box'], more: Partial<Mark> = {}): MarkId {
     const line = Math.max(1, LINE_PX / stage.scale)
-    const mark: Mark = {
-      kind,
-      box: fitToPicture(box, steps.now),
-      points: [],
-      line,
-      text: '',
-      turns: 0,
-      ...more,
-    }
+    const fitted = fitToPicture(box, steps.now)
+    const mark: Mark = { kind, box: fitted, points: [], line, text: '', turns: 0, ...more }
     draft({ ...steps.now, marks: [...steps.now.marks, mark] })
     return steps.now.marks.length - 1
   }
@@ -183,12 +176,8 @@ async function withEdits(
     const { box, turns } = mark
     const isHorizontal = turns % 2 === 0
     const length = (isHorizontal ? box.height : box.width) * textAspectRatio(text)
-    const next = {
-      ...mark,
-      text,
-      box: { ...box, ...(isHorizontal ? { width: length } : { height: length }) },
-    }
-    draft({ ...steps.now, marks: steps.now.marks.map((other, index) => (index === name ? next : other)) })
+    const next = { ...mark, text, box: { ...box, [isHorizontal ? 'width' : 'height']: length } }
+    draft({ ...steps.now, marks: steps.now.marks.with(name, next) })
   }
 
   /** Commits, and drops texts without words. */

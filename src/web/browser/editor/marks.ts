@@ -57,7 +57,7 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
   function remove(name: MarkId): void {
     const now = edits()
     if (name === 'crop') draft({ ...now, crop: null })
-    else draft({ ...now, marks: now.marks.filter((_, index) => index !== name) })
+    else draft({ ...now, marks: now.marks.toSpliced(name, 1) })
     commit()
   }
 
