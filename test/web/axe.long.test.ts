@@ -8,9 +8,6 @@ import { axeOn, VISUAL_RULES } from './support/axe.ts'
 import { openSites, type Sites } from './support/sites.ts'
 import { withToolsFor } from './support/unscripted.ts'
 
-/** Generous, for machines busy with other tests. */
-const TIMEOUT_MS = 60_000
-
 describe('every state of the pages', { skip: await whyNoChromium() }, () => {
   let browser: Browser
   let sites: Sites
@@ -26,7 +23,6 @@ describe('every state of the pages', { skip: await whyNoChromium() }, () => {
   for (const state of STATES) {
     it(`${state.name}: has no axe violations`, async () => {
       const { page, site } = await sites.visit(state)
-      page.setDefaultTimeout(TIMEOUT_MS)
       await page.setViewportSize({ width: 390, height: 664 })
       await state.reach?.(page, site)
       // axe itself needs scripts.

@@ -87,7 +87,6 @@ function matches(name: string, pattern: string): boolean {
 /** Logs states that can't be reached and continues. */
 async function shoot(state: PageState, locale: string, screens: Screen[]): Promise<Shot[]> {
   const { page, site } = await sites.visit(state, locale)
-  page.setDefaultTimeout(60_000)
   const shots: Shot[] = []
   try {
     await page.setViewportSize({ width: 390, height: 664 })

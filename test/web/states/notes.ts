@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { gif } from '../support/pictures.ts'
+import { store } from '../../support/upload.ts'
 import { photos } from '../support/scene-files.ts'
 import type { Site } from '../support/site.ts'
 import { keyOf, uploadOne } from '../support/steps.ts'
@@ -17,7 +17,7 @@ function acted(act: 'hold' | 'remove', reason: string, rule: string): PageState 
     name: act === 'hold' ? 'held' : 'removed',
     env: OPERATED,
     async reach(page, site) {
-      const id = await uploadOne(page, await gif('acted-on.gif', Math.floor(Math.random() * 1e6)))
+      const { id } = await store(site.url)
       const { code, stderr } = await site.server.operator([act, id, '--reason', reason, '--rule', rule])
       if (code !== 0) throw new Error(stderr)
       await page.goto(`${site.url}/${id}`)
@@ -26,7 +26,7 @@ function acted(act: 'hold' | 'remove', reason: string, rule: string): PageState 
 }
 
 async function report(page: Page, site: Site): Promise<string> {
-  const id = await uploadOne(page, await gif('reported.gif', Math.floor(Math.random() * 1e6)))
+  const { id } = await store(site.url)
   await page.goto(`${site.url}/report?id=${id}`)
   await page.locator('#category').selectOption('other')
   await page.locator('#text').fill('It shows the door code of our house, written on the wall.')
@@ -96,7 +96,7 @@ export const noteStates: PageState[] = [
   {
     name: 'report',
     async reach(page, site) {
-      const id = await uploadOne(page, await gif('to-report.gif'))
+      const { id } = await store(site.url)
       await page.goto(`${site.url}/report?id=${id}`)
     },
   },

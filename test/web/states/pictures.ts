@@ -1,5 +1,6 @@
 /** States of the editor, viewer and gallery. */
 import type { Page } from 'playwright-core'
+import { store } from '../../support/upload.ts'
 import { at, NEVER } from '../support/fault-proxy.ts'
 import { type ChosenFile, gif } from '../support/pictures.ts'
 import { icon, panorama, photos, strip } from '../support/scene-files.ts'
@@ -165,8 +166,6 @@ export const pictureStates: PageState[] = [
 
 /** Views a picture that another browser uploaded. */
 async function viewAsVisitor(page: Page, site: Site): Promise<void> {
-  const other = await site.visit()
-  const id = await uploadOne(other.page, (await photos())[1]!)
-  await other.end()
+  const { id } = await store(site.url, (await photos())[1]!.buffer)
   await page.goto(`${site.url}/${id}`)
 }

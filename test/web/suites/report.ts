@@ -1,10 +1,9 @@
 /** Report form: required fields, and no loss of input, with and without scripts. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { store } from '../../support/upload.ts'
 import { NONE } from '../support/fault-proxy.ts'
-import { gif } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
-import { uploadOne } from '../support/steps.ts'
 
 const TYPED = {
   category: 'copyright',
@@ -21,7 +20,7 @@ export function reportSuite(site: () => Site): void {
 
     const visit = { path: null, javaScriptEnabled, expected: /^Failed to load resource: / }
     test(`keeps the input after any failure, ${how}`, visit, async ({ page, proxy, url }) => {
-      const id = await openForm(page, site(), javaScriptEnabled ? 801 : 802)
+      const id = await openForm(page, url)
       await fill(page)
       for (const fault of [
         { kind: 'answer', status: 502, body: '<h1>Bad gateway</h1>' },
@@ -45,8 +44,8 @@ export function reportSuite(site: () => Site): void {
     })
   }
 
-  test('requires a name for copyright reports only', async ({ page }) => {
-    await openForm(page, site(), 803)
+  test('requires a name for copyright reports only', async ({ page, url }) => {
+    await openForm(page, url)
     const sent: string[] = []
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
     await fill(page)
@@ -69,8 +68,8 @@ export function reportSuite(site: () => Site): void {
   })
 
   const unscripted = { javaScriptEnabled: false, expected: /^Failed to load resource: / }
-  test('without scripts, the server reports a missing name', unscripted, async ({ page }) => {
-    await openForm(page, site(), 804)
+  test('without scripts, the server reports a missing name', unscripted, async ({ page, url }) => {
+    await openForm(page, url)
     await fill(page)
     await page.locator('#name').fill('')
     await page.locator('form.report button').click()
@@ -83,11 +82,9 @@ export function reportSuite(site: () => Site): void {
 }
 
 /** Uploads a picture and opens its report form. Returns the picture's ID. */
-async function openForm(page: Page, site: Site, seed: number): Promise<string> {
-  const { page: home, end } = await site.visit()
-  const id = await uploadOne(home, await gif('to-report.gif', seed))
-  await end()
-  await page.goto(`${site.url}/report?id=${id}`)
+async function openForm(page: Page, url: string): Promise<string> {
+  const { id } = await store(url)
+  await page.goto(`${url}/report?id=${id}`)
   return id
 }
 
