@@ -14,7 +14,7 @@ export function staysUntil({ expires }: HistoryEntry): string | undefined {
   const at = new Date(expires)
   const year = at.getFullYear() === new Date().getFullYear() ? undefined : 'numeric'
   const parts = { year, month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
-  return inWords.fill(words.staysUntil, { time: new Intl.DateTimeFormat(locale, parts).format(at) })
+  return inWords.fill(words.staysUntil, { time: at.toLocaleString(locale, parts) })
 }
 
 /** Runs any menu action except deletion, which needs confirmation first. */

@@ -25,6 +25,6 @@ const GENERIC_NAME = /^(image|unnamed|blob)?(\.\w+)?$/i
 /** The file's name, or the time when the name is generic. */
 export function nameOf(file: File): string {
   if (!GENERIC_NAME.test(file.name)) return file.name
-  const time = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' }).format(new Date())
+  const time = new Date().toLocaleTimeString(locale, { timeStyle: 'medium' })
   return inWords.fill(words.pictureAt, { time })
 }

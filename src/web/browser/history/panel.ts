@@ -11,10 +11,8 @@ import { createSelection } from './selection.ts'
 
 /** Keeps the two "Copy as" selects in sync. */
 function syncFormats(): void {
-  const [ofCards, ofRows] = ['format', 'earlier-format'].map((id) => document.getElementById(id)) as [
-    HTMLSelectElement,
-    HTMLSelectElement,
-  ]
+  const find = (id: string) => document.getElementById(id) as HTMLSelectElement
+  const [ofCards, ofRows] = [find('format'), find('earlier-format')]
   ofRows.value = ofCards.value
   ofCards.addEventListener('change', () => {
     ofRows.value = ofCards.value

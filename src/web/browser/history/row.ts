@@ -21,9 +21,7 @@ export interface RowOptions {
 /** The time of day for today, otherwise the date. */
 function formatWhen(at: Date): string {
   const isToday = at.toDateString() === new Date().toDateString()
-  return new Intl.DateTimeFormat(locale, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' }).format(
-    at,
-  )
+  return at.toLocaleString(locale, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' })
 }
 
 export type Row = ReturnType<typeof createRow>
@@ -34,12 +32,8 @@ export function createRow(picture: HistoryEntry, options: RowOptions) {
   const element = (template.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
   const find = <E extends HTMLElement>(selector: string) => element.querySelector<E>(selector)!
   const control = (action: string) => find<HTMLButtonElement>(`[data-action="${action}"]`)
-  const [copy, more, confirm, keep] = [
-    control('copy'),
-    control('more'),
-    control('confirm-delete'),
-    control('keep'),
-  ]
+  const [copy, more] = [control('copy'), control('more')]
+  const [confirm, keep] = [control('confirm-delete'), control('keep')]
   const image = find<HTMLImageElement>('img')
   const box = find<HTMLInputElement>('input')
   const state = find('.card-state')
