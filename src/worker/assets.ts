@@ -1,6 +1,6 @@
 /** Loads the built static assets through the assets binding. */
 import type { Asset, AssetList } from '../web/assets.ts'
-import type { AssetUrls } from '../web/pages.ts'
+import type { AssetUrls } from '../web/pages/page.ts'
 
 /** A static assets binding. Ignores the host of the URL. */
 export interface AssetFetcher {

@@ -6,19 +6,16 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
 import { loadAssets } from '../../src/node/assets/load.ts'
-import {
-  deletePage,
-  errorPage,
-  GALLERY_SCRIPT_DIGEST,
-  galleryPage,
-  homePage,
-  type PageContext,
-  pickLanguage,
-  receiptPage,
-  resultPage,
-  termsPage,
-  viewerPage,
-} from '../../src/web/pages.ts'
+import { pickLanguage } from '../../src/web/messages/language.ts'
+import { deletePage } from '../../src/web/pages/delete.ts'
+import { errorPage } from '../../src/web/pages/error.ts'
+import { GALLERY_SCRIPT_DIGEST, galleryPage } from '../../src/web/pages/gallery.ts'
+import { homePage } from '../../src/web/pages/home.ts'
+import type { PageContext } from '../../src/web/pages/page.ts'
+import { receiptPage } from '../../src/web/pages/report.ts'
+import { resultPage } from '../../src/web/pages/result.ts'
+import { termsPage } from '../../src/web/pages/terms.ts'
+import { viewerPage } from '../../src/web/pages/viewer.ts'
 import { idFor, recordOf } from '../support/stored-images.ts'
 
 const HOSTILE = `</script></title>"'><img src=x onerror=alert(1)>`

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LANGUAGES } from '../../src/web/messages/language.ts'
+import { LANGUAGES, pickLanguage } from '../../src/web/messages/language.ts'
 import { byteSize, fill, limitSize, plural } from '../../src/web/messages/wording.ts'
-import { pickLanguage } from '../../src/web/pages.ts'
 
 describe('page language', () => {
   for (const [header, lang] of [

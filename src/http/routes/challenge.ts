@@ -1,7 +1,7 @@
 /** GET /api/challenge, POST /api/pass, GET /pass: proof of work, if the operator enabled it. */
 import { type Challenge, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import { refuseFault } from '../../service/faults.ts'
-import { passPage } from '../../web/pages.ts'
+import { passPage } from '../../web/pages/pass.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
 import { contextOf, sendCompressed } from './pages.ts'

@@ -1,7 +1,7 @@
 /** Error pages. */
 import { Refusal } from '../../errors.ts'
-import type { Page } from '../../web/pages/page.ts'
-import { contextFor, errorPage } from '../../web/pages.ts'
+import { errorPage } from '../../web/pages/error.ts'
+import { contextFor, type Page } from '../../web/pages/page.ts'
 import type { Site } from '../context.ts'
 import { toProblem } from '../problem.ts'
 

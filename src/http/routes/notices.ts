@@ -2,7 +2,7 @@
 import { Refusal } from '../../errors.ts'
 import { DAY_MS } from '../../service/utc-day.ts'
 import { contactUri } from '../../web/pages/page.ts'
-import { transparencyPage } from '../../web/pages.ts'
+import { transparencyPage } from '../../web/pages/transparency.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { contextOf, sendCompressed } from './pages.ts'
 

@@ -3,18 +3,13 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../../errors.ts'
 import { KEY_PATTERN } from '../../protocol.ts'
 import { idOfKey } from '../../service/images/ids.ts'
-import type { Page } from '../../web/pages/page.ts'
-import {
-  contextFor,
-  deletedPage,
-  deletePage,
-  GALLERY_SCRIPT_DIGEST,
-  galleryPage,
-  homePage,
-  termsPage,
-  toolsPage,
-  viewerPage,
-} from '../../web/pages.ts'
+import { deletedPage, deletePage } from '../../web/pages/delete.ts'
+import { GALLERY_SCRIPT_DIGEST, galleryPage } from '../../web/pages/gallery.ts'
+import { homePage } from '../../web/pages/home.ts'
+import { contextFor, type Page } from '../../web/pages/page.ts'
+import { termsPage } from '../../web/pages/terms.ts'
+import { toolsPage } from '../../web/pages/tools.ts'
+import { viewerPage } from '../../web/pages/viewer.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { NO_STORE, PAGE_HEADERS, policyWith, SERVICE_LINKS } from '../headers/common.ts'

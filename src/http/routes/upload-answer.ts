@@ -58,7 +58,8 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     switch (representationFor(request.header('accept'))) {
       case 'html': {
         // Loaded on first use: API clients and our own page ask for JSON.
-        const { contextFor, resultPage } = await import('../../web/pages.ts')
+        const { contextFor } = await import('../../web/pages/page.ts')
+        const { resultPage } = await import('../../web/pages/result.ts')
         const context = contextFor(parts.site.facts, request.header('accept-language'))
         const page = resultPage(context, { answer: stored, remaining, bytes })
         return pageAnswer(201, page, requestId, headers)

@@ -3,7 +3,7 @@ import type { RefusalCode } from '../../errors.ts'
 import { fill, limitSize } from '../messages/wording.ts'
 import { contactLink, coveredBeam, type Page, type PageContext, page } from './page.ts'
 
-export interface ErrorFacts {
+interface ErrorFacts {
   status: number
   /** Code of a refusal. Selects a translated message if there is one. */
   error?: RefusalCode

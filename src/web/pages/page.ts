@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import { API_PAGE_PATH, REPORT_PAGE_PATH, TOOLS_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/english.ts'
-import type { Language } from '../messages/language.ts'
+import { type Language, pickLanguage } from '../messages/language.ts'
 import { fill } from '../messages/wording.ts'
 import type { Resizer } from '../resizer.ts'
 
@@ -48,6 +48,10 @@ export interface SiteFacts {
 
 /** Site facts plus the visitor's language. */
 export interface PageContext extends SiteFacts, Language {}
+
+export function contextFor(facts: SiteFacts, acceptLanguage: string | undefined): PageContext {
+  return { ...facts, ...pickLanguage(acceptLanguage) }
+}
 
 export interface PageParts {
   title: string
