@@ -1,6 +1,7 @@
 /** The same suites in Firefox. Skipped tests state the reason. */
 import { after, before, describe } from 'node:test'
-import { noFirefox } from '../support/browser.ts'
+import type { Browser } from 'playwright-core'
+import { launchFirefox, noFirefox } from '../support/browser.ts'
 import { accessibilitySuite } from './suites/accessibility.ts'
 import { editorSuite } from './suites/editor.ts'
 import { faultsSuite } from './suites/faults.ts'
@@ -17,14 +18,19 @@ import { progressSuite } from './suites/progress.ts'
 import { sendingSuite } from './suites/sending.ts'
 import { statesSuite } from './suites/states.ts'
 import { viewerSuite } from './suites/viewer.ts'
-import { openSiteInFirefox, type Site } from './support/site.ts'
+import { openSite, type Site } from './support/site.ts'
 
 describe('the pages in Firefox', { skip: noFirefox }, () => {
+  let browser: Browser
   let site: Site
   before(async () => {
-    site = await openSiteInFirefox()
+    browser = await launchFirefox()
+    site = await openSite({}, browser)
   })
-  after(() => site?.close())
+  after(async () => {
+    await site?.close()
+    await browser?.close()
+  })
 
   describe('input', () => inputSuite(() => site))
   describe('states', () => statesSuite(() => site))

@@ -23,9 +23,9 @@ export function decisionButton(name: string, label: string, key?: string): Page 
 }
 
 const OUTCOMES: Record<Decision['act'], { done: string; later: string }> = {
-  keep: { done: 'Kept', later: 'Reporters see the decision' },
-  hold: { done: 'Held', later: 'Can be released at any time, or undone here' },
-  remove: { done: 'Hidden', later: 'Removed permanently' },
+  keep: { done: 'Kept', later: 'Reporters see the decision in' },
+  hold: { done: 'Held', later: 'Can be released at any time, or undone here for' },
+  remove: { done: 'Hidden', later: 'Removed permanently in' },
 }
 
 /** Decisions that can still be undone, shown on every queue page. */
@@ -40,10 +40,10 @@ function item(ctx: AdminContext, batch: Decision[], now: number, isNewest: boole
   const { id, act: decided, block, dueAt } = first!
   const left = Math.max(1, Math.ceil((dueAt - now) / 1000))
   const more = others.length === 0 ? '' : ` and ${others.length} more`
-  const later = decided === 'hold' ? `${OUTCOMES.hold.later} for` : `${OUTCOMES[decided].later} in`
+  const { done, later } = OUTCOMES[decided]
   return html`<form method="post" action="/undo" data-left="${left}">${formToken(ctx)}
 <input type="hidden" name="batch" value="${first!.batch}">
-<p role="status">${OUTCOMES[decided].done}: <code>${id}</code>${more}. ${later} <span>${left}</span> s${block ? ', and its bytes are blocked' : ''}.</p>
+<p role="status">${done}: <code>${id}</code>${more}. ${later} <span>${left}</span> s${block ? ', and its bytes are blocked' : ''}.</p>
 <button class="button quiet"${isNewest ? html` data-key="z" aria-keyshortcuts="z"` : ''}>Undo${isNewest ? html` <kbd>z</kbd>` : ''}</button>
 </form>`
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
-import { type Engine, launchBrowser, launchFirefox } from '../../support/browser.ts'
+import { type Engine, launchBrowser } from '../../support/browser.ts'
 import { type RunningServer, startServer } from '../../support/processes/server.ts'
 import { axeOn } from './axe.ts'
 import { type FaultProxy, NONE, startFaultProxy } from './fault-proxy.ts'
@@ -71,22 +71,6 @@ export async function openSiteOf<Server extends { url: string; stop(): Promise<u
       if (!existing) await browser.close()
       await proxy.close()
       await server.stop()
-    },
-  }
-}
-
-/** Like `openSite`, with Firefox. */
-export async function openSiteInFirefox(env: Record<string, string> = {}): Promise<Site> {
-  const browser = await launchFirefox()
-  const site = await openSite(env, browser).catch(async (error) => {
-    await browser.close()
-    throw error
-  })
-  return {
-    ...site,
-    async close() {
-      await browser.close()
-      await site.close()
     },
   }
 }

@@ -48,20 +48,9 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   let all: HistoryEntry[] = []
   /** Maximum number of rows shown. */
   let maxRows = PAGE_SIZE
-  /** Number of matching pictures beyond `maxRows`. */
-  let hiddenCount = 0
 
   syncFormats()
   const selection = createSelection({ rows, history, format, onDeleted: drop })
-
-  function update(): void {
-    section.hidden = all.length === 0
-    search.hidden = all.length <= SEARCH_THRESHOLD && search.value === ''
-    more.hidden = hiddenCount === 0
-    find('no-match').textContent = list.childElementCount === 0 && search.value !== '' ? words.noMatch : ''
-    selection.update()
-    onChange()
-  }
 
   function drop(id: string): void {
     all = all.filter((picture) => picture.id !== id)
@@ -92,7 +81,6 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     const query = search.value.trim().toLocaleLowerCase()
     const matching = all.filter(({ name }) => name.toLocaleLowerCase().includes(query))
     const visible = new Set(matching.slice(0, maxRows))
-    hiddenCount = matching.length - visible.size
     const oldRows = new Map(rows)
     rows.clear()
     for (const picture of all) {
@@ -110,7 +98,12 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
       if (element === next) next = next.nextElementSibling
       else list.insertBefore(element, next)
     }
-    update()
+    section.hidden = all.length === 0
+    search.hidden = all.length <= SEARCH_THRESHOLD && search.value === ''
+    more.hidden = visible.size === matching.length
+    find('no-match').textContent = list.childElementCount === 0 && search.value !== '' ? words.noMatch : ''
+    selection.update()
+    onChange()
     void removeGone([...visible].map(({ id }) => id))
   }
 
