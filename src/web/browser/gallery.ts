@@ -49,8 +49,11 @@ function tileOf({ id, alt }: LinkedPicture, index: number) {
     const note = document.createElement('span')
     note.textContent = tile.missing || words.unreachable
     if (tile.missing === '') {
-      tile.retryButton = buttonOf(words.retry, retry)
-      show(note, tile.retryButton)
+      const button = document.createElement('button')
+      Object.assign(button, { type: 'button', className: 'button quiet', onclick: retry })
+      button.textContent = words.retry
+      tile.retryButton = button
+      show(note, button)
     } else show(note)
     update()
   }
@@ -82,15 +85,6 @@ function tileOf({ id, alt }: LinkedPicture, index: number) {
     retry,
   }
   return tile
-}
-
-function buttonOf(text: string, onClick: () => void): HTMLButtonElement {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'button quiet'
-  button.textContent = text
-  button.addEventListener('click', onClick)
-  return button
 }
 
 /** Asks the service, because a failed load doesn't mean that the picture was deleted. Empty if it wasn't. */

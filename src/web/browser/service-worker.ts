@@ -3,7 +3,7 @@
  * no other pictures.
  */
 import { SHARE_PATH, SHARED_QUERY } from '../share-path.ts'
-import { keepFiles, SHARED } from './intake/kept-files.ts'
+import { keepShared } from './intake/kept-files.ts'
 
 interface WorkerEvent extends Event {
   request: Request
@@ -31,10 +31,7 @@ async function receive(request: Request): Promise<Response> {
   let omitted = 0
   try {
     const form = await request.formData()
-    omitted = await keepFiles(
-      SHARED,
-      form.getAll('file').filter((part) => part instanceof File),
-    )
+    omitted = await keepShared(form.getAll('file').filter((part) => part instanceof File))
   } catch {}
   return Response.redirect(`/${SHARED_QUERY}=${omitted}`, 303)
 }

@@ -118,8 +118,7 @@ function drawText(context: Context, { box, text, turns }: Mark): void {
 export async function render(file: File, picture: ImageBitmap, edits: Edits): Promise<File> {
   const { x, y, width, height } = edits.crop ?? { x: 0, y: 0, width: edits.width, height: edits.height }
   const canvas = new OffscreenCanvas(width, height)
-  const context = canvas.getContext('2d')
-  if (!context) throw new TypeError('no canvas')
+  const context = canvas.getContext('2d')!
   context.translate(-x, -y)
   draw(context, picture, edits)
   const type = file.type === 'image/jpeg' ? 'image/jpeg' : 'image/png'

@@ -3,7 +3,7 @@
  * can post to the share target, too, so storage is bounded and nothing is sent before the user confirms.
  */
 
-/** Limits per group. Unit: files, bytes. */
+/** Limits for shared files. Unit: files, bytes. */
 const MAX_FILES = 50
 const MAX_BYTES = 100 * 1024 * 1024
 
@@ -16,9 +16,9 @@ export type Group = string
 /** The latest files from the share sheet. */
 export const SHARED: Group = 'shared'
 
-/** Replaces the group with as many of the files as fit. Resolves with the number that didn't. */
-export async function keepFiles(group: Group, files: File[]): Promise<number> {
-  await forgetGroup(group)
+/** Replaces the shared files with as many of these as fit. Resolves with the number that didn't. */
+export async function keepShared(files: File[]): Promise<number> {
+  await forgetGroup(SHARED)
   let bytes = 0
   for (const [index, file] of files.entries()) {
     bytes += file.size
@@ -26,7 +26,7 @@ export async function keepFiles(group: Group, files: File[]): Promise<number> {
       index < MAX_FILES &&
       bytes <= MAX_BYTES &&
       // Fails if the disk is full.
-      (await keepFile(group, `${index}`, file).then(
+      (await keepFile(SHARED, `${index}`, file).then(
         () => true,
         () => false,
       ))
@@ -44,7 +44,6 @@ export async function keepFile(group: Group, name: string, file: File): Promise<
 
 /** All non-empty groups. */
 export async function keptGroups(): Promise<Group[]> {
-  if (!(await caches.has(CACHE))) return []
   const requests = await (await caches.open(CACHE)).keys()
   return [...new Set(requests.map(({ url }) => new URL(url).pathname.split('/')[2] ?? ''))]
 }

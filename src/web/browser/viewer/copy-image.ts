@@ -17,8 +17,6 @@ async function pngOf(picture: HTMLImageElement): Promise<Blob> {
   const { naturalWidth: width, naturalHeight: height } = picture
   if (width * height > MAX_PIXELS) throw new RangeError('too many pixels')
   const canvas = new OffscreenCanvas(width, height)
-  const context = canvas.getContext('2d')
-  if (!context) throw new TypeError('no canvas')
-  context.drawImage(picture, 0, 0)
+  canvas.getContext('2d')!.drawImage(picture, 0, 0)
   return canvas.convertToBlob({ type: 'image/png' })
 }
