@@ -92,7 +92,7 @@ export function historySuite(site: () => Site): void {
       const key = await keyOf(page, id)
       assert.equal((await fetch(`${url}/api/delete?key=${key}`, { method: 'DELETE' })).status, 200)
       await page.reload()
-      await heard(page, /1 picture is no longer online/)
+      await heard(page, /^1 picture is no longer online and was removed from the list\.$/)
       assert.deepEqual(await page.locator('.card-name').allTextContents(), ['still-there.gif'])
       assert.equal(await remembered(page), 1)
     },
