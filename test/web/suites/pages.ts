@@ -1,6 +1,6 @@
 /** Viewer, deletion, result, error and terms pages, with and without scripts. */
 import assert from 'node:assert/strict'
-import { at, hold } from '../support/fault-proxy.ts'
+import { at } from '../support/fault-proxy.ts'
 import { gif, photo, screenshot } from '../support/pictures.ts'
 import { CLIPBOARD, type Site, testsOn } from '../support/site.ts'
 import { clipboard, heard, pressInMenu, remembered, uploadOne } from '../support/steps.ts'
@@ -122,22 +122,6 @@ export function pagesSuite(site: () => Site): void {
     assert.equal((await download).suggestedFilename(), `${id}.jpg`)
     await page.getByRole('link', { name: 'Back to Pinhole' }).click()
     assert.equal(page.url(), `${url}/`)
-  })
-
-  test('reserves the picture’s space and aspect ratio before it loads', {
-    viewport: { width: 1000, height: 600 },
-  }, async ({ page, proxy, url }) => {
-    const id = await uploadOne(page, await photo('tall.jpg', 85, 900))
-    const arriving = Promise.withResolvers<void>()
-    proxy.onOther = at('/raw/', hold(arriving.promise))
-    await page.goto(`${url}/${id}`, { waitUntil: 'domcontentloaded' })
-    await page.locator('#picture').waitFor()
-    const before = await page.locator('#picture').boundingBox()
-    arriving.resolve()
-    await page.locator('#picture').evaluate((image: HTMLImageElement) => image.decode())
-    assert.deepEqual(await page.locator('#picture').boundingBox(), before)
-    assert.ok(before && Math.abs(before.width / before.height - 4 / 3) < 0.01)
-    assert.ok(before && before.height <= 600)
   })
 
   const narrow = { expected: NOT_FOUND, viewport: { width: 320, height: 640 } }
