@@ -98,13 +98,8 @@ ${found.reports > reports.length ? html`<p>And ${found.reports - reports.length}
 </section>`
 }
 
-function recordLine({
-  createdAt,
-  type,
-  size,
-  width,
-  height,
-}: NonNullable<CaseFacts['image']['record']>): string {
+function recordLine(record: NonNullable<CaseFacts['image']['record']>): string {
+  const { createdAt, type, size, width, height } = record
   return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${byteSize('en', size)}`
 }
 

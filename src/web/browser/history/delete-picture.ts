@@ -8,10 +8,7 @@ import type { History, HistoryEntry } from './history.ts'
  * Deletes a picture from the service, this browser's cache and the history. An already deleted picture counts as success.
  * Rejects as `remove` does.
  */
-export async function deletePicture(
-  { id, key }: Pick<HistoryEntry, 'id' | 'key'>,
-  history: History,
-): Promise<void> {
+export async function deletePicture({ id, key }: HistoryEntry, history: History): Promise<void> {
   await removeByKey(key)
   // The picture is deleted even if the history can't be written: the next visit cleans up.
   await history.remove(id).catch(() => {})

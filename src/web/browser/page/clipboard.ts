@@ -55,7 +55,8 @@ export async function copyAndSay(text: string, { field, button, said }: CopyOpti
   }
   const isTouch = matchMedia('(hover: none)').matches
   const forms = isTouch ? notCopiedTouch : notCopied
-  const how = fill(text.includes('\n') ? forms.other : forms.one, { keys: copyKeys() })
+  const keys = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘C' : 'Ctrl+C'
+  const how = fill(text.includes('\n') ? forms.other : forms.one, { keys })
   if (field?.checkVisibility()) {
     field.focus()
     field.select()
@@ -63,10 +64,6 @@ export async function copyAndSay(text: string, { field, button, said }: CopyOpti
   } else {
     say(how, { text })
   }
-}
-
-function copyKeys(): string {
-  return /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘C' : 'Ctrl+C'
 }
 
 function flash(button: HTMLElement, copied: string): void {

@@ -87,12 +87,8 @@ export function createQueue(options: QueueOptions) {
   const inState = (...names: State['at'][]) => items.filter(({ state }) => names.includes(state.at))
 
   function pump(): void {
-    for (const item of inState('ready').slice(
-      0,
-      Math.max(0, MAX_UPLOADS - inState('uploading', 'waiting').length),
-    )) {
-      void run(item, upload)
-    }
+    const slots = MAX_UPLOADS - inState('uploading', 'waiting').length
+    for (const item of inState('ready').slice(0, Math.max(0, slots))) void run(item, upload)
     const free = MAX_IN_FLIGHT - inState('compressing', 'ready', 'uploading', 'waiting').length
     for (const item of inState('queued').slice(0, Math.max(0, free))) void run(item, compress)
   }

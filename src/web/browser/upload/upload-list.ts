@@ -11,7 +11,7 @@ import { say } from '../page/status.ts'
 import { createBatch } from './batch.ts'
 import { facts, inWords, words } from './facts.ts'
 import { refreshQuota, showQuota } from './progress.ts'
-import { createQueue, type Item, isPending, isUnfinished, type Outlook } from './queue.ts'
+import { createQueue, type Item, isPending, isUnfinished, type Outlook, type State } from './queue.ts'
 
 /** Cards created before yielding to the browser to paint. */
 const CARDS_PER_TASK = 8
@@ -107,10 +107,7 @@ export function createUploadList(options: UploadListOptions) {
     } else {
       card.show(currentView(item))
       if (state.at === 'compressing')
-        setTimeout(
-          () => tick(item, entry, state),
-          Math.max(0, state.since + SKIPPABLE_MS - performance.now()),
-        )
+        setTimeout(() => tick(item, entry, state), state.since + SKIPPABLE_MS - performance.now())
       if (state.at === 'waiting') setTimeout(() => tick(item, entry, state), 1000)
       if (state.at === 'cancelled') release(item)
     }
@@ -121,12 +118,7 @@ export function createUploadList(options: UploadListOptions) {
   const currentView = (item: Item) => (uploading?.viewOfSending ?? viewOf)(item)
 
   /** Updates the card every second while the state lasts. */
-  function tick(
-    item: Item,
-    entry: Entry,
-    state: Item['state'],
-    view: (item: Item) => CardView = currentView,
-  ): void {
+  function tick(item: Item, entry: Entry, state: State, view: (item: Item) => CardView = currentView): void {
     if (item.state !== state || !entries.has(item)) return
     entry.card.show(view(item))
     setTimeout(() => tick(item, entry, state, view), 1000)
