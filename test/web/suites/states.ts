@@ -26,6 +26,9 @@ import {
 /** CommonJS module whose types declare it as its own default export. */
 const jsQR = jsqr as unknown as typeof jsqr.default
 
+const fourPhotos = () =>
+  Promise.all(['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg'].map((name, index) => photo(name, index + 1)))
+
 export function statesSuite(site: () => Site): void {
   const test = testsOn(site)
   test('shows compressing, uploading with its progress, and done', async ({ page, proxy }) => {
@@ -34,12 +37,7 @@ export function statesSuite(site: () => Site): void {
     proxy.onOther = at('worker', hold(compressing.promise))
     proxy.onUpload = () => hold(uploading.promise)
 
-    await choose(page, [
-      await photo('a.jpg'),
-      await photo('b.jpg', 2),
-      await photo('c.jpg', 3),
-      await photo('d.jpg', 4),
-    ])
+    await choose(page, await fourPhotos())
     await cardsIn(page, 'compressing', 3)
     await cardIn(page, 'queued', 'd.jpg')
     assert.match(await page.title(), /^0\/4 · /)
@@ -69,8 +67,7 @@ export function statesSuite(site: () => Site): void {
     const uploading = Promise.withResolvers<void>()
     proxy.onOther = at('worker', hold(compressing.promise))
     proxy.onUpload = () => hold(uploading.promise)
-    const names = ['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg']
-    await choose(page, await Promise.all(names.map((name, index) => photo(name, index + 1))))
+    await choose(page, await fourPhotos())
     await press(await cardIn(page, 'queued', 'd.jpg'), 'cancel')
     await press(await cardIn(page, 'compressing', 'a.jpg'), 'cancel')
     compressing.resolve()
