@@ -90,8 +90,13 @@ async function start(folder: string): Promise<Services> {
   }
   const addUser = (uid: string, key: string, secret: string) =>
     command(
-      ...['radosgw-admin', 'user', 'create', `--uid=${uid}`, `--display-name=${uid}`],
-      ...[`--access-key=${key}`, `--secret-key=${secret}`],
+      'radosgw-admin',
+      'user',
+      'create',
+      `--uid=${uid}`,
+      `--display-name=${uid}`,
+      `--access-key=${key}`,
+      `--secret-key=${secret}`,
     )
   await addUser('pinhole', services.accessKeyId, services.secretAccessKey)
   await addUser('full', services.fullAccessKeyId, services.fullSecretAccessKey)

@@ -64,8 +64,17 @@ async function startVarnish(port: number, originPort: number): Promise<Cache> {
     ),
   )
   const args = [
-    ...['-F', '-n', join(folder, 'work'), '-a', `127.0.0.1:${port}`, '-f', vcl],
-    ...['-s', 'malloc,64m', '-j', 'none'],
+    '-F',
+    '-n',
+    join(folder, 'work'),
+    '-a',
+    `127.0.0.1:${port}`,
+    '-f',
+    vcl,
+    '-s',
+    'malloc,64m',
+    '-j',
+    'none',
   ]
   return running(spawn('varnishd', args, { stdio: ['ignore', 'pipe', 'pipe'] }), port, folder)
 }
