@@ -7,7 +7,10 @@ import { PROBLEMS, type ProblemCode, problemType, titleOf } from './problems.ts'
 import {
   CDN_MAX_AGE_SECONDS,
   EXPIRES_PARAMETER,
+  ID_PATTERN,
+  IDEMPOTENCY_PATTERN,
   IMAGE_TYPES,
+  KEY_PATTERN,
   PASS_PATTERN,
   PASS_UPLOADS,
   PREVIEW_TYPES,
@@ -91,7 +94,10 @@ const ID = '4cJx0RmQ2aZ'
 const KEY = `${ID}${'Zk3vY8qLw1'.repeat(4).slice(0, 32)}`
 
 const string = { type: 'string' }
-const text = (pattern: string): Schema => ({ type: 'string', pattern })
+const text = (pattern: string | RegExp): Schema => ({
+  type: 'string',
+  pattern: typeof pattern === 'string' ? pattern : pattern.source,
+})
 const integer = (minimum: number): Schema => ({ type: 'integer', minimum })
 
 /** An object schema without additional properties. `optional`: properties that may be absent. */
@@ -242,6 +248,7 @@ const UPLOAD_REFUSALS =
   'blocked-image capacity-reached network-quota-exceeded cross-site challenge-required quota-exceeded ' +
   'too-many-refusals busy bad-idempotency-key bad-expires idempotency-key-reused uploads-paused storage-full ' +
   'unavailable too-slow removed held'
+const REPORT_REFUSALS = 'cross-site body-too-large unavailable bad-report too-many-reports not-found'
 const REFUSALS_ANYWHERE =
   'too-slow not-found method-not-allowed bad-request expectation-failed headers-too-large internal-error'
 
@@ -327,7 +334,7 @@ function sample(lang: string, label: string, source: string) {
 }
 
 const KEY_PARAMETER: Parameter = {
-  ...inQuery('key', 'The deletion key from the upload response.', text('^[0-9A-Za-z]{43}$'), KEY),
+  ...inQuery('key', 'The deletion key from the upload response.', text(KEY_PATTERN), KEY),
   required: true,
 }
 
@@ -381,7 +388,7 @@ const RANGE_REFUSALS = {
   ...refusals('problem', 'range-not-satisfiable', ANY_SITE, { 416: 'Content-Range' }),
 }
 
-const ID_PARAMETERS: Parameter[] = [inPath('id', 'The image ID.', text('^[0-9A-Za-z]{11}$'), ID)]
+const ID_PARAMETERS: Parameter[] = [inPath('id', 'The image ID.', text(ID_PATTERN), ID)]
 
 const PREVIEW_BYTES: Content = Object.fromEntries(PREVIEW_TYPES.map((type) => [type, {}]))
 
@@ -400,6 +407,11 @@ const categoriesWhere = (holds: (rules: (typeof CATEGORIES)[keyof typeof CATEGOR
   Object.entries(CATEGORIES)
     .flatMap(([name, rules]) => (holds(rules) ? [name] : []))
     .join(', ')
+
+const CONTACT = {
+  ...string,
+  description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,
+}
 
 const READINESS = object(
   {
@@ -510,7 +522,7 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
               'Makes retries safe. Generate a key with at least 128 random bits for each image and send it again with each ' +
                 'retry: the same image then gets the same response and counts once. Keep it secret, because it gives access ' +
                 `to the deletion key. Stop retrying after ${REPEAT_SECONDS} seconds. The key of an image that was deleted is refused.`,
-              text('^[\\x21-\\x7e]{22,255}$'),
+              text(IDEMPOTENCY_PATTERN),
               'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
             ),
             SOLUTION_PARAMETER,
@@ -749,14 +761,8 @@ image = requests.get("${raw}").content`,
                 image: { ...string, description: 'Link or ID of the image.' },
                 category: CATEGORY,
                 text: { ...string, minLength: REPORT_TEXT.min, maxLength: REPORT_TEXT.max },
-                name: {
-                  ...string,
-                  description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,
-                },
-                email: {
-                  ...string,
-                  description: `Required for ${categoriesWhere(({ contact }) => contact === 'required')}.`,
-                },
+                name: CONTACT,
+                email: CONTACT,
                 signature: {
                   ...string,
                   description: `Full name. Required for ${categoriesWhere(({ needsSignature }) => needsSignature)}.`,
@@ -776,19 +782,14 @@ image = requests.get("${raw}").content`,
               `${UNCACHED} Location`,
               json(object({ receipt: { type: 'string', format: 'uri' } })),
             ),
-            ...refusals(
-              'either',
-              'cross-site body-too-large unavailable bad-report too-many-reports not-found',
-              '',
-              { 429: 'Retry-After' },
-            ),
+            ...refusals('either', REPORT_REFUSALS, '', { 429: 'Retry-After' }),
           },
         }),
       },
       '/report': {
         get: {
           ...page('askReport', 'Report form'),
-          parameters: [{ name: 'id', in: 'query', description: 'The image ID.', schema: string }],
+          parameters: [inQuery('id', 'The image ID.')],
           responses: {
             200: response('The form.', PAGE, HTML),
             ...refusals('page', 'unavailable not-found'),
@@ -802,26 +803,13 @@ image = requests.get("${raw}").content`,
           },
           responses: {
             303: response('Redirect to the receipt.', `${UNCACHED} Location`),
-            ...refusals(
-              'either',
-              'cross-site not-a-form body-too-large unavailable bad-report too-many-reports not-found',
-              '',
-              { 429: 'Retry-After' },
-            ),
+            ...refusals('either', `not-a-form ${REPORT_REFUSALS}`, '', { 429: 'Retry-After' }),
           },
         }),
       },
       '/receipt/{secret}': {
         get: operation('readReceipt', 'Reports', 'Get the state of a report', {
-          parameters: [
-            {
-              name: 'secret',
-              in: 'path',
-              required: true,
-              description: 'The secret in the receipt URL.',
-              schema: text('^[0-9a-f]{64}$'),
-            },
-          ],
+          parameters: [inPath('secret', 'The secret in the receipt URL.', text('^[0-9a-f]{64}$'))],
           responses: {
             200: response(
               'The state of the report, as JSON or as a page depending on `Accept`.',
@@ -970,7 +958,7 @@ image = requests.get("${raw}").content`,
         Upload: object(
           {
             id: {
-              ...text('^[0-9A-Za-z]{11}$'),
+              ...text(ID_PATTERN),
               description: 'Unique ID of the image: 11 letters and digits.',
             },
             link: {
@@ -978,7 +966,7 @@ image = requests.get("${raw}").content`,
               description: 'URL of the page that shows the image.',
             },
             key: {
-              ...text('^[0-9A-Za-z]{43}$'),
+              ...text(KEY_PATTERN),
               description:
                 'The deletion key: the only credential that can delete the image. It is returned only once, so store it.',
             },
@@ -988,7 +976,7 @@ image = requests.get("${raw}").content`,
                 'Deletion URL. GET returns a confirmation page; DELETE deletes the image immediately.',
             },
             expires: {
-              ...text(TIME_PATTERN.source),
+              ...text(TIME_PATTERN),
               description:
                 'When the image expires (RFC 3339, UTC). Absent if the image is kept until it is deleted.',
             },
@@ -1011,14 +999,14 @@ image = requests.get("${raw}").content`,
           bits: integer(1),
           answers: integer(1),
           expires: {
-            ...text(TIME_PATTERN.source),
+            ...text(TIME_PATTERN),
             description: 'The solution must be used before this time.',
           },
         }),
         Pass: object({
-          pass: { ...text(PASS_PATTERN.source), description: 'Send it as Authorization: Bearer.' },
+          pass: { ...text(PASS_PATTERN), description: 'Send it as Authorization: Bearer.' },
           uploads: integer(1),
-          expires: text(TIME_PATTERN.source),
+          expires: text(TIME_PATTERN),
         }),
         Problem: object(
           {

@@ -4,7 +4,6 @@ import { describe, it } from 'node:test'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { createDocument, type MediaType } from '../../src/openapi.ts'
 import { PROBLEMS } from '../../src/problems.ts'
-import { ID_PATTERN, IDEMPOTENCY_PATTERN, KEY_PATTERN } from '../../src/protocol.ts'
 
 const document = createDocument({
   baseUrl: 'https://pics.example',
@@ -32,20 +31,6 @@ describe('the OpenAPI document', () => {
       Object.keys(content['application/problem+json']?.examples ?? {}),
     )
     assert.deepEqual([...new Set(documented)].sort(), Object.keys(PROBLEMS).sort())
-  })
-
-  it('uses the patterns of the protocol', () => {
-    const { Upload } = document.components.schemas as Record<
-      string,
-      { properties: Record<string, MediaType['schema']> }
-    >
-    const { parameters = [] } = document.paths['/api/upload']!.post!
-    assert.equal(Upload!.properties.id!.pattern, ID_PATTERN.source)
-    assert.equal(Upload!.properties.key!.pattern, KEY_PATTERN.source)
-    assert.equal(
-      parameters.find(({ name }) => name === 'Idempotency-Key')!.schema.pattern,
-      IDEMPOTENCY_PATTERN.source,
-    )
   })
 
   it('has a matching example for every error', () => {

@@ -4,10 +4,9 @@ import { PROBLEMS } from '../../problems.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 import { apiPage } from '../../web/pages/api.ts'
 import { contextFor } from '../../web/pages/page.ts'
-import { sharedBody } from '../answer.ts'
 import type { AppParts } from '../context.ts'
 import { PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
-import { type FixedText, fixedText, representations } from './fixed-text.ts'
+import { type FixedText, fixedText, representations, responseWith } from './fixed-text.ts'
 
 /** Built once: the settings that appear in the descriptions do not change while the server runs. */
 export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadBytes' | 'quota' | 'site'>): {
@@ -24,16 +23,8 @@ export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadB
       represent ??= representations(
         new TextEncoder().encode(apiPage(contextFor(site.facts, 'en'), document, PROBLEMS).toString()),
       )
-      const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
-      return new Response(sharedBody(bytes), {
-        headers: {
-          ...PAGE_HEADERS,
-          Link: SERVICE_LINKS,
-          'Content-Type': 'text/html; charset=UTF-8',
-          'Content-Length': `${bytes.length}`,
-          ...(coding !== null && { 'Content-Encoding': coding }),
-        },
-      })
+      const headers = { ...PAGE_HEADERS, Link: SERVICE_LINKS, 'Content-Type': 'text/html; charset=UTF-8' }
+      return responseWith(await represent(c.req.header('Accept-Encoding')), headers)
     },
     document: description('application/json', JSON.stringify(document)),
     catalog: description('application/linkset+json', JSON.stringify(catalogOf(baseUrl))),

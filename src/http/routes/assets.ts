@@ -1,7 +1,7 @@
 /** Serves static assets by lookup: a path sent by a client never reaches the file system. */
-import { sharedBody } from '../answer.ts'
 import type { AppContext, Site } from '../context.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
+import { responseWith } from './fixed-text.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
@@ -10,13 +10,13 @@ export async function sendAsset(c: AppContext, site: Site): Promise<Response | n
   const asset = await site.asset(new URL(c.req.url).pathname)
   if (asset === null) return null
   const brotli = acceptsCoding(c.req.header('Accept-Encoding'), 'br') ? asset.brotli : undefined
-  const bytes = brotli ?? asset.bytes
-  const headers = new Headers({
-    'Content-Type': asset.type,
-    'Content-Length': `${bytes.length}`,
-    'Cache-Control': asset.immutable ? IMMUTABLE : 'no-cache',
-    Vary: 'Accept-Encoding',
-  })
-  if (brotli !== undefined) headers.set('Content-Encoding', 'br')
-  return new Response(sharedBody(bytes as Uint8Array<ArrayBuffer>), { headers })
+  const bytes = (brotli ?? asset.bytes) as Uint8Array<ArrayBuffer>
+  return responseWith(
+    { bytes, coding: brotli === undefined ? null : 'br' },
+    {
+      'Content-Type': asset.type,
+      'Cache-Control': asset.immutable ? IMMUTABLE : 'no-cache',
+      Vary: 'Accept-Encoding',
+    },
+  )
 }

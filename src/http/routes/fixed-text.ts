@@ -17,6 +17,17 @@ interface Representation {
   coding: string | null
 }
 
+/** A response with these bytes. `headers`: all but those that describe the representation. */
+export function responseWith({ bytes, coding }: Representation, headers: Record<string, string>): Response {
+  return new Response(sharedBody(bytes), {
+    headers: {
+      ...headers,
+      'Content-Length': `${bytes.length}`,
+      ...(coding !== null && { 'Content-Encoding': coding }),
+    },
+  })
+}
+
 export type FixedText = (c: AppContext) => Promise<Response>
 
 /** Returns a function that selects the best representation the client accepts. Each one is compressed on first use and kept. */
@@ -48,21 +59,14 @@ export function fixedText(text: string, type: string, headers: Record<string, st
   const represent = representations(plain)
 
   return async (c) => {
-    const { bytes, coding } = await represent(c.req.header('Accept-Encoding'))
+    const chosen = await represent(c.req.header('Accept-Encoding'))
     digest ??= toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', plain)))
-    const etag = coding === null ? `"${digest}"` : `"${digest}-${coding}"`
+    const etag = chosen.coding === null ? `"${digest}"` : `"${digest}-${chosen.coding}"`
     const validators = { ...headers, ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' }
     if (ifNoneMatchMatches(c.req.header('If-None-Match') ?? '', etag)) {
       return new Response(null, { status: 304, headers: validators })
     }
-    return new Response(sharedBody(bytes), {
-      headers: {
-        ...validators,
-        'Content-Type': type,
-        'Content-Length': `${bytes.length}`,
-        ...(coding !== null && { 'Content-Encoding': coding }),
-      },
-    })
+    return responseWith(chosen, { ...validators, 'Content-Type': type })
   }
 }
 

@@ -99,10 +99,7 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     headers.push(RATE_POLICY_FIELD, `"uploads";q=${parts.quota.limit};w=${RATE_WINDOW_SECONDS}`)
     headers.push(RATE_FIELD, `"uploads";r=${remaining};t=${parts.quota.secondsToReset()}`)
     headers.push('Vary', 'Accept')
-    for (const [name, value] of Object.entries(parts.origins.corsHeaders(request.header('origin')))) {
-      headers.push(name, value)
-    }
-    headers.push(...common)
+    headers.push(...Object.entries(parts.origins.corsHeaders(request.header('origin'))).flat(), ...common)
     return headers
   }
 
