@@ -1,6 +1,5 @@
 /** Challenges and passes with several servers on one ledger, using a fake clock. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { solve } from '../src/client/api/challenge.ts'
@@ -18,9 +17,9 @@ import { CHALLENGE_SECONDS, createTokens, PASS_SECONDS } from '../src/service/ch
 import { createUploadRate, ON_MS } from '../src/service/challenge/upload-rate.ts'
 import type { ChallengeMode, SettingValues } from '../src/service/settings.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
-import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { extent } from './support/extent.ts'
 import { folderOf } from './support/folder.ts'
+import { ledgerOf } from './support/ledger.ts'
 
 const EASY = { iterations: 1, bits: 2, answers: 2 }
 const NOON = Date.parse('2026-07-31T12:00:00Z')
@@ -36,16 +35,11 @@ interface Scene {
 async function sceneFor(t: TestContext): Promise<Scene> {
   const folder = await folderOf(t)
   const clock = { now: NOON }
-  const open = async () => {
-    const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
-    t.after(() => ledger.close())
-    return ledger
-  }
   return {
     clock,
-    ledger: await open(),
+    ledger: await ledgerOf(t, folder),
     async server(mode = 'on', perHour = 0) {
-      const ledger = await open()
+      const ledger = await ledgerOf(t, folder)
       let exceeded = 0
       const now = () => clock.now
       const rate = createUploadRate({
@@ -184,7 +178,8 @@ test('rejects solutions for the wrong purpose, and malformed answers', async (t)
   await assert.rejects(one.issuePass(await solved(one)), Refusal)
   await assert.rejects(one.issuePass(undefined), Refusal)
   // Too hard to solve by chance.
-  const tokens = createTokens({ ledger: await ledgerWithFixedSalt(), hashes, now: Date.now })
+  const ledger = { daySalt: async () => new Uint8Array(32) }
+  const tokens = createTokens({ ledger, hashes, now: Date.now })
   const { token } = await tokens.challenge('upload', { ...EASY, bits: 30 })
   assert.equal((await tokens.readChallenge(token))!.bits, 30)
   const used = await solved(one)
@@ -239,10 +234,6 @@ test('limits verification to one check without work, and consumes the challenge 
       assert.equal(await costOf(...counters), 1, 'the challenge is used up')
   }
 })
-
-async function ledgerWithFixedSalt() {
-  return { daySalt: async () => new Uint8Array(32) }
-}
 
 test('only ever reads the salts of today and tomorrow, whatever a token contains', async () => {
   const days: string[] = []

@@ -9,11 +9,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createRaw } from '../src/http/routes/raw.ts'
-import { nodeHashes } from '../src/node/hashes.ts'
 import { scan } from '../src/node/verify/scan.ts'
 import { createExpiryClock, MAX_PAUSE_MS, UNSURE_MS } from '../src/service/expiry-clock.ts'
 import { createExpiring } from '../src/service/images/expiring.ts'
-import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
 import { removeGone } from '../src/service/recovery/reconcile.ts'
 import { transferImages, unexpired } from '../src/service/recovery/transfer.ts'
@@ -22,10 +20,10 @@ import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { extent } from './support/extent.ts'
-import { folderOf, newFolder } from './support/folder.ts'
+import { newFolder } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { ledgerOf } from './support/ledger.ts'
 import { bytesFor, idFor, inChunks, put } from './support/stored-images.ts'
+import { imagesOn, storesOf } from './support/stores.ts'
 
 const DAY_MS = 86_400_000
 const TEN_DAYS_MS = 10 * DAY_MS
@@ -190,18 +188,8 @@ class World {
       now: () => this.at + this.jumped.ms,
       steady: () => this.at - startedAt,
     })
-    const parts = {
-      objects: this.objects,
-      ledger: this.ledger,
-      purges: NO_PURGES,
-      maxUploadBytes: 1e6,
-      stripMetadata: true,
-      metrics: { upload() {}, removalByKey() {}, report() {} },
-      hashes: nodeHashes,
-      now: () => this.at + this.jumped.ms,
-      expiryClock: clock,
-    }
-    const images = createImages(parts)
+    const parts = { now: () => this.at + this.jumped.ms, expiryClock: clock }
+    const images = imagesOn({ ...parts, objects: this.objects, ledger: this.ledger })
     const raw = createRaw({
       images,
       isPrivate: () => false,
@@ -218,7 +206,7 @@ class World {
       return createExpiring({
         objects,
         ledger,
-        images: createImages({ ...parts, objects, ledger }),
+        images: imagesOn({ ...parts, objects, ledger }),
         purges: NO_PURGES,
         clock,
         onFailure: (error) => assert.ok(error instanceof Killed, String(error)),
@@ -417,22 +405,8 @@ test('does not show an image after its expiry or lose it before, and removes its
 })
 
 test('refuses a retry of an expired upload, and stores nothing', async (t) => {
-  const folder = await folderOf(t)
-  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
-  const ledger = await ledgerOf(t, folder)
-  t.after(() => objects.close())
   let now = START
-  const { publish } = createImages({
-    objects,
-    ledger,
-    purges: NO_PURGES,
-    maxUploadBytes: 1000,
-    stripMetadata: true,
-    metrics: { upload() {}, removalByKey() {}, report() {} },
-    hashes: nodeHashes,
-    now: () => now,
-    expiryClock: { latest: () => now },
-  })
+  const { publish } = imagesOn({ ...(await storesOf(t)), now: () => now })
   const identity = { id: idFor('e'), key: idFor('e') + 'k'.repeat(32), isDerived: true }
   const bytes = gif()
   const send = () => publish(inChunks(bytes), { identity, lifetimeSeconds: 60 })
@@ -444,45 +418,38 @@ test('refuses a retry of an expired upload, and stores nothing', async (t) => {
 })
 
 test('verify reports images that expired long ago, and restores missing expiries in the ledger', async (t) => {
-  const folder = await folderOf(t)
-  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
+  const { folder, objects, ledger } = await storesOf(t)
   const inHours = (hours: number) =>
     new Date(Math.floor(Date.now() / 1000 + hours * 3600) * 1000).toISOString()
-  try {
-    const [old, recent, later] = [inHours(-30), inHours(-0.1), inHours(5)]
-    await put(objects, idFor('old'), bytesFor(1, 900), { expiresAt: old })
-    await put(objects, idFor('recent'), bytesFor(2, 900), { expiresAt: recent })
-    await put(objects, idFor('later'), bytesFor(3, 900), { expiresAt: later })
-    await put(objects, idFor('stays'), bytesFor(4, 900))
-    for (const inFolder of [true, false]) {
-      const findings = await allOf(
-        scan({
-          objects,
-          ledger,
-          folder: inFolder ? join(folder, 'images') : null,
-          after: '',
-          withHeld: false,
-          bytesPerSecond: null,
-          onProgress() {},
-          onExpiring: (expiry) => ledger.recordExpiries([expiry]),
-        }),
-      )
-      assert.deepEqual(findings, [{ kind: 'expired', id: idFor('old') }])
-    }
-    const known = await ledger.claimExpiries(10, Date.now() + DAY_MS, 1000)
-    assert.deepEqual(
-      known
-        .sort((a, b) => a.expiresAt - b.expiresAt)
-        .map(({ id, expiresAt }) => [id, new Date(expiresAt).toISOString()]),
-      [
-        [idFor('old'), old],
-        [idFor('recent'), recent],
-        [idFor('later'), later],
-      ],
+  const [old, recent, later] = [inHours(-30), inHours(-0.1), inHours(5)]
+  await put(objects, idFor('old'), bytesFor(1, 900), { expiresAt: old })
+  await put(objects, idFor('recent'), bytesFor(2, 900), { expiresAt: recent })
+  await put(objects, idFor('later'), bytesFor(3, 900), { expiresAt: later })
+  await put(objects, idFor('stays'), bytesFor(4, 900))
+  for (const inFolder of [true, false]) {
+    const findings = await allOf(
+      scan({
+        objects,
+        ledger,
+        folder: inFolder ? join(folder, 'images') : null,
+        after: '',
+        withHeld: false,
+        bytesPerSecond: null,
+        onProgress() {},
+        onExpiring: (expiry) => ledger.recordExpiries([expiry]),
+      }),
     )
-  } finally {
-    await objects.close()
-    await ledger.close()
+    assert.deepEqual(findings, [{ kind: 'expired', id: idFor('old') }])
   }
+  const known = await ledger.claimExpiries(10, Date.now() + DAY_MS, 1000)
+  assert.deepEqual(
+    known
+      .sort((a, b) => a.expiresAt - b.expiresAt)
+      .map(({ id, expiresAt }) => [id, new Date(expiresAt).toISOString()]),
+    [
+      [idFor('old'), old],
+      [idFor('recent'), recent],
+      [idFor('later'), later],
+    ],
+  )
 })

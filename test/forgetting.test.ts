@@ -1,14 +1,14 @@
 /** When private data is erased, with clocks that are right and clocks that jump. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { UNSURE_MS } from '../src/service/expiry-clock.ts'
 import { createForgetting, GRACE_MS } from '../src/service/forgetting.ts'
 import { utcDayOf } from '../src/service/utc-day.ts'
-import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { gif } from './support/images/tiny-images.ts'
+import { ledgerOf } from './support/ledger.ts'
 import { startLocalServer } from './support/processes/local-server.ts'
+import { report } from './support/report.ts'
 import { until } from './support/until.ts'
 import { post, store } from './support/upload.ts'
 
@@ -132,21 +132,9 @@ describe("reporters' texts and contacts", () => {
     t.after(() => first.stop())
     const [old, recent] = [await store(first.url, gif()), await store(first.url, gif())]
     for (const { id } of [old, recent]) {
-      const answer = await fetch(`${first.url}/api/report`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({
-          image: id,
-          category: 'other',
-          text: 'It shows my garden without my consent.',
-          email: 'a@b.example',
-          goodFaith: true,
-        }),
-      })
-      assert.equal(answer.status, 202, await answer.text())
+      await report(first.url, id, { category: 'other', email: 'a@b.example' })
     }
-    const ledger = await openSqliteLedger({ file: join(first.dataDir, 'ledger.sqlite') })
-    t.after(() => ledger.close())
+    const ledger = await ledgerOf(t, first.dataDir)
     await ledger.recordKeep(old.id, 'harmless', new Date(NOON - 31 * DAY_MS))
     await ledger.recordKeep(recent.id, 'harmless', new Date(NOON - 29 * DAY_MS))
     const emailOf = async ({ id }: { id: string }) => (await ledger.reportsOf(id, 1))[0]!.contact

@@ -1,15 +1,13 @@
 /** Alerts: each condition sends one notice, and an unanswered urgent report pauses uploads. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { NO_PURGES, type Purges } from '../src/service/images/purges.ts'
 import { createMonitor } from '../src/service/moderation/monitor.ts'
 import { createSettings, type SettingValues } from '../src/service/settings.ts'
 import type { Ledger } from '../src/stores/ledger.ts'
 import type { Report } from '../src/stores/reports.ts'
-import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
-import { folderOf } from './support/folder.ts'
 import { storeOf } from './support/ids.ts'
+import { ledgerOf } from './support/ledger.ts'
 
 const START = Date.parse('2026-07-31T12:00:00Z')
 const MINUTE_MS = 60_000
@@ -45,8 +43,7 @@ interface Scene {
 }
 
 async function sceneFor(t: TestContext, defaults: Partial<SettingValues> = {}): Promise<Scene> {
-  const ledger = await openSqliteLedger({ file: join(await folderOf(t), 'ledger.sqlite') })
-  t.after(() => ledger.close())
+  const ledger = await ledgerOf(t)
   const clock = { now: START }
   const world = {
     used: 0.5,

@@ -4,18 +4,14 @@ import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
-import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
 import { findImage } from '../src/service/images/status.ts'
 import { createDecisions, UNDO_MS } from '../src/service/moderation/decisions.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
-import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
 import { type ObjectStore, StoreUnavailable } from '../src/stores/object-store.ts'
-import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { report } from './contracts/ledger/new-report.ts'
-import { folderOf } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
 import {
   assertAbsent,
@@ -27,19 +23,26 @@ import {
   inChunks,
   put,
 } from './support/stored-images.ts'
+import { imagesOn, storesOf } from './support/stores.ts'
 import { until } from './support/until.ts'
 
 const ID = idFor('a')
 
+const KEY = ID + 'k'.repeat(32)
+const BYTES = bytesFor(1, 3000)
+
 async function partsFor(t: TestContext) {
-  const folder = await folderOf(t)
-  const [objects, ledger] = await Promise.all([
-    openFilesystemStore({ folder, hotSetBytes: 0 }),
-    openSqliteLedger({ file: join(folder, 'ledger.sqlite') }),
-  ])
-  t.after(() => Promise.all([objects.close(), ledger.close()]))
-  return { folder, objects, ledger, clock: { now: Date.now() } }
+  return { ...(await storesOf(t)), clock: { now: Date.now() } }
 }
+
+/** The same with an image that `KEY` deletes. */
+async function partsWithImage(t: TestContext) {
+  const parts = await partsFor(t)
+  return { ...parts, record: await put(parts.objects, ID, BYTES, { keySha256: nodeHashes.sha256(KEY) }) }
+}
+
+/** Changes of a store that is unavailable for one of its methods. */
+const away = (method: 'hold' | 'removeHeld') => ({ [method]: () => Promise.reject(new Error('away')) })
 
 function newProcess(
   parts: { objects: ObjectStore; ledger: Ledger; clock: { now: number } },
@@ -57,16 +60,15 @@ function newProcess(
 }
 
 test('another process finishes a hold, release or removal if its process dies', async (t) => {
-  const parts = await partsFor(t)
-  const bytes = bytesFor(1, 3000)
-  const record = await put(parts.objects, ID, bytes)
+  const parts = await partsWithImage(t)
+  const { record } = parts
   const dead = new Promise<never>(() => {})
   const living = newProcess(parts)
   for (const [act, at, check] of [
-    ['hold', 'before', () => assertHeld(parts.objects, record, bytes)],
-    ['release', 'before', () => assertHolds(parts.objects, record, bytes)],
-    ['hold', 'after', () => assertHeld(parts.objects, record, bytes)],
-    ['release', 'after', () => assertHolds(parts.objects, record, bytes)],
+    ['hold', 'before', () => assertHeld(parts.objects, record, BYTES)],
+    ['release', 'before', () => assertHolds(parts.objects, record, BYTES)],
+    ['hold', 'after', () => assertHeld(parts.objects, record, BYTES)],
+    ['release', 'after', () => assertHolds(parts.objects, record, BYTES)],
     ['remove', 'before', () => assertAbsent(parts.objects, ID)],
   ] as const) {
     let isReached = false
@@ -93,9 +95,8 @@ test('another process finishes a hold, release or removal if its process dies', 
 })
 
 test('the last of several concurrent decisions wins', async (t) => {
-  const parts = await partsFor(t)
-  const bytes = bytesFor(1, 3000)
-  const record = await put(parts.objects, ID, bytes)
+  const parts = await partsWithImage(t)
+  const { record } = parts
   const [one, two] = [newProcess(parts), newProcess(parts)]
   for (let count = 0; count < 10; count++) {
     await Promise.all(
@@ -106,31 +107,29 @@ test('the last of several concurrent decisions wins', async (t) => {
     const [last] = await parts.ledger.auditLog(1)
     const isHeld = (await parts.ledger.absenceReason(ID))?.state === 'held'
     assert.equal(isHeld, last === undefined ? false : last.act === 'hold')
-    if (isHeld) await assertHeld(parts.objects, record, bytes)
-    else await assertHolds(parts.objects, record, bytes)
+    if (isHeld) await assertHeld(parts.objects, record, BYTES)
+    else await assertHolds(parts.objects, record, BYTES)
   }
 })
 
 test('a temporarily unavailable store delays a hold, but does not lose it', async (t) => {
-  const parts = await partsFor(t)
-  const bytes = bytesFor(1, 3000)
-  const record = await put(parts.objects, ID, bytes)
-  const failing = newProcess(parts, { hold: () => Promise.reject(new Error('away')) })
+  const parts = await partsWithImage(t)
+  const { record } = parts
+  const failing = newProcess(parts, away('hold'))
   await assert.rejects(failing.takedown.hold(ID, 'x'), /away/)
-  await assertHolds(parts.objects, record, bytes)
+  await assertHolds(parts.objects, record, BYTES)
   parts.clock.now += 10_000
   const { moves } = newProcess(parts)
   moves.start()
   await until('it is held', async () => (await parts.objects.head(ID)) === null)
   await moves.stop()
-  await assertHeld(parts.objects, record, bytes)
+  await assertHeld(parts.objects, record, BYTES)
 })
 
 test('a recorded removal is carried out, whatever is decided concurrently', async (t) => {
   for (const act of ['release', 'hold'] as const)
     for (const isHeld of [true, false]) {
-      const parts = await partsFor(t)
-      await put(parts.objects, ID, bytesFor(1, 3000))
+      const parts = await partsWithImage(t)
       const other = newProcess(parts)
       if (isHeld) await other.takedown.hold(ID, 'x')
       let answer: unknown
@@ -152,10 +151,9 @@ test('a recorded removal is carried out, whatever is decided concurrently', asyn
 
 for (const act of ['release', 'keep'] as const) {
   test(`a ${act} at the moment a removal is due cancels it, and blocks nothing`, async (t) => {
-    const parts = await partsFor(t)
+    const parts = await partsWithImage(t)
+    const { record } = parts
     const { takedown, moves } = newProcess(parts)
-    const bytes = bytesFor(1, 3000)
-    const record = await put(parts.objects, ID, bytes)
     await parts.ledger.fileReport(report({ id: ID }), 10)
     let answer: unknown
     const recordRemoval: Ledger['recordRemoval'] = async (...args) => {
@@ -176,7 +174,7 @@ for (const act of ['release', 'keep'] as const) {
     decisions.start()
     await decisions.stop()
     assert.equal(answer, true)
-    await assertHolds(parts.objects, record, bytes)
+    await assertHolds(parts.objects, record, BYTES)
     assert.equal(await parts.ledger.absenceReason(ID), null)
     assert.equal(await parts.ledger.withheldReason([record.sha256]), null)
     const acts = (await parts.ledger.auditLog(20)).map((entry) => entry.act)
@@ -185,11 +183,10 @@ for (const act of ['release', 'keep'] as const) {
 }
 
 test('a removal delayed by the store is carried out despite a later release', async (t) => {
-  const parts = await partsFor(t)
-  await put(parts.objects, ID, bytesFor(1, 3000))
+  const parts = await partsWithImage(t)
   const { moves, takedown } = newProcess(parts)
   await takedown.hold(ID, 'x')
-  const failing = newProcess(parts, { removeHeld: () => Promise.reject(new Error('away')) })
+  const failing = newProcess(parts, away('removeHeld'))
   await assert.rejects(failing.takedown.remove(ID, 'y', { block: false }), /away/)
   assert.equal(await takedown.release(ID, 'z'), false)
   await assertAbsent(parts.objects, ID)
@@ -209,7 +206,7 @@ for (const [late, next] of [
     const ids = ['a', 'b', 'c'].map(idFor)
     const living = newProcess(parts)
     for (const id of ids) {
-      await put(parts.objects, id, bytesFor(1, 3000))
+      await put(parts.objects, id, BYTES)
       if (late === 'release') await living.takedown.hold(id, 'x')
       // The process dies before it moves anything.
       if (late === 'release') await parts.ledger.recordRelease(id, 'y', new Date(parts.clock.now))
@@ -245,23 +242,8 @@ for (const [late, next] of [
     assert.deepEqual(begun, ids.slice(0, 1), 'the slow process claimed nothing else')
   })
 
-function imagesOf(parts: { ledger: Ledger; objects: ObjectStore; purges?: typeof NO_PURGES }) {
-  return createImages({
-    purges: NO_PURGES,
-    ...parts,
-    maxUploadBytes: 1e6,
-    stripMetadata: false,
-    metrics: { removalByKey: () => {} } as Parameters<typeof createImages>[0]['metrics'],
-    hashes: nodeHashes,
-    now: Date.now,
-    expiryClock: { latest: Date.now },
-  })
-}
-
 test('purges caches after a removal even if the response of the store was lost', async (t) => {
-  const parts = await partsFor(t)
-  const key = ID + 'k'.repeat(32)
-  await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
+  const parts = await partsWithImage(t)
   const log: string[] = []
   const remove: ObjectStore['remove'] = async (...args) => {
     await parts.objects.remove(...args)
@@ -269,16 +251,14 @@ test('purges caches after a removal even if the response of the store was lost',
     throw new StoreUnavailable()
   }
   const purges = { ...NO_PURGES, enqueue: async () => void log.push('purge') }
-  const images = imagesOf({ ...parts, objects: { ...parts.objects, remove }, purges })
-  await assert.rejects(images.remove(key), { code: 'unavailable' })
+  const images = imagesOn({ ...parts, objects: { ...parts.objects, remove }, purges })
+  await assert.rejects(images.remove(KEY), { code: 'unavailable' })
   assert.deepEqual(log, ['purge', 'removed', 'purge'])
 })
 
 for (const moment of ['lookup', 'removal'])
   test(`deletes an image by key if it is released during the ${moment}`, async (t) => {
-    const parts = await partsFor(t)
-    const key = ID + 'k'.repeat(32)
-    await put(parts.objects, ID, bytesFor(1, 3000), { keySha256: nodeHashes.sha256(key) })
+    const parts = await partsWithImage(t)
     const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
     let isReleased = false
@@ -298,42 +278,39 @@ for (const moment of ['lookup', 'removal'])
       ...parts.objects,
       [method]: releasing<never[], unknown>(parts.objects[method] as never),
     }
-    assert.equal(await imagesOf({ ...parts, objects }).remove(key), true)
+    assert.equal(await imagesOn({ ...parts, objects }).remove(KEY), true)
     assert.equal(isReleased, true)
     await assertAbsent(parts.objects, ID)
     assert.equal(await parts.objects.headHeld(ID), null)
-    assert.equal(await imagesOf(parts).remove(key), false)
+    assert.equal(await imagesOn(parts).remove(KEY), false)
   })
 
 for (const act of ['release', 'keep'] as const)
   test(`a ${act} supersedes an earlier hold delayed by the store`, async (t) => {
-    const parts = await partsFor(t)
-    const bytes = bytesFor(1, 3000)
-    const record = await put(parts.objects, ID, bytes)
+    const parts = await partsWithImage(t)
+    const { record } = parts
     await parts.ledger.fileReport(report({ id: ID }), 5)
     const { moves, takedown } = newProcess(parts)
-    const failing = newProcess(parts, { hold: () => Promise.reject(new Error('away')) })
+    const failing = newProcess(parts, away('hold'))
     await assert.rejects(failing.takedown.hold(ID, 'x'), /away/)
     parts.clock.now += 10_000
     assert.equal(await takedown[act](ID, 'y'), true)
     await moves.carryOut(ID)
-    await assertHolds(parts.objects, record, bytes)
+    await assertHolds(parts.objects, record, BYTES)
     assert.equal(await parts.ledger.holdOf(ID), null)
     assert.equal((await parts.ledger.caseOf(ID))?.state, act === 'keep' ? 'kept' : 'open')
   })
 
 for (const act of ['release', 'keep'] as const)
   test(`a ${act} ends the hold of an image whose deletion was interrupted`, async (t) => {
-    const parts = await partsFor(t)
-    const key = ID + 'k'.repeat(32)
-    const keySha256 = nodeHashes.sha256(key)
-    const { sha256 } = await put(parts.objects, ID, bytesFor(1, 3000), { keySha256 })
+    const parts = await partsWithImage(t)
+    const { sha256 } = parts.record
     await parts.ledger.fileReport(report({ id: ID }), 5)
     const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
     const recordHeldDeleted = () => Promise.reject(new Error('this process died'))
-    const dying = imagesOf({ ...parts, ledger: { ...parts.ledger, recordHeldDeleted } })
-    await assert.rejects(dying.remove(key), /died/)
+    const dying = imagesOn({ ...parts, ledger: { ...parts.ledger, recordHeldDeleted } })
+    await assert.rejects(dying.remove(KEY), /died/)
     assert.equal(await parts.ledger.withheldReason([sha256]), 'held')
     assert.equal((await findImage(parts, ID)).state, 'withheld')
     assert.equal(await takedown[act](ID, 'y'), true)
@@ -341,9 +318,8 @@ for (const act of ['release', 'keep'] as const)
   })
 
 test('an image held during a keep does not end up held with a closed case', async (t) => {
-  const parts = await partsFor(t)
-  const bytes = bytesFor(1, 3000)
-  const record = await put(parts.objects, ID, bytes)
+  const parts = await partsWithImage(t)
+  const { record } = parts
   await parts.ledger.fileReport(report({ id: ID }), 5)
   const { takedown } = newProcess(parts)
   let isHeld = false
@@ -356,14 +332,14 @@ test('an image held during a keep does not end up held with a closed case', asyn
   }
   const keeping = newProcess({ ...parts, ledger: { ...parts.ledger, recordKeep } })
   assert.equal(await keeping.takedown.keep(ID, 'y'), true)
-  await assertHolds(parts.objects, record, bytes)
+  await assertHolds(parts.objects, record, BYTES)
   assert.equal((await parts.ledger.caseOf(ID))?.state, 'kept')
 })
 
 for (const action of ['a report', 'a removal that blocks'] as const)
   test(`${action} finds an image that is released during the lookup`, async (t) => {
-    const parts = await partsFor(t)
-    const { sha256 } = await put(parts.objects, ID, bytesFor(1, 3000))
+    const parts = await partsWithImage(t)
+    const { sha256 } = parts.record
     const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
     let isReleased = false
@@ -385,8 +361,7 @@ for (const action of ['a report', 'a removal that blocks'] as const)
 
 test('an image held at the end of its upload is kept, and can be released', async (t) => {
   const parts = await partsFor(t)
-  const key = ID + 'k'.repeat(32)
-  const failing = newProcess(parts, { hold: () => Promise.reject(new Error('away')) })
+  const failing = newProcess(parts, away('hold'))
   let isHeld = false
   const absenceReason: Ledger['absenceReason'] = async (id) => {
     // The image is stored and visible to a retry and the operator.
@@ -396,11 +371,11 @@ test('an image held at the end of its upload is kept, and can be released', asyn
     }
     return parts.ledger.absenceReason(id)
   }
-  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, absenceReason } })
+  const images = imagesOn({ ...parts, ledger: { ...parts.ledger, absenceReason } })
   const bytes = gif()
   let isKept = false
   const upload = images.publish(inChunks(bytes), {
-    identity: { id: ID, key, isDerived: true },
+    identity: { id: ID, key: KEY, isDerived: true },
     onStored() {
       isKept = true
     },
@@ -414,12 +389,11 @@ test('an image held at the end of its upload is kept, and can be released', asyn
 })
 
 test('reports a damaged image as held while the ledger is unavailable', async (t) => {
-  const parts = await partsFor(t)
-  await put(parts.objects, ID, bytesFor(1, 3000))
+  const parts = await partsWithImage(t)
   await newProcess(parts).takedown.hold(ID, 'x')
-  await truncate(join(parts.folder, 'held', ID), 2000)
+  await truncate(join(parts.folder, 'images/held', ID), 2000)
   const absenceReason = () => Promise.reject(new LedgerUnavailable({ cause: new Error('away') }))
-  const images = imagesOf({ ...parts, ledger: { ...parts.ledger, absenceReason } })
+  const images = imagesOn({ ...parts, ledger: { ...parts.ledger, absenceReason } })
   await assert.rejects(images.find(ID), { code: 'held' })
   await assert.rejects(images.open(ID), { code: 'held' })
   assert.equal(await images.find(idFor('b')), null)
@@ -429,12 +403,12 @@ test('backfills the digests of held images, regardless of damaged images before 
   const parts = await partsFor(t)
   const [damaged, whole] = ['0000000000A', 'zzzzzzzzzzz']
   for (const id of [damaged, whole]) {
-    await put(parts.objects, id, bytesFor(1, 3000))
+    await put(parts.objects, id, BYTES)
     // As an older version did, without digests.
     await parts.ledger.recordHold(id, 'x', new Date(parts.clock.now))
     await parts.objects.hold(id)
   }
-  await truncate(join(parts.folder, 'held', damaged), 2000)
+  await truncate(join(parts.folder, 'images/held', damaged), 2000)
   const runOnce = async () => {
     const moves = createMoves({
       ...parts,

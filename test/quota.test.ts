@@ -1,20 +1,16 @@
 /** The quota of an address with concurrent servers on a real ledger, and the global limits. */
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createCapacity } from '../src/service/quota/capacity.ts'
 import { createQuota } from '../src/service/quota/quota.ts'
 import type { Settings } from '../src/service/settings.ts'
-import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
-import { folderOf } from './support/folder.ts'
+import { ledgerOf } from './support/ledger.ts'
 
 const CLIENT = { address: '192.0.2.7', network: '192.0.2.0' }
 
-const folder = await folderOf({ after })
-const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
-after(() => ledger.close())
+const ledger = await ledgerOf({ after })
 
 const options = {
   limits: { perDay: 1, refusals: { count: 100, bytes: 1e9 } },

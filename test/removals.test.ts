@@ -1,18 +1,13 @@
 /** A purge is queued before an image is removed, and again afterwards, however long the removal takes. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Cdn } from '../src/cdn/cdn.ts'
-import { nodeHashes } from '../src/node/hashes.ts'
-import { createImages } from '../src/service/images/images.ts'
 import { createPurges } from '../src/service/images/purges.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
-import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
-import { folderOf } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
-import { ledgerOf } from './support/ledger.ts'
 import { inChunks } from './support/stored-images.ts'
+import { imagesOn, storesOf } from './support/stores.ts'
 
 const FILL_MS = 60_000
 
@@ -32,10 +27,7 @@ for (const [act, state] of [
 ] as const) {
   test(`queues a purge before and after: ${act}`, async (t) => {
     t.after(() => purges.stop())
-    const folder = await folderOf(t)
-    const ledger = await ledgerOf(t, folder)
-    const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
-    t.after(() => objects.close())
+    const { objects, ledger } = await storesOf(t)
     const pending = async () => (await ledger.pendingPurges()).count
     let moves = 0
 
@@ -67,15 +59,7 @@ for (const [act, state] of [
       onFailure: assert.ifError,
     }
     const purges = createPurges({ ...parts, cdn })
-    const images = createImages({
-      ...parts,
-      purges,
-      maxUploadBytes: 1000,
-      stripMetadata: true,
-      metrics: { upload() {}, removalByKey() {}, report() {} },
-      hashes: nodeHashes,
-      expiryClock: { latest: Date.now },
-    })
+    const images = imagesOn({ ...parts, purges })
     const takedown = createTakedown({ ...parts, moves: createMoves({ ...parts, purges }), evidence: null })
     const { record, key } = await images.publish(inChunks(gif()))
     if (act === 'delete') assert.equal(await images.remove(key), true)

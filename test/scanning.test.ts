@@ -1,26 +1,22 @@
 /** Pull and push scanners. See `scanning.long.test.ts` for scanners that are down, slow or broken. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createExpiring } from '../src/service/images/expiring.ts'
-import { createImages } from '../src/service/images/images.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createScanGate } from '../src/service/moderation/scan-gate.ts'
 import { createScanning } from '../src/service/moderation/scanning.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
-import { openFilesystemStore } from '../src/stores/filesystem/store.ts'
 import { StoreUnavailable } from '../src/stores/object-store.ts'
-import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
 import { pullScanSuite } from './contracts/pull-scans.ts'
 import { verdict } from './support/fake-scanner.ts'
-import { folderOf } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
 import { startServer } from './support/processes/server.ts'
 import { becomes, started, withAnswer } from './support/scanned-server.ts'
 import { idFor, inChunks } from './support/stored-images.ts'
+import { imagesOn, storesOf } from './support/stores.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, store } from './support/upload.ts'
 
@@ -104,35 +100,23 @@ it('checks for hidden images once while scanning is off, and again only while th
 
 /** Uploads that wait for a pull scanner. After a second they are refused or shown. */
 async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'refuse') {
-  const folder = await folderOf(t)
-  const ledger = await openSqliteLedger({ file: join(folder, 'ledger.sqlite') })
-  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
-  t.after(() => objects.close())
-  t.after(() => ledger.close())
+  const { objects, ledger } = await storesOf(t)
   const clock = { now: Date.now() }
   const now = () => clock.now
   const rules = { when: 'before', fault, limitMs: 1000 } as const
   const onFailure = assert.ifError
-  const metrics = { upload() {}, removalByKey() {}, report() {} }
-  const parts = { objects, ledger, purges: NO_PURGES, metrics, hashes: nodeHashes, now, onFailure }
+  const parts = { objects, ledger, purges: NO_PURGES, hashes: nodeHashes, now, onFailure }
   const moves = createMoves(parts)
   const gate = createScanGate({ ...parts, scanner: null, rules })
-  const imagesOn = (overrides: Partial<Pick<typeof parts, 'objects' | 'ledger'>>) =>
-    createImages({
-      ...parts,
-      ...overrides,
-      maxUploadBytes: 1e6,
-      stripMetadata: true,
-      expiryClock: { latest: now },
-      scans: { gate, moves },
-    })
-  const images = imagesOn({})
+  const imagesWith = (overrides: Partial<Pick<typeof parts, 'objects' | 'ledger'>>) =>
+    imagesOn({ ...parts, ...overrides, scans: { gate, moves } })
+  const images = imagesWith({})
   const takedownOn = (custom: typeof ledger) =>
     createTakedown({ ...parts, ledger: custom, moves, evidence: null })
   const takedown = takedownOn(ledger)
   const scanningOn = (custom: typeof ledger) =>
     createScanning({ ...parts, ledger: custom, takedown, moves, images, scanner: null, rules, onUnseen() {} })
-  return { objects, ledger, clock, moves, images, imagesOn, takedown, takedownOn, scanningOn }
+  return { objects, ledger, clock, moves, images, imagesWith, takedown, takedownOn, scanningOn }
 }
 
 it('does not refuse an overdue image that got its verdict or was held since it was listed', async (t) => {
@@ -166,14 +150,14 @@ it('does not refuse an overdue image that got its verdict or was held since it w
 })
 
 it('does not refuse an upload that is not stored yet, and gives a retry the full time limit', async (t) => {
-  const { objects, ledger, clock, images, imagesOn, scanningOn } = await waitingUploads(t)
+  const { objects, ledger, clock, images, imagesWith, scanningOn } = await waitingUploads(t)
   const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
   const bytes = gif()
   const draft: typeof objects.draft = async (body, limitBytes) => {
     const draft = await objects.draft(body, limitBytes)
     return { ...draft, commit: () => draft.discard().then(() => Promise.reject(new StoreUnavailable())) }
   }
-  const failing = imagesOn({ objects: { ...objects, draft } })
+  const failing = imagesWith({ objects: { ...objects, draft } })
   await assert.rejects(failing.publish(inChunks(bytes), { identity }), { code: 'unavailable' })
   clock.now += 2000
   const handleOverdue = async () => {
@@ -211,7 +195,7 @@ for (const by of ['a verdict', 'a deletion'] as const)
 
 for (const by of ['a hold', 'a retry'] as const)
   it(`finds an image for ${by} if it is shown during the lookup`, async (t) => {
-    const { objects, ledger, moves, images, imagesOn, takedownOn } = await waitingUploads(t, 'publish')
+    const { objects, ledger, moves, images, imagesWith, takedownOn } = await waitingUploads(t, 'publish')
     const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
     const bytes = gif()
     await images.publish(inChunks(bytes), { identity })
@@ -224,7 +208,7 @@ for (const by of ['a hold', 'a retry'] as const)
     if (by === 'a hold') assert.equal(await takedownOn(showing).hold(ID, 'x'), true)
     else {
       assert.equal(
-        (await imagesOn({ ledger: showing }).publish(inChunks(bytes), { identity })).isRepeat,
+        (await imagesWith({ ledger: showing }).publish(inChunks(bytes), { identity })).isRepeat,
         true,
       )
       assert.ok(await objects.head(ID), 'it is not hidden again')

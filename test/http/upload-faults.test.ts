@@ -1,23 +1,18 @@
 /** Uploads while the ledger or the store fails. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { Refusal } from '../../src/errors.ts'
 import type { AppParts } from '../../src/http/context.ts'
 import { createUpload } from '../../src/http/routes/upload.ts'
 import type { UploadRequest } from '../../src/http/routes/upload-answer.ts'
 import { nodeHashes } from '../../src/node/hashes.ts'
 import { createDerive } from '../../src/service/images/identities.ts'
-import { createImages } from '../../src/service/images/images.ts'
-import { NO_PURGES } from '../../src/service/images/purges.ts'
 import { createUploadQueue } from '../../src/service/quota/upload-queue.ts'
-import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
-import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
+import { LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { type ObjectStore, StoreUnavailable } from '../../src/stores/object-store.ts'
-import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { ledgerOf } from '../support/ledger.ts'
 import { formOf } from '../support/multipart.ts'
+import { imagesOn, storesOf } from '../support/stores.ts'
 
 const NEVER = new Promise<never>(() => {})
 
@@ -73,27 +68,6 @@ function refusalBy(cause: Error): Refusal {
   return new Refusal('unavailable', 'The server cannot reach its storage now.', { cause })
 }
 
-async function opened(t: TestContext) {
-  const folder = await folderOf(t)
-  const ledger = await ledgerOf(t, folder)
-  const objects = await openFilesystemStore({ folder: join(folder, 'images'), hotSetBytes: 0 })
-  t.after(() => objects.close())
-  return { ledger, objects }
-}
-
-function imagesOn(stores: { ledger: Ledger; objects: ObjectStore }) {
-  return createImages({
-    ...stores,
-    purges: NO_PURGES,
-    maxUploadBytes: 1000,
-    stripMetadata: true,
-    metrics: { upload() {}, removalByKey() {}, report() {} },
-    hashes: nodeHashes,
-    now: Date.now,
-    expiryClock: { latest: Date.now },
-  })
-}
-
 function requestOf(image: Uint8Array, more: Record<string, string> = {}): UploadRequest {
   const { body, contentType } = formOf(image)
   const headers: Record<string, string> = { 'content-type': contentType, ...more }
@@ -130,7 +104,7 @@ test('releases the reservation before responding after any other fault', async (
 })
 
 test('keeps the image and counts it once when the ledger fails after the commit and a retry succeeded', async (t) => {
-  const { ledger, objects } = await opened(t)
+  const { ledger, objects } = await storesOf(t)
   const image = gif()
   const events: string[] = []
 
@@ -174,19 +148,14 @@ test('counts an upload as refused when the inspector crashes, but not when the s
     [new StoreUnavailable(), 503, false],
   ] as const) {
     const counted: (number | undefined)[] = []
-    const { ledger, objects } = await opened(t)
+    const { ledger, objects } = await storesOf(t)
     const parts = partsOf(null, async () => {}, [])
     const draft: typeof objects.draft = async (body, limit) => {
       const created = await objects.draft(body, limit)
       const broken = () => Promise.reject(fault)
       return new Proxy(created, { get: (of, name) => (name === 'read' ? broken : Reflect.get(of, name, of)) })
     }
-    const images = imagesOn({
-      ledger,
-      objects: new Proxy(objects, {
-        get: (of, name) => (name === 'draft' ? draft : Reflect.get(of, name, of)),
-      }),
-    })
+    const images = imagesOn({ ledger, objects: { ...objects, draft } })
     const reserve = async () => ({
       remaining: 99,
       used: 1,
@@ -202,7 +171,7 @@ test('counts an upload as refused when the inspector crashes, but not when the s
 })
 
 test('does not count a refusal when the store fails a retry of the last upload of the day', async (t) => {
-  const { ledger, objects } = await opened(t)
+  const { ledger, objects } = await storesOf(t)
   const counted: (number | undefined)[] = []
   const parts = partsOf(null, async () => {}, [])
   const derive = createDerive(ledger, nodeHashes)

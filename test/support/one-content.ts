@@ -15,7 +15,7 @@ import { nodeHashes } from '../../src/node/hashes.ts'
 import { createLog } from '../../src/node/log.ts'
 import { openStores, type Stores } from '../../src/node/open/stores.ts'
 import { createDerive } from '../../src/service/images/identities.ts'
-import { createImages, type Images } from '../../src/service/images/images.ts'
+import type { Images } from '../../src/service/images/images.ts'
 import { createTakedown, type Takedown } from '../../src/service/moderation/takedown.ts'
 import { type Ledger, LedgerUnavailable } from '../../src/stores/ledger.ts'
 import { newFolder } from './folder.ts'
@@ -23,6 +23,7 @@ import { gif } from './images/tiny-images.ts'
 import type { Env } from './processes/process.ts'
 import { sha256Of } from './sha256.ts'
 import { bodyOf, inChunks } from './stored-images.ts'
+import { imagesOn } from './stores.ts'
 
 const [NAMES, CONTENTS] = [2, 3]
 
@@ -137,18 +138,9 @@ async function begin(folder: string, place: (dataDir: string) => Promise<Env>) {
     const stores = [await openStores(configOf(), log, { as: 'server' })]
     stores.push(await openStores(configOf(), log, { as: 'server' }))
     servers = stores.map((each) => {
-      const parts = {
-        ...each,
-        maxUploadBytes: 1e6,
-        stripMetadata: true,
-        metrics: { upload: () => {}, removalByKey: () => {}, report: () => {} },
-        hashes: nodeHashes,
-        now: Date.now,
-        expiryClock: { latest: Date.now },
-      }
-      const images = createImages(parts)
-      const alone = createImages({ ...parts, ledger: unreachable(each.ledger) })
-      const takedown = createTakedown({ ...parts, evidence: null })
+      const images = imagesOn(each)
+      const alone = imagesOn({ ...each, ledger: unreachable(each.ledger) })
+      const takedown = createTakedown({ ...each, now: Date.now, evidence: null })
       return { stores: each, images, alone, takedown, derive: createDerive(each.ledger, nodeHashes) }
     })
   }
