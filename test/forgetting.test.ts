@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { UNSURE_MS } from '../src/service/expiry-clock.ts'
 import { createForgetting, GRACE_MS } from '../src/service/forgetting.ts'
 import { utcDayOf } from '../src/service/utc-day.ts'
+import { extent } from './support/extent.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { ledgerOf } from './support/ledger.ts'
 import { startLocalServer } from './support/processes/local-server.ts'
@@ -97,7 +98,7 @@ describe('erasing a day', () => {
           assert.ok(isKept(today()))
         }
       }),
-      { numRuns: 15 },
+      { numRuns: extent(15, 5) },
     )
   })
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { Refusal } from '../../src/errors.ts'
 import { filePart } from '../../src/http/multipart.ts'
 import { multipart } from '../support/multipart.ts'
 
@@ -58,9 +59,17 @@ describe('a form that arrives in chunks', () => {
     )
   })
 
-  it('yields the same file byte by byte', async () => {
-    const file = Buffer.from('\r\n--ab\r\n--aba\r\n-\r\r\n--')
-    const body = bodyOf('abab', file, '')
+  const file = Buffer.from('\r\n--ab\r\n--aba\r\n-\r\r\n--')
+  const body = bodyOf('abab', file, '')
+
+  it('yields the same file byte by byte, and split at any byte', async () => {
     assert.deepEqual(await read('abab', split(body, [...body.keys()])), file)
+    for (const at of body.keys()) assert.deepEqual(await read('abab', split(body, [at])), file, `${at}`)
+  })
+
+  it('is refused if it is truncated at any byte', async () => {
+    const end = body.lastIndexOf('\r\n')
+    for (let length = 0; length < end; length++)
+      await assert.rejects(read('abab', [body.subarray(0, length)]), Refusal, `${length}`)
   })
 })

@@ -64,6 +64,12 @@ export async function converse(url: string, timeoutMs = PATIENT_MS, from?: strin
   }
 }
 
+/** One chunk of a body with `Transfer-Encoding: chunked` (RFC 9112, 7.1). Without bytes, the last one. */
+export function chunkOf(bytes: Uint8Array | string = ''): Buffer {
+  const body = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
+  return Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')])
+}
+
 /** Unconsumed bytes, in a contiguous buffer that grows by doubling, since a response may have many megabytes. */
 function createReceived() {
   let memory = Buffer.alloc(0)

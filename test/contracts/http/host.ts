@@ -173,6 +173,8 @@ export interface Upload extends UploadAnswer {
 export interface Visitor {
   host: Host
   address: string
+  /** The header that tells the host this address, if there is one. */
+  identity: Record<string, string>
   /** Sends a request and checks the response against the rules for all responses. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
   /** Checks a response that was received in another way. */
@@ -217,6 +219,7 @@ export async function visit(
   const visitor: Visitor = {
     host,
     address,
+    identity,
     async request(method, path, options = {}) {
       const headers = { ...identity, ...options.headers }
       const answer = await request(host.url, method, path, { ...options, headers })
@@ -320,9 +323,9 @@ export function isRefusedInFront({ direct }: Host, requested: { method?: string;
 }
 
 /** The head of an upload for a raw socket. `fields`: further header lines, each with its CRLF. */
-export function uploadHead({ host, address }: Visitor, fields: string, path = '/api/upload'): string {
-  const who = host.clientHeader ? `${host.clientHeader}: ${address}\r\n` : ''
-  return `POST ${path} HTTP/1.1\r\nHost: x\r\n${who}${fields}\r\n`
+export function uploadHead({ identity }: Visitor, fields: string, path = '/api/upload'): string {
+  const who = Object.entries(identity).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST ${path} HTTP/1.1\r\nHost: x\r\n${who.join('')}${fields}\r\n`
 }
 
 /** Uploads with an Idempotency-Key. */

@@ -1,6 +1,7 @@
 /** Well-formed upload forms in unusual notations and chunkings. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { extent } from '../../support/extent.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { type FormOptions, formOf, multipart, type Part } from '../../support/multipart.ts'
 import { type Visitor, visit, visitsTo, type World } from './host.ts'
@@ -115,6 +116,7 @@ export function multipartCases(world: World): void {
     }
   })
 
+  // Daily runs take some of them: `test/http/multipart.test.ts` splits and truncates at every byte, without a server.
   it('parses a form that is split at any byte', async () => {
     const bytes = gif({ comment: '\r\n--pinhole' })
     const { body, contentType } = formOf(bytes)
@@ -123,7 +125,7 @@ export function multipartCases(world: World): void {
     await Promise.all(
       me.map(async (visitor) => {
         while (cut < body.length - 1) {
-          cut += 1
+          cut += extent(1, 7)
           const at = cut
           const answer = await visitor.request('POST', '/api/upload', {
             headers: { 'Content-Type': contentType },

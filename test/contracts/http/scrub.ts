@@ -27,20 +27,15 @@ function privatePicture(): Sharp {
     )
 }
 
-const ENCODERS: Record<string, (image: Sharp) => Promise<Buffer>> = {
-  jpeg: (image) => image.jpeg().toBuffer(),
-  png: (image) => image.png().toBuffer(),
-  webp: (image) => image.webp().toBuffer(),
-  avif: (image) => image.avif({ effort: 0 }).toBuffer(),
-}
+const FORMATS = ['jpeg', 'png', 'webp', 'avif'] as const
 
 export function metadataCases(world: World): void {
   const onMain = visitsTo(world, world.main)
   const onStrict = visitsTo(world, world.strict)
 
-  for (const [format, encode] of Object.entries(ENCODERS)) {
+  for (const format of FORMATS) {
     onMain(`removes owner, device and location from ${format} and keeps every pixel`, async (me) => {
-      const sent = await encode(privatePicture())
+      const sent = await privatePicture().toFormat(format).toBuffer()
       assert.ok(sent.includes(OWNER) && sent.includes(CAMERA), 'the test image contains private metadata')
       const { id } = await me.store(sent)
       const raw = await me.get(`/raw/${id}`)
@@ -56,7 +51,8 @@ export function metadataCases(world: World): void {
     })
 
     onMain(`drops data after the end of ${format}`, async (me) => {
-      const image = await encode(sharp({ create: { width: 9, height: 7, channels: 3, background: '#a50' } }))
+      const plain = sharp({ create: { width: 9, height: 7, channels: 3, background: '#a50' } })
+      const image = await plain.toFormat(format).toBuffer()
       const tail = Buffer.from('PK\x03\x04 hidden behind the picture')
       const { id } = await me.store(Buffer.concat([image, tail]))
       assert.deepEqual((await me.get(`/raw/${id}`)).body, image)

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { request } from '../../support/http.ts'
 import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
-import { type Conversation, converse } from '../../support/socket.ts'
+import { type Conversation, chunkOf, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
 import { needsDirect, uploadHead, type Visitor, visitsTo, type World } from './host.ts'
-import { checkAnswer, checkPage, checkProblem } from './rules.ts'
+import { checkPage, checkProblem } from './rules.ts'
 
 const KILOBYTE = 1024
 const FORM = 'application/x-www-form-urlencoded'
@@ -90,10 +90,7 @@ export function transportCases(world: World): void {
     for (const expect of ['', 'Expect: 100-continue\r\n']) {
       const talk = await converse(me.host.url)
       await talk.write(uploadHead(me, sizes + expect))
-      const first = await new Promise<string>((resolve) =>
-        talk.socket.once('data', (piece) => resolve(String(piece))),
-      )
-      assert.match(first, /^HTTP\/1\.1 413 /)
+      assert.match(await firstPiece(talk), /^HTTP\/1\.1 413 /)
       const answer = await talk.answer()
       checkProblem(answer, 413, 'file-too-large')
       assert.equal(answer.headers.get('X-RateLimit-Limit'), '100')
@@ -106,9 +103,7 @@ export function transportCases(world: World): void {
   onSocket('sends 100 Continue to a client that expects it', async (talk, me) => {
     const { body, contentType } = formOf(gif())
     const headers = `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n`
-    const interim = new Promise<string>((resolve) =>
-      talk.socket.once('data', (piece) => resolve(String(piece))),
-    )
+    const interim = firstPiece(talk)
     await talk.write(uploadHead(me, headers))
     assert.match(await interim, /^HTTP\/1\.1 100 /)
     await talk.write(body)
@@ -132,9 +127,7 @@ export function transportCases(world: World): void {
 
   onSocket('accepts an upload over HTTP/1.0 and ignores its Expect (RFC 9110, 10.1.1)', async (talk) => {
     const { body, contentType } = formOf(gif())
-    const first = new Promise<string>((resolve) =>
-      talk.socket.once('data', (piece) => resolve(String(piece))),
-    )
+    const first = firstPiece(talk)
     await talk.write(
       `POST /api/upload HTTP/1.0\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     )
@@ -157,11 +150,11 @@ export function transportCases(world: World): void {
     '..',
     'x?y#z',
   ]) {
-    onSocket(`survives an invalid Host ('${host}')`, async (talk) => {
+    onSocket(`survives an invalid Host ('${host}')`, async (talk, me) => {
       await talk.write(Buffer.from(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 'latin1'))
       const answer = await talk.answer()
       assert.ok([200, 400].includes(answer.status), String(answer.status))
-      checkAnswer(answer, { method: 'GET', path: '/', https: false })
+      me.check(answer, { method: 'GET', path: '/' })
     })
   }
 
@@ -202,9 +195,7 @@ export function transportCases(world: World): void {
   onSocket('rejects a body with invalid chunks and stores nothing', async (talk, me) => {
     const { body, contentType } = formOf(gif())
     await talk.write(uploadHead(me, `Content-Type: ${contentType}\r\nTransfer-Encoding: chunked\r\n`))
-    await talk.write(
-      Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\nZZ\r\n')]),
-    )
+    await talk.write(Buffer.concat([chunkOf(body), Buffer.from('ZZ\r\n')]))
     const answer = await talk.answer().catch(() => null)
     if (answer) assert.equal(answer.status, 400)
     else await talk.closed
@@ -252,12 +243,7 @@ export function transportCases(world: World): void {
       await talk.write(
         `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nTransfer-Encoding: chunked\r\n\r\n`,
       )
-      const piece = Buffer.alloc(64 * KILOBYTE, 'a')
-      const chunk = Buffer.concat([
-        Buffer.from(`${piece.length.toString(16)}\r\n`),
-        piece,
-        Buffer.from('\r\n'),
-      ])
+      const chunk = chunkOf(Buffer.alloc(64 * KILOBYTE, 'a'))
       // The kernel buffers on both sides hold more than the server reads.
       await assert.rejects(async () => {
         for (let sent = 0; sent < 1024; sent++) await talk.write(chunk)
@@ -293,7 +279,7 @@ export function transportCases(world: World): void {
     const answer = await talk.answer().catch(() => null)
     await talk.closed
     if (answer !== null) {
-      checkAnswer(answer, { method: 'POST', path: '/api/upload', https: false })
+      me.check(answer, { method: 'POST', path: '/api/upload' })
       checkProblem(answer, 400, 'malformed-multipart')
     }
     await until('the reservation is released', async () => (await me.remaining()) === 100)
@@ -338,9 +324,11 @@ export function transportCases(world: World): void {
 
 function inChunksOf(bytes: number, body: Buffer): Buffer {
   const pieces: Buffer[] = []
-  for (let at = 0; at < body.length; at += bytes) {
-    const piece = body.subarray(at, at + bytes)
-    pieces.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'))
-  }
-  return Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')])
+  for (let at = 0; at < body.length; at += bytes) pieces.push(chunkOf(body.subarray(at, at + bytes)))
+  return Buffer.concat([...pieces, chunkOf()])
+}
+
+/** The next bytes that arrive, in whatever response. */
+function firstPiece({ socket }: Conversation): Promise<string> {
+  return new Promise((resolve) => socket.once('data', (piece) => resolve(String(piece))))
 }

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../../src/node/http/limits.ts'
+import { chunkOf } from '../socket.ts'
 import { type Attack, onEach, open, send } from './connection.ts'
 import { bodyStart, headOf, type Target, wholeRequest } from './targets.ts'
 
@@ -13,8 +14,7 @@ export interface Way {
 }
 
 const KILOBYTE = 1024
-const PIECE = Buffer.alloc(64 * KILOBYTE, 'a')
-const CHUNK = Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PIECE, Buffer.from('\r\n')])
+const CHUNK = chunkOf(Buffer.alloc(64 * KILOBYTE, 'a'))
 const CRUMBS = Buffer.from('1\r\na\r\n'.repeat(10_000))
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
 
@@ -133,8 +133,7 @@ async function openAll(attack: Attack, target: Target, { reads }: { reads: boole
 async function pour(attack: Attack, target: Target, piece: Uint8Array): Promise<void> {
   const socket = await open(attack, target, { reads: true })
   if (socket === null) return
-  const start = bodyStart(target)
-  const head = `${headOf(target)}${CHUNKED}${start.length.toString(16)}\r\n${start}\r\n`
+  const head = `${headOf(target)}${CHUNKED}${chunkOf(bodyStart(target))}`
   let isOpen = await send(attack, socket, head)
   while (isOpen && !attack.isOver()) isOpen = await send(attack, socket, piece)
   socket.destroy()
