@@ -14,6 +14,7 @@ import { gif } from './support/images/tiny-images.ts'
 import { formOf } from './support/multipart.ts'
 import { startBackends, startCluster } from './support/processes/cluster.ts'
 import { startServer } from './support/processes/server.ts'
+import { fetchRaw, post } from './support/upload.ts'
 
 interface Service {
   urls: string[]
@@ -95,7 +96,7 @@ for (const [what, start] of services) {
             }
             const answer = await upload(service.urls[seed % service.urls.length]!, key, bytes, from)
             assert.equal(answer.status, 201, answer.text)
-            const raw = await request(service.urls[0]!, 'GET', `/raw/${answer.json().id}`)
+            const raw = await fetchRaw(service.urls[0]!, answer.json().id)
             assert.deepEqual(raw.body, bytes)
           }),
         )
@@ -114,7 +115,7 @@ for (const [what, start] of services) {
         const statuses = answers.map(({ status }) => status).sort()
         assert.deepEqual(statuses, [201, 422, 422, 422, 422, 422])
         const winner = answers.findIndex(({ status }) => status === 201)
-        const raw = await request(service.urls[0]!, 'GET', `/raw/${answers[winner]!.json().id}`)
+        const raw = await fetchRaw(service.urls[0]!, answers[winner]!.json().id)
         assert.deepEqual(raw.body, images[winner])
       }
     })
@@ -122,9 +123,7 @@ for (const [what, start] of services) {
 }
 
 function upload(url: string, key: string, bytes: Buffer, from: string) {
-  const { body, contentType } = formOf(bytes)
-  const headers = { 'Content-Type': contentType, 'Idempotency-Key': key, 'X-Forwarded-For': from }
-  return request(url, 'POST', '/api/upload', { headers, body })
+  return post(url, bytes, from, { headers: { 'Idempotency-Key': key } })
 }
 
 async function remaining({ urls }: Service, from: string): Promise<number> {

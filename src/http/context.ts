@@ -52,7 +52,7 @@ export interface AppParts {
   hashes: Hashes
   quota: Quota
   capacity: Capacity
-  uploadQueue: UploadQueue
+  uploadQueue: Pick<UploadQueue, 'enter'>
   challenges: Challenges
   reports: Reports
   origins: Origins

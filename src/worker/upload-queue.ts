@@ -21,11 +21,9 @@ interface Entry {
 
 export interface IsolateUploadQueue {
   /** The queue for a single upload. `bytes`: announced or maximum size of the body. */
-  queueFor(bytes: number): UploadQueue & { touch(): void }
+  queueFor(bytes: number): Pick<UploadQueue, 'enter'> & { touch(): void }
   /** Memory held by drafts that are being received or stored. */
   heldBytes(): number
-  /** Peak of `heldBytes`. */
-  peakBytes(): number
 }
 
 const TOO_LONG = 'This upload waited too long in the queue. Please try again in a moment.'
@@ -36,17 +34,13 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
   let entries: Entry[] = []
   // Maintained incrementally, because hundreds of queued uploads poll it.
   let held = 0
-  let peak = 0
-  let reading = 0
   const readingOf = new Map<string, number>()
 
   function setReading(entry: Entry, isReading: boolean): void {
     if (entry.isReading === isReading) return
     entry.isReading = isReading
     const sign = isReading ? 1 : -1
-    reading += sign
     held += sign * entry.bytes
-    peak = Math.max(peak, held)
     const ofAddress = (readingOf.get(entry.address) ?? 0) + sign
     if (ofAddress > 0) readingOf.set(entry.address, ofAddress)
     else readingOf.delete(entry.address)
@@ -139,13 +133,11 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
           const admitted = await enter(ownEntry, client, admit)
           return { admitted, end: () => leave(ownEntry) }
         },
-        counts: () => ({ reading, waiting: entries.length - reading }),
         touch() {
           if (entry !== undefined) entry.touchedAt = Date.now()
         },
       }
     },
     heldBytes: () => held,
-    peakBytes: () => peak,
   }
 }

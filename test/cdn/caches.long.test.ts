@@ -7,7 +7,7 @@ import { CACHES, type Cache, freePort, skipWithout } from '../support/processes/
 import { type RunningServer, serverFor, startServer } from '../support/processes/server.ts'
 import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
-import { store } from '../support/upload.ts'
+import { remove, store } from '../support/upload.ts'
 
 /** Long enough to hold a fill across a removal, short enough for a test. Unit: seconds. */
 const FILL_SECONDS = 3
@@ -31,7 +31,7 @@ for (const name of ['varnish', 'nginx'] as const) {
       const { id, key } = await store(server.url)
       const view = () => request(cache.url, 'GET', `/raw/${id}`)
       for (let i = 0; i < 2; i++) assert.equal((await view()).status, 200)
-      assert.equal((await request(server.url, 'DELETE', `/api/delete?key=${key}`)).status, 200)
+      assert.equal((await remove(server.url, key)).status, 200)
       assert.equal((await view()).status, 404)
     } finally {
       await cache.stop()
@@ -62,7 +62,6 @@ for (const name of ['varnish', 'nginx'] as const) {
       request(cache.url, method, path, { headers })
     const pendingPurges = async () =>
       (await request(server.url, 'GET', '/readyz')).json().purgesOwed as number
-    const remove = (key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
 
     async function assertGone(id: string, etag: string, status = 404): Promise<void> {
       for (const path of [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]) {
@@ -117,7 +116,7 @@ for (const name of ['varnish', 'nginx'] as const) {
       const paths = [`/raw/${id}`, `/raw/${id}?dl=1`, `/raw/${id}.gif`, `/raw/${id}.gif?dl=1`]
       for (const path of paths) assert.equal((await get(path)).status, 200)
       const etag = (await get(paths[0]!)).headers.get('ETag') ?? ''
-      assert.equal((await remove(key)).status, 200)
+      assert.equal((await remove(server.url, key)).status, 200)
       await until('the first purge is done', async () => (await get(paths[0]!)).status === 404)
       await assertGone(id, etag)
     })
@@ -129,8 +128,8 @@ for (const name of ['varnish', 'nginx'] as const) {
       origin.hold(`/raw/${id}`)
       const fill = get(`/raw/${id}`)
       await until('the server has answered, and the cache has not heard it', () => origin.held() === 1)
-      assert.equal((await remove(key)).status, 200)
-      assert.equal((await remove(later.key)).status, 200)
+      assert.equal((await remove(server.url, key)).status, 200)
+      assert.equal((await remove(server.url, later.key)).status, 200)
       await until('the first purge is done', async () => (await get(`/raw/${later.id}`)).status === 404)
       origin.release()
       const late = await fill

@@ -160,9 +160,3 @@ it('purges Workers Cache by tag, and retries after hitting its rate limit', asyn
   })
   await assert.rejects(gone.purge(ids), RemoteFailure)
 })
-
-it('does not let Workers Cache serve stale responses', () => {
-  const headers = workersCacheCdn(fakeWorkersCache).cacheHeaders('aaaaaaaaaaa', 3600)
-  assert.match(headers['Cloudflare-CDN-Cache-Control']!, /must-revalidate/)
-  assert.equal(headers['Cache-Tag'], 'i-aaaaaaaaaaa')
-})

@@ -9,7 +9,7 @@ import { ledgerOf } from '../support/ledger.ts'
 import { type Asked, type FakeProvider, startFakeProvider } from '../support/processes/fake-provider.ts'
 import { type RunningServer, startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
-import { store } from '../support/upload.ts'
+import { remove, store } from '../support/upload.ts'
 
 const idsIn = ({ headers }: Asked): string[] =>
   /^\^\((.*)\)\$$/
@@ -21,7 +21,6 @@ const idsIn = ({ headers }: Asked): string[] =>
 const GIVE_UP_MS = 40_000
 
 const readyz = async (server: RunningServer) => (await request(server.url, 'GET', '/readyz')).json()
-const remove = (server: RunningServer, key: string) => request(server.url, 'DELETE', `/api/delete?key=${key}`)
 
 describe('pending purges', () => {
   let provider: FakeProvider
@@ -49,7 +48,7 @@ describe('pending purges', () => {
     })
     const { key } = await store(server.url)
     const removedAt = Date.now()
-    assert.equal((await remove(server, key)).status, 200)
+    assert.equal((await remove(server.url, key)).status, 200)
     await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.ok(succeeded.length >= 1)
     assert.ok(succeeded.at(-1)! >= removedAt + 1000, 'the last success is later than any fill')
@@ -58,7 +57,7 @@ describe('pending purges', () => {
   it('are reported in /readyz and /metrics, and survive kill -9', async () => {
     provider.answer({ status: 503 })
     const { id, key } = await store(server.url)
-    assert.equal((await remove(server, key)).status, 200)
+    assert.equal((await remove(server.url, key)).status, 200)
     assert.equal((await readyz(server)).purgesOwed, 1)
     const metrics = await atAdmin(server.dataDir, 'GET', '/metrics')
     assert.match(metrics.headers.get('Content-Type') ?? '', /^text\/plain; version=0\.0\.4/)
@@ -76,7 +75,7 @@ describe('pending purges', () => {
   it('are recorded before the object is removed, whenever the server dies', async () => {
     provider.answer({ status: 500 })
     const images = await Promise.all(Array.from({ length: 20 }, () => store(server.url)))
-    const removals = images.map(({ key }) => remove(server, key).catch(() => null))
+    const removals = images.map(({ key }) => remove(server.url, key).catch(() => null))
     await Promise.race(removals)
     await server.kill()
     await Promise.all(removals)
@@ -109,7 +108,7 @@ describe('pending purges', () => {
     const images = await Promise.all(
       Array.from({ length: 30 }, (_, index) => store(server.url, undefined, `198.51.100.${index + 1}`)),
     )
-    await Promise.all(images.map(({ key }) => remove(server, key)))
+    await Promise.all(images.map(({ key }) => remove(server.url, key)))
     await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
     assert.equal(inFlight.size, 30)
     assert.ok(max <= 3, `one purge each before the removal, after it, and after the fill, but not ${max}`)

@@ -1,11 +1,11 @@
 /** Contract of pull scanning: scanners claim pending images from the admin server. The same for every host. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type Answer, request } from '../support/http.ts'
+import { request } from '../support/http.ts'
 import { previewed } from '../support/images/previewed.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { formOf } from '../support/multipart.ts'
 import { until } from '../support/until.ts'
+import { fetchRaw, post, remove, store as storeOn } from '../support/upload.ts'
 
 export interface PulledHost {
   url: string
@@ -45,14 +45,8 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       })
     return {
       ask,
-      upload(bytes: Buffer, headers = {}): Promise<Answer> {
-        const { body, contentType } = formOf(bytes)
-        return request(host.url, 'POST', '/api/upload', {
-          headers: { 'Content-Type': contentType, ...headers },
-          body,
-        })
-      },
-      raw: (id: string) => request(host.url, 'GET', `/raw/${id}`),
+      upload: (bytes: Buffer, headers = {}) => post(host.url, bytes, undefined, { headers }),
+      raw: (id: string) => fetchRaw(host.url, id),
       async claimed(limit = 64): Promise<Task[]> {
         const answer = await ask('POST', '/scans/claim', { limit })
         assert.equal(answer.status, 200, answer.text)
@@ -84,11 +78,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
     })
     after(() => host?.stop())
 
-    async function store(bytes = gif()): Promise<{ id: string; key: string; bytes: Buffer }> {
-      const answer = await calls.upload(bytes)
-      assert.equal(answer.status, 201, answer.text)
-      return { ...answer.json(), bytes }
-    }
+    const store = (bytes = gif()) => storeOn(host.url, bytes)
 
     it('shows an image only to the scanner until its verdict is clean', async () => {
       const { id, bytes } = await store()
@@ -158,7 +148,7 @@ export function pullScanSuite(name: string, start: StartPulled): void {
 
     it('lets uploader and operator act on a pending image', async () => {
       const [deleted, bad, fine] = [await store(), await store(), await store()]
-      assert.equal((await request(host.url, 'DELETE', `/api/delete?key=${deleted.key}`)).status, 200)
+      assert.equal((await remove(host.url, deleted.key)).status, 200)
       assert.equal((await calls.raw(deleted.id)).status, 404)
       const act = (call: string, ...given: unknown[]) =>
         calls.ask('POST', '/calls', { on: 'takedown', call, given }, OPERATOR_TOKEN)

@@ -1,15 +1,20 @@
 /** Uploads as a client sends them, for tests that are about something else. */
 import type { UploadAnswer } from '../../src/protocol.ts'
-import { type Answer, request } from './http.ts'
+import { type Answer, type RequestOptions, request } from './http.ts'
 import { gif } from './images/tiny-images.ts'
 import { formOf } from './multipart.ts'
 import { type Conversation, converse } from './socket.ts'
 
 /** `from`: the client's address, as reported by a trusted proxy or Cloudflare. */
-export function post(url: string, bytes: Uint8Array, from = '198.51.100.1'): Promise<Answer> {
+export function post(
+  url: string,
+  bytes: Uint8Array,
+  from = '198.51.100.1',
+  { headers, query = '', ...more }: RequestOptions & { query?: string } = {},
+): Promise<Answer> {
   const { body, contentType } = formOf(bytes)
-  const headers = { 'Content-Type': contentType, 'X-Forwarded-For': from, 'CF-Connecting-IP': from }
-  return request(url, 'POST', '/api/upload', { headers, body })
+  const own = { 'Content-Type': contentType, 'X-Forwarded-For': from, 'CF-Connecting-IP': from }
+  return request(url, 'POST', `/api/upload${query}`, { headers: { ...own, ...headers }, body, ...more })
 }
 
 /**

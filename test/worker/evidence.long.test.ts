@@ -8,14 +8,14 @@ import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { run } from '../support/processes/process.ts'
 import { store } from '../support/upload.ts'
-import { startWorker } from '../support/worker/worker-host.ts'
+import { LOCAL_OPERATOR, startWorker } from '../support/worker/worker-host.ts'
 
 const OPERATOR_TOKEN = 'a-token-of-more-than-24-characters'
 
 it('seals an image removed for child abuse and never serves it', async (t) => {
   const { publicKey, privateKey } = await createKeyPair()
   const worker = await startWorker({
-    OPERATOR_URL: 'http://localhost:PORT',
+    OPERATOR_URL: LOCAL_OPERATOR,
     OPERATOR_TOKEN,
     EVIDENCE_KEY: publicKey,
   })
@@ -24,9 +24,7 @@ it('seals an image removed for child abuse and never serves it', async (t) => {
   const { id } = await store(worker.url, bytes)
   const words = ['remove', id, '--reason', 'x', '--rule', 'child-abuse']
   const operator = (words: string[]) =>
-    run(['src/node/operator.ts', '--server', worker.url.replace('127.0.0.1', 'localhost'), ...words], {
-      OPERATOR_TOKEN,
-    })
+    run(['src/node/operator.ts', '--server', worker.operatorUrl, ...words], { OPERATOR_TOKEN })
   const done = await operator(words)
   assert.equal(done.code, 0, done.stderr)
   const inFolder = { prefix: '.evidence/', limit: 10, delimiter: '/', include: [] }

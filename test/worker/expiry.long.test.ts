@@ -4,13 +4,11 @@ import { it } from 'node:test'
 import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { formOf } from '../support/multipart.ts'
+import { post } from '../support/upload.ts'
 import { startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
 
 async function store({ url }: WorkerHost, bytes: Buffer): Promise<string> {
-  const { body, contentType } = formOf(bytes)
-  const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': '198.51.100.7' }
-  const answer = await request(url, 'POST', '/api/upload?expires=60', { headers, body })
+  const answer = await post(url, bytes, undefined, { query: '?expires=60' })
   assert.equal(answer.status, 201, answer.text)
   return answer.json().id
 }

@@ -2,10 +2,11 @@
 import type { Host } from '../contracts/http/host.ts'
 import { httpContract } from '../contracts/http.ts'
 import { type Env, run } from '../support/processes/process.ts'
-import { startWorker } from '../support/worker/worker-host.ts'
+import { tablesOf } from '../support/worker/d1-under-test.ts'
+import { LOCAL_OPERATOR, startWorker } from '../support/worker/worker-host.ts'
 
 const OPERATOR = {
-  OPERATOR_URL: 'http://localhost:PORT',
+  OPERATOR_URL: LOCAL_OPERATOR,
   OPERATOR_TOKEN: 'a-token-of-more-than-24-characters',
 }
 
@@ -21,18 +22,10 @@ async function host(env: Env = {}): Promise<Host> {
     direct: false,
     isEdge: true,
     logs: worker.logs,
-    operator(words) {
-      const operatorUrl = worker.url.replace('127.0.0.1', 'localhost')
-      return run(['src/node/operator.ts', '--server', operatorUrl, ...words], OPERATOR)
-    },
+    operator: (words) => run(['src/node/operator.ts', '--server', worker.operatorUrl, ...words], OPERATOR),
     async breakDown() {
-      const { results } = await worker.database
-        .prepare("select name from sqlite_schema where type = 'table'")
-        .all()
-      for (const { name } of results) {
-        if (!/^(_cf|sqlite)_/.test(String(name)))
-          await worker.database.batch([worker.database.prepare(`drop table "${name}"`)])
-      }
+      for (const name of await tablesOf(worker.database))
+        await worker.database.batch([worker.database.prepare(`drop table "${name}"`)])
     },
     stop: worker.stop,
   }

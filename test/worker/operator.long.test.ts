@@ -10,13 +10,11 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
 import { newFolder } from '../support/folder.ts'
 import { request } from '../support/http.ts'
-import { gif } from '../support/images/tiny-images.ts'
-import { formOf } from '../support/multipart.ts'
 import { freePort, skipWithout } from '../support/processes/caches.ts'
 import { run } from '../support/processes/process.ts'
 import { serverFor, startServer } from '../support/processes/server.ts'
 import { report } from '../support/report.ts'
-import { store } from '../support/upload.ts'
+import { fetchRaw, store } from '../support/upload.ts'
 import { startWorker } from '../support/worker/worker-host.ts'
 
 const TOKEN = 'a-token-of-more-than-24-characters'
@@ -50,10 +48,10 @@ const HOSTS: Record<string, Host> = {
       const { file, ...tls } = await selfSigned(folder)
       setDefaultCACertificates([...getCACertificates(), tls.certificate])
       const variables = { OPERATOR_URL: 'https://localhost:PORT', OPERATOR_TOKEN: TOKEN }
-      const { url, stop } = await startWorker(variables, { tls })
+      const { url, operatorUrl, stop } = await startWorker(variables, { tls })
       return {
         url,
-        operatorUrl: url.replace('127.0.0.1', 'localhost'),
+        operatorUrl,
         trust: { NODE_EXTRA_CA_CERTS: file },
         async stop() {
           await stop()
@@ -86,17 +84,9 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
         OPERATOR_TOKEN: token,
       })
 
-    async function store(): Promise<{ id: string; status: () => Promise<number> }> {
-      const { body, contentType } = formOf(gif())
-      const headers = { 'Content-Type': contentType }
-      const answer = await request(host.url, 'POST', '/api/upload', { headers, body })
-      assert.equal(answer.status, 201, answer.text)
-      const { id } = answer.json()
-      return { id, status: async () => (await request(host.url, 'GET', `/raw/${id}`)).status }
-    }
-
     it('holds, releases and removes', async () => {
-      const { id, status } = await store()
+      const { id } = await store(host.url)
+      const status = async () => (await fetchRaw(host.url, id)).status
       const held = await operator(['hold', id, '--reason', 'looked at'])
       assert.equal(held.code, 0, held.stderr)
       assert.equal(await status(), 403)
@@ -117,7 +107,7 @@ for (const [name, { start, skip }] of Object.entries(HOSTS)) {
     })
 
     it('shows reported images in the queue', async () => {
-      const { id } = await store()
+      const { id } = await store(host.url)
       await report(host.url, id)
       const queue = await operator(['queue'])
       assert.ok(queue.stdout.includes(id), queue.stdout + queue.stderr)

@@ -2,39 +2,18 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { openD1Ledger } from '../../src/stores/d1/ledger.ts'
-import type { R2ObjectBody } from '../../src/stores/r2/binding.ts'
 import { r2Salts } from '../../src/stores/r2/salts.ts'
 import { openR2Store } from '../../src/stores/r2/store.ts'
 import { gif } from '../support/images/tiny-images.ts'
-import { type Bindings, startBindings } from '../support/worker/bindings.ts'
+import { startBindings } from '../support/worker/bindings.ts'
 import { migrate } from '../support/worker/d1-under-test.ts'
 import { startHostHere } from '../support/worker/host-here.ts'
+import { rowsOf, saltsOf } from '../support/worker/stored-data.ts'
 
 const NOON = Date.parse('2026-07-01T12:00:00Z')
 const DAY_MS = 86_400_000
 
 const json = { 'Content-Type': 'application/json' }
-
-/** All rows by table. */
-async function rowsOf({ database }: Bindings): Promise<Record<string, Record<string, unknown>[]>> {
-  const { results } = await database.prepare("select name from sqlite_schema where type = 'table'").all()
-  const tables = results.map(({ name }) => String(name)).filter((name) => !/^(_cf|sqlite)_/.test(name))
-  const rows = await Promise.all(
-    tables.map(
-      async (name) => [name, (await database.prepare(`select * from "${name}"`).all()).results] as const,
-    ),
-  )
-  return Object.fromEntries(rows)
-}
-
-async function saltsOf({ salts }: Bindings): Promise<Map<string, string>> {
-  const { objects } = await salts.list({ prefix: '', limit: 100, delimiter: '/', include: [] })
-  const texts = objects.map(async ({ key }) => {
-    const object = (await salts.get(key)) as R2ObjectBody
-    return [key, Buffer.from(await object.arrayBuffer()).toString()] as const
-  })
-  return new Map(await Promise.all(texts))
-}
 
 it('keeps salts and links out of D1, and deletes private data after its day', async (t) => {
   const bindings = await startBindings()

@@ -6,16 +6,11 @@ import { startFakeScanner } from '../support/fake-scanner.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { sha256Of } from '../support/sha256.ts'
 import { fetchRaw, store } from '../support/upload.ts'
-import { startWorker } from '../support/worker/worker-host.ts'
+import { LOCAL_OPERATOR, startWorker } from '../support/worker/worker-host.ts'
 
 pullScanSuite('Workers', async (env) => {
-  const worker = await startWorker({ OPERATOR_URL: 'http://localhost:PORT', ...env })
-  return {
-    url: worker.url,
-    door: worker.url.replace('127.0.0.1', 'localhost'),
-    round: worker.cron,
-    stop: worker.stop,
-  }
+  const { url, operatorUrl, cron, stop } = await startWorker({ OPERATOR_URL: LOCAL_OPERATOR, ...env })
+  return { url, door: operatorUrl, round: cron, stop }
 })
 
 it('scans published images with the next trigger', async (t) => {

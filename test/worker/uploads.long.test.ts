@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { it, type TestContext } from 'node:test'
-import { type Answer, request } from '../support/http.ts'
+import type { Answer } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { formOf } from '../support/multipart.ts'
 import { until, untilSome } from '../support/until.ts'
+import { post } from '../support/upload.ts'
 import { startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
 
 const ME = '198.51.100.7'
@@ -17,9 +18,7 @@ async function worker(t: TestContext, env: Record<string, string> = {}): Promise
 }
 
 function upload({ url }: WorkerHost, bytes: Buffer, address = ME) {
-  const { body, contentType } = formOf(bytes)
-  const headers = { 'Content-Type': contentType, 'CF-Connecting-IP': address }
-  return request(url, 'POST', '/api/upload', { headers, body, timeoutMs: 120_000 })
+  return post(url, bytes, address, { timeoutMs: 120_000 })
 }
 
 /**

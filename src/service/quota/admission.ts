@@ -38,7 +38,7 @@ export interface Admitted {
 const MAX_WAITING_BYTES = 128 * 1024
 
 export function createAdmission(parts: {
-  uploadQueue: UploadQueue
+  uploadQueue: Pick<UploadQueue, 'enter'>
   capacity: Capacity
   quota: Quota
   challenges: Challenges

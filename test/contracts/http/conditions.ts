@@ -100,12 +100,12 @@ export function conditionCases(world: World): void {
     // Range units are case-insensitive (RFC 9110, 14.1).
     ['BYTES=0-1', 0, 1],
   ]
-  for (const [range, first, last] of satisfiable) {
-    it(`returns 206 for ${range}`, async () => {
-      const { me, path, bytes, etag } = await image()
-      const whole = await me.get(path)
+  it('returns 206 for a range within the image', async () => {
+    const { me, path, bytes, etag } = await image()
+    const whole = await me.get(path)
+    for (const [range, first, last] of satisfiable) {
       const part = await me.get(path, { Range: range })
-      assert.equal(part.status, 206)
+      assert.equal(part.status, 206, range)
       assert.equal(part.headers.get('Content-Range'), `bytes ${first}-${last}/${SIZE}`)
       assert.equal(part.headers.get('Content-Length'), String(last - first + 1))
       assert.deepEqual(part.body, bytes.subarray(first, last + 1))
@@ -113,33 +113,33 @@ export function conditionCases(world: World): void {
       for (const [name, value] of whole.headers) {
         // Repr-Digest covers the whole representation, even in a 206 response (RFC 9530, 3).
         if (!['content-length', 'date', 'x-request-id'].includes(name)) {
-          assert.equal(part.headers.get(name), value, name)
+          assert.equal(part.headers.get(name), value, `${range}: ${name}`)
         }
       }
-    })
-  }
+    }
+  })
 
-  for (const range of ['bytes=1000-', 'bytes=1000-1001', 'bytes=-0', 'bytes=99999999999999999999999-']) {
-    it(`returns 416 for ${range}`, async () => {
-      const { me, path } = await image()
+  it('returns 416 for a range behind the image', async () => {
+    const { me, path } = await image()
+    for (const range of ['bytes=1000-', 'bytes=1000-1001', 'bytes=-0', 'bytes=99999999999999999999999-']) {
       const answer = await me.get(path, { Range: range })
-      checkProblem(answer, 416, /./)
-      assert.equal(answer.headers.get('Content-Range'), `bytes */${SIZE}`)
+      checkProblem(answer, 416, 'range-not-satisfiable')
+      assert.equal(answer.headers.get('Content-Range'), `bytes */${SIZE}`, range)
       assert.equal(answer.headers.get('Cache-Control'), 'no-store')
-    })
-  }
+    }
+  })
 
   const ignored = ['bytes=0-1,3-4', 'bytes=0-1, 0-1', 'bytes=5-4', 'bytes=a-b', 'bytes=', 'bytes=-', 'bytes']
   ignored.push('items=0-1', 'bytes=0-1-2', 'bytes=+0-1', 'bytes=0x0-1', 'bytes=1.5-2', 'bytes=--1', '0-1', '')
-  for (const range of ignored) {
-    it(`returns the whole image for '${range}'`, async () => {
-      const { me, path, bytes } = await image()
+  it('returns the whole image for several ranges, and for anything that is not a range', async () => {
+    const { me, path, bytes } = await image()
+    for (const range of ignored) {
       const answer = await me.get(path, { Range: range })
-      assert.equal(answer.status, 200)
+      assert.equal(answer.status, 200, range)
       assert.deepEqual(answer.body, bytes)
       assert.equal(answer.headers.get('Content-Range'), null)
-    })
-  }
+    }
+  })
 
   it('returns a range only if If-Range is the strong ETag', async () => {
     const { me, path, bytes, etag } = await image()

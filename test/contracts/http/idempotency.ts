@@ -152,19 +152,10 @@ export function idempotencyCases(world: World): void {
     `${'x'.repeat(22)}\u00e9`,
     'x'.repeat(4000),
   ]
-  for (const idempotencyKey of bad) {
-    onMain(
-      `refuses a key of ${idempotencyKey.length} characters ending in “${idempotencyKey.slice(-2)}”`,
-      async (me) => {
-        checkProblem(
-          await me.upload(gif(), { 'Idempotency-Key': idempotencyKey }),
-          400,
-          'bad-idempotency-key',
-        )
-        assert.equal(await me.remaining(), 100)
-      },
-    )
-  }
+  onMain('refuses keys that are too short, too long or not visible ASCII', async (me) => {
+    for (const key of bad) checkProblem(await send(me, gif(), key), 400, 'bad-idempotency-key')
+    assert.equal(await me.remaining(), 100)
+  })
 
   onMain('accepts keys of 22 and 255 characters, and refuses two keys', async (me) => {
     for (const length of [22, 255]) {

@@ -2,15 +2,18 @@
 import type { D1Binding } from '../../../src/stores/d1/binding.ts'
 import { openD1Ledger } from '../../../src/stores/d1/ledger.ts'
 import { r2Salts } from '../../../src/stores/r2/salts.ts'
-
 import { LIST_MIGRATIONS } from '../../../src/stores/sql/migrations.ts'
 import { CREATE_MIGRATIONS, pendingMigrations } from '../../../src/stores/sql/schema.ts'
-
 import type { LedgerUnderTest } from '../../contracts/ledger.ts'
-
 import type { Bindings } from './bindings.ts'
 
 let serial = 0
+
+/** Names of the ledger's tables. */
+export async function tablesOf(database: D1Binding): Promise<string[]> {
+  const { results } = await database.prepare("select name from sqlite_schema where type = 'table'").all()
+  return results.map(({ name }) => String(name)).filter((name) => !/^(_cf|sqlite)_/.test(name))
+}
 
 /** Applies pending migrations. */
 export async function migrate(database: D1Binding): Promise<void> {
@@ -58,10 +61,8 @@ export async function openD1UnderTest({ database, salts }: Bindings): Promise<Le
     async destroy() {
       isInterrupted = false
       // Emptied rather than dropped: recreating the tables would take longer than most cases.
-      const { results } = await database.prepare("select name from sqlite_schema where type = 'table'").all()
-      const tables = results.map(({ name }) => String(name))
-      const ours = tables.filter((name) => !/^(_cf|sqlite|migrations)/.test(name))
-      await database.batch(ours.map((name) => database.prepare(`delete from "${name}"`)))
+      const tables = (await tablesOf(database)).filter((name) => name !== 'migrations')
+      await database.batch(tables.map((name) => database.prepare(`delete from "${name}"`)))
     },
   }
 }

@@ -10,8 +10,13 @@ import { freePort } from '../processes/caches.ts'
 import { ROOT } from '../processes/process.ts'
 import { migrate } from './d1-under-test.ts'
 
+/** `OPERATOR_URL` of a Worker on this machine. */
+export const LOCAL_OPERATOR = 'http://localhost:PORT'
+
 export interface WorkerHost {
   url: string
+  /** With `LOCAL_OPERATOR`: the admin server, on the same port. */
+  operatorUrl: string
   baseUrl: string
   database: D1Binding
   bucket: R2Bucket
@@ -93,6 +98,7 @@ export async function startWorker(
   await migrate(database)
   return {
     url,
+    operatorUrl: url.replace('127.0.0.1', 'localhost'),
     baseUrl,
     database,
     bucket: (await miniflare.getR2Bucket('IMAGES')) as unknown as R2Bucket,
