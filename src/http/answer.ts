@@ -57,6 +57,24 @@ export function emptyAnswer(status: number, requestId: string, extraHeaders: rea
   return { status, headers, body: null }
 }
 
+/** The bytes of a text or file, in one of its codings. */
+export interface Representation {
+  bytes: Uint8Array<ArrayBuffer>
+  /** `null` when uncompressed. */
+  coding: string | null
+}
+
+/** `headers`: all but those that describe the representation. */
+export function responseWith({ bytes, coding }: Representation, headers: Record<string, string>): Response {
+  return new Response(sharedBody(bytes), {
+    headers: {
+      ...headers,
+      'Content-Length': `${bytes.length}`,
+      ...(coding !== null && { 'Content-Encoding': coding }),
+    },
+  })
+}
+
 /**
  * Wraps bytes that many responses share. `new Response(bytes)` copies the bytes, so frequent requests for a large page
  * would fill the memory with copies.

@@ -4,9 +4,10 @@ import { PROBLEMS } from '../../problems.ts'
 import { API_DOCUMENT_PATH, API_PAGE_PATH } from '../../protocol.ts'
 import { apiPage } from '../../web/pages/api.ts'
 import { contextFor } from '../../web/pages/page.ts'
+import { responseWith } from '../answer.ts'
 import type { AppParts } from '../context.ts'
 import { PAGE_HEADERS, SERVICE_LINKS } from '../headers/common.ts'
-import { type FixedText, fixedText, representations, responseWith } from './fixed-text.ts'
+import { type FixedText, fixedText, representations } from './fixed-text.ts'
 
 /** Built once: the settings that appear in the descriptions do not change while the server runs. */
 export function createDescriptions(parts: Pick<AppParts, 'baseUrl' | 'maxUploadBytes' | 'quota' | 'site'>): {

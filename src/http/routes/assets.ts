@@ -1,7 +1,7 @@
 /** Serves static assets by lookup: a path sent by a client never reaches the file system. */
+import { responseWith } from '../answer.ts'
 import type { AppContext, Site } from '../context.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
-import { responseWith } from './fixed-text.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 

@@ -1,6 +1,6 @@
 /** Serves texts that never change while the server runs: compressed once, revalidated by ETag. */
 import { toHex } from '../../bytes.ts'
-import { sharedBody } from '../answer.ts'
+import { type Representation, responseWith } from '../answer.ts'
 import type { AppContext } from '../context.ts'
 import { ifNoneMatchMatches } from '../headers/conditional.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
@@ -10,23 +10,6 @@ const CODINGS = [
   ['br', 'brotli'],
   ['gzip', 'gzip'],
 ] as const
-
-interface Representation {
-  bytes: Uint8Array<ArrayBuffer>
-  /** `null` when uncompressed. */
-  coding: string | null
-}
-
-/** A response with these bytes. `headers`: all but those that describe the representation. */
-export function responseWith({ bytes, coding }: Representation, headers: Record<string, string>): Response {
-  return new Response(sharedBody(bytes), {
-    headers: {
-      ...headers,
-      'Content-Length': `${bytes.length}`,
-      ...(coding !== null && { 'Content-Encoding': coding }),
-    },
-  })
-}
 
 export type FixedText = (c: AppContext) => Promise<Response>
 

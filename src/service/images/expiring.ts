@@ -39,7 +39,6 @@ export function createExpiring(parts: {
   clock: ExpiryClock & { observe?(): Promise<void> }
   /** Called for every image that could not be removed, and with `null` for every failed run. */
   onFailure: (error: unknown, id: string | null) => void
-  intervalMs?: number
   /** Maximum number of images per run. Default: all that are due. */
   maxPerRun?: number
 }): BackgroundJob {
@@ -99,5 +98,5 @@ export function createExpiring(parts: {
     return 'gone'
   }
 
-  return createIntervalJob(run, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
+  return createIntervalJob(run, INTERVAL_MS, (error) => onFailure(error, null))
 }

@@ -18,28 +18,37 @@ export interface CountedStores {
   /** The bucket behind `objects`. */
   bucket: R2Bucket
   ledger: Ledger
-  /** Runs `work` like one invocation of a Worker. Returns its result and the number of calls; a call above the limit throws. */
-  within<T>(work: () => Promise<T>): Promise<{ result: T; calls: number }>
+  /**
+   * Runs `work` like one invocation of a Worker; a call above the limit throws. `calls`: their number. `recorded`: the names of
+   * R2's methods and the texts of D1's statements, of which a call may have several.
+   */
+  within<T>(work: () => Promise<T>): Promise<{ result: T; calls: number; recorded: string[] }>
 }
+
+/** Called with what a call does. */
+type OnCall = (...what: string[]) => void
 
 export async function countedStores(): Promise<CountedStores> {
   let calls = 0
+  let recorded: string[] = []
   let maxCalls = Number.POSITIVE_INFINITY
-  const countCall = () => {
+  const onCall: OnCall = (...what) => {
     if (++calls > maxCalls) throw new Error('Too many subrequests by single Worker invocation.')
+    recorded.push(...what)
   }
-  const database = d1InMemory(countCall)
+  const database = d1InMemory(onCall)
   await migrate(database)
-  const bucket = r2InMemory(countCall)
+  const bucket = r2InMemory(onCall)
   return {
     objects: openR2Store({ bucket }),
     bucket,
-    ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(countCall)) }),
+    ledger: await openD1Ledger({ database, salts: r2Salts(r2InMemory(onCall)) }),
     async within(work) {
       calls = 0
+      recorded = []
       maxCalls = MAX_CALLS
       try {
-        return { result: await work(), calls }
+        return { result: await work(), calls, recorded }
       } finally {
         maxCalls = Number.POSITIVE_INFINITY
       }
@@ -54,7 +63,7 @@ interface Stored {
   customMetadata: Record<string, string>
 }
 
-export function r2InMemory(countCall: () => void): R2Bucket {
+export function r2InMemory(onCall: OnCall): R2Bucket {
   const stored = new Map<string, Stored>()
   const shown = (key: string, { bytes, ...facts }: Stored) => ({ key, size: bytes.length, ...facts })
   const opened = (key: string, of: Stored, bytes: Buffer<ArrayBuffer>): R2ObjectBody => ({
@@ -64,12 +73,12 @@ export function r2InMemory(countCall: () => void): R2Bucket {
   })
   return {
     async head(key) {
-      countCall()
+      onCall('head')
       const found = stored.get(key)
       return found === undefined ? null : shown(key, found)
     },
     async get(key, { onlyIf, range } = {}) {
-      countCall()
+      onCall('get')
       const found = stored.get(key)
       if (found === undefined) return null
       if (onlyIf?.etagMatches !== undefined && onlyIf.etagMatches !== found.etag) return shown(key, found)
@@ -77,7 +86,7 @@ export function r2InMemory(countCall: () => void): R2Bucket {
       return opened(key, found, found.bytes.subarray(offset, offset + length))
     },
     async put(key, value, { onlyIf, customMetadata = {} } = {}) {
-      countCall()
+      onCall('put')
       const bytes = await bytesOf(value)
       const found = stored.get(key)
       if (onlyIf?.etagMatches !== undefined && onlyIf.etagMatches !== found?.etag) return null
@@ -87,11 +96,11 @@ export function r2InMemory(countCall: () => void): R2Bucket {
       return shown(key, put)
     },
     async delete(key) {
-      countCall()
+      onCall('delete')
       stored.delete(key)
     },
     async list({ prefix, limit, cursor, startAfter }) {
-      countCall()
+      onCall('list')
       const after = cursor ?? startAfter ?? ''
       const keys = [...stored.keys()]
         .filter((key) => key.startsWith(prefix) && !key.slice(prefix.length).includes('/') && key > after)
@@ -112,10 +121,10 @@ async function bytesOf(value: R2Value): Promise<Buffer<ArrayBuffer>> {
     : Buffer.from(await new Response(value as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer())
 }
 
-function d1InMemory(countCall: () => void): D1Binding {
+function d1InMemory(onCall: OnCall): D1Binding {
   const database = new DatabaseSync(':memory:')
   const changes = () => Number(database.prepare('select total_changes() as n').get()!.n)
-  const runs = new WeakMap<D1Statement, () => D1Result>()
+  const known = new WeakMap<D1Statement, { sql: string; run: () => D1Result }>()
 
   function statement(sql: string, values: SQLInputValue[]): D1Statement {
     const run = (): D1Result => {
@@ -128,21 +137,22 @@ function d1InMemory(countCall: () => void): D1Binding {
     const prepared: D1Statement = {
       bind: (...bound) => statement(sql, bound),
       async all() {
-        countCall()
+        onCall(sql)
         return run()
       },
     }
-    runs.set(prepared, run)
+    known.set(prepared, { sql, run })
     return prepared
   }
 
   return {
     prepare: (sql) => statement(sql, []),
     async batch(statements) {
-      countCall()
+      const batch = statements.map((each) => known.get(each)!)
+      onCall(...batch.map(({ sql }) => sql))
       database.exec('begin')
       try {
-        const results = statements.map((each) => runs.get(each)!())
+        const results = batch.map(({ run }) => run())
         database.exec('commit')
         return results
       } catch (error) {
