@@ -97,10 +97,7 @@ it('accepts a login link once, and rejects invalid tokens', async () => {
 })
 
 it('applies actions in every process', async () => {
-  const { cookie, formToken } = await adminSession(server)
-  const headers = { Cookie: cookie }
-  const send = (path: string, form: Record<string, string>) =>
-    admin('POST', path, { headers, form: { 'form-token': formToken, ...form } })
+  const { get, post: send } = await adminSession(server)
   const image = await store(server.url)
   const held = await send('/images', {
     image: `https://x.example/${image.id}`,
@@ -109,7 +106,7 @@ it('applies actions in every process', async () => {
   })
   assert.equal(held.status, 303, held.text)
   assert.equal((await fetchRaw(server.url, image.id)).status, 403)
-  const overview = await admin('GET', '/', { headers })
+  const overview = await get('/')
   assert.ok(overview.text.includes(image.id))
   assert.ok(!overview.text.includes('<report>'), 'the reason is escaped')
   assert.equal((await send('/images', { image: image.id, act: 'release', reason: 'harmless' })).status, 303)
@@ -119,8 +116,7 @@ it('applies actions in every process', async () => {
     303,
   )
   assert.equal((await fetchRaw(server.url, image.id)).status, 403, 'hidden immediately')
-  const [, batch = ''] =
-    /name="batch" value="([^"]+)"/.exec((await admin('GET', '/', { headers })).text) ?? []
+  const [, batch = ''] = /name="batch" value="([^"]+)"/.exec((await get('/')).text) ?? []
   assert.equal((await send('/undo', { batch })).status, 303, 'undone')
   assert.equal((await fetchRaw(server.url, image.id)).status, 200)
   const wrong: Record<string, string>[] = [
@@ -136,9 +132,8 @@ it('applies actions in every process', async () => {
 })
 
 it('holds a flood in one action: pasted links, or all uploads of a period', async () => {
-  const { cookie, formToken } = await adminSession(server)
-  const send = (form: Record<string, string>) =>
-    admin('POST', '/floods', { headers: { Cookie: cookie }, form: { 'form-token': formToken, ...form } })
+  const session = await adminSession(server)
+  const send = (form: Record<string, string>) => session.post('/floods', form)
   const images = []
   for (let count = 0; count < 5; count++) images.push(await store(server.url))
   const [first, second, ...others] = images
@@ -204,10 +199,9 @@ it('refuses embeds and scripts of other sites, even with a valid session', async
 })
 
 it('ends the session on logout', async () => {
-  const { cookie, formToken } = await adminSession(server)
-  const headers = { Cookie: cookie }
-  assert.equal((await admin('POST', '/logout', { headers, form: { 'form-token': formToken } })).status, 303)
-  assert.equal((await admin('GET', '/', { headers })).status, 401)
+  const session = await adminSession(server)
+  assert.equal((await session.post('/logout', {})).status, 303)
+  assert.equal((await session.get('/')).status, 401)
 })
 
 it('accepts only the complete bearer token of programs', async () => {
@@ -224,10 +218,10 @@ it('accepts only the complete bearer token of programs', async () => {
 
 // The last test on this server, as the other process resumes with a delay.
 it('pauses uploads, and records who did it', async () => {
-  const { cookie, formToken } = await adminSession(server)
+  const session = await adminSession(server)
   const change = async (value: string) => {
-    const form = { 'form-token': formToken, name: 'uploads', value, reason: 'bots' }
-    assert.equal((await admin('POST', '/settings', { headers: { Cookie: cookie }, form })).status, 303)
+    const form = { name: 'uploads', value, reason: 'bots' }
+    assert.equal((await session.post('/settings', form)).status, 303)
   }
   await change('paused')
   await until('uploads are paused', async () => (await post(server.url, gif())).status === 503)

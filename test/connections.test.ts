@@ -1,6 +1,6 @@
 /** Connection limits per address, and slow readers. */
 import assert from 'node:assert/strict'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../src/node/http/limits.ts'
@@ -11,7 +11,7 @@ import { formOf } from './support/multipart.ts'
 import { type LocalServer, startLocalServer } from './support/processes/local-server.ts'
 import type { Env } from './support/processes/process.ts'
 import { serverFor } from './support/processes/server.ts'
-import { converse } from './support/socket.ts'
+import { type Conversation, converse } from './support/socket.ts'
 import { PATIENT_MS, until } from './support/until.ts'
 import { fetchRaw, store } from './support/upload.ts'
 
@@ -30,25 +30,16 @@ async function serve(t: TestContext, limits: Partial<Limits>, env: Env = DIRECT)
   return server
 }
 
-function connectFrom(
-  t: TestContext,
-  { url }: { url: string },
-  from: string,
-): Promise<{ socket: Socket; isOpen(): Promise<boolean> }> {
-  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from })
-  socket.on('error', () => {})
-  t.after(() => socket.destroy())
-  const isOpen = () =>
-    new Promise<boolean>((resolve) => {
-      socket.once('data', () => resolve(true))
-      socket.once('close', () => resolve(false))
-      if (socket.destroyed) resolve(false)
-      socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
-    })
-  return new Promise((resolve) => {
-    socket.once('connect', () => resolve({ socket, isOpen }))
-    socket.once('close', () => resolve({ socket, isOpen }))
-  })
+/** Opens a connection from this local address. */
+const connectFrom = (server: { url: string }, from: string) => converse(server.url, PATIENT_MS, from)
+
+/** Whether the server still answers on the connection. */
+function isOpen({ socket, answer }: Conversation): Promise<boolean> {
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+  return answer().then(
+    () => true,
+    () => false,
+  )
 }
 
 describe('connections per address', { skip }, () => {
@@ -58,25 +49,25 @@ describe('connections per address', { skip }, () => {
 
   it('over the limit replace the longest-idle one, separately for each address', async (t) => {
     const server = await serve(t, QUICK, three)
-    const taken: Awaited<ReturnType<typeof connectFrom>>[] = []
-    for (let n = 0; n < 3; n++) taken.push(await connectFrom(t, server, OTHER_ADDRESS))
-    for (const index of [1, 0, 2]) assert.ok(await taken[index]!.isOpen())
+    const taken: Conversation[] = []
+    for (let n = 0; n < 3; n++) taken.push(await connectFrom(server, OTHER_ADDRESS))
+    for (const index of [1, 0, 2]) assert.ok(await isOpen(taken[index]!))
     const closed = new Promise((resolve) => taken[1]!.socket.once('close', resolve))
-    assert.ok(await (await connectFrom(t, server, OTHER_ADDRESS)).isOpen())
+    assert.ok(await isOpen(await connectFrom(server, OTHER_ADDRESS)))
     await closed
-    assert.ok(await taken[0]!.isOpen())
-    assert.ok(await taken[2]!.isOpen())
-    assert.ok(await (await connectFrom(t, server, '127.0.0.67')).isOpen())
+    assert.ok(await isOpen(taken[0]!))
+    assert.ok(await isOpen(taken[2]!))
+    assert.ok(await isOpen(await connectFrom(server, '127.0.0.67')))
   })
 
   it('do not replace one that was idle only for a moment', async (t) => {
     const server = await serve(t, { settleMs: 60_000, connectionWaitMs: 1 }, one)
-    const taken = await connectFrom(t, server, '127.0.0.1')
-    assert.ok(await taken.isOpen())
+    const taken = await connectFrom(server, '127.0.0.1')
+    assert.ok(await isOpen(taken))
     const late = await converse(server.url)
     await late.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
     assert.equal((await late.answer()).status, 503)
-    assert.ok(await taken.isOpen())
+    assert.ok(await isOpen(taken))
   })
 
   it('queue in order while all others are busy, and get Connection: close while others wait', async (t) => {
@@ -137,13 +128,13 @@ describe('connections per address', { skip }, () => {
 
   it('have a global limit too, over which the longest-idle one is replaced', async (t) => {
     const server = await serve(t, { ...QUICK, connections: 3 })
-    const taken: Awaited<ReturnType<typeof connectFrom>>[] = []
+    const taken: Conversation[] = []
     for (const from of ['127.0.0.71', '127.0.0.72', '127.0.0.73']) {
-      taken.push(await connectFrom(t, server, from))
-      assert.ok(await taken.at(-1)!.isOpen())
+      taken.push(await connectFrom(server, from))
+      assert.ok(await isOpen(taken.at(-1)!))
     }
     const closed = new Promise((resolve) => taken[0]!.socket.once('close', resolve))
-    assert.ok(await (await connectFrom(t, server, '127.0.0.74')).isOpen())
+    assert.ok(await isOpen(await connectFrom(server, '127.0.0.74')))
     await closed
   })
 
@@ -155,7 +146,7 @@ describe('connections per address', { skip }, () => {
     for (const talk of gone) talk.close()
     await busy.write('\r\n')
     assert.equal((await busy.answer()).status, 200)
-    assert.ok(await (await connectFrom(t, server, '127.0.0.1')).isOpen())
+    assert.ok(await isOpen(await connectFrom(server, '127.0.0.1')))
   })
 
   it('are not limited for trusted proxies', async (t) => {
@@ -164,18 +155,18 @@ describe('connections per address', { skip }, () => {
       {},
       { TRUSTED_PROXIES: `${OTHER_ADDRESS}/32`, CONNECTIONS_PER_ADDRESS: '3' },
     )
-    for (let n = 0; n < 6; n++) assert.ok(await (await connectFrom(t, server, OTHER_ADDRESS)).isOpen())
+    for (let n = 0; n < 6; n++) assert.ok(await isOpen(await connectFrom(server, OTHER_ADDRESS)))
   })
 
   it('are closed individually for one-byte chunks, and can be reopened', async (t) => {
     const server = await serve(t, {})
-    const silent = await connectFrom(t, server, '127.0.0.1')
-    assert.ok(await silent.isOpen())
+    const silent = await connectFrom(server, '127.0.0.1')
+    assert.ok(await isOpen(silent))
     const abuser = await converse(server.url)
     abuser.socket.write(`${CHUNKED_POST}${'1\r\na\r\n'.repeat(5000)}`)
     await abuser.closed
-    assert.ok(await silent.isOpen())
-    assert.ok(await (await connectFrom(t, server, '127.0.0.1')).isOpen())
+    assert.ok(await isOpen(silent))
+    assert.ok(await isOpen(await connectFrom(server, '127.0.0.1')))
   })
 
   it('are closed for many bodies with a few small chunks each', async (t) => {
@@ -188,8 +179,8 @@ describe('connections per address', { skip }, () => {
 
   it('are closed after a request with an unknown expectation, whatever is sent after the response', async (t) => {
     const server = await serve(t, {})
-    const honest = await connectFrom(t, server, '127.0.0.1')
-    assert.ok(await honest.isOpen())
+    const honest = await connectFrom(server, '127.0.0.1')
+    assert.ok(await isOpen(honest))
     const abuser = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true })
     const closed = new Promise((resolve) => abuser.once('close', resolve))
     t.after(() => abuser.destroy())
@@ -206,7 +197,7 @@ describe('connections per address', { skip }, () => {
     clearInterval(sending)
     assert.match(answer, /^HTTP\/1\.1 417 .*expectation-failed/s)
     assert.ok(abuser.destroyed, 'the connection is closed')
-    assert.ok(await honest.isOpen())
+    assert.ok(await isOpen(honest))
     // A known expectation is handled normally.
     const ordinary = await converse(server.url)
     ordinary.socket.write(

@@ -5,11 +5,10 @@ import { rm } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { checkProblem } from './contracts/http/rules.ts'
 import { newFolder } from './support/folder.ts'
-import { request } from './support/http.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { type RunningServer, startServer } from './support/processes/server.ts'
 import { until } from './support/until.ts'
-import { begin, post, store } from './support/upload.ts'
+import { begin, post, remaining, store } from './support/upload.ts'
 
 const PER_DAY = 3
 
@@ -28,12 +27,6 @@ after(async () => {
   await Promise.all(servers.map((server) => server.stop()))
   await rm(dataDir, { recursive: true, force: true })
 })
-
-/** Remaining uploads, without reserving one: PUT is refused, but the response has the header. */
-async function remaining(url: string, from: string): Promise<string | null> {
-  const answer = await request(url, 'PUT', '/api/upload', { headers: { 'X-Forwarded-For': from } })
-  return answer.headers.get('X-RateLimit-Remaining')
-}
 
 describe('the last uploads of a day, reserved on one server', () => {
   it('make uploads on all servers wait, and use up the quota once they are stored', async () => {

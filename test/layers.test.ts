@@ -51,14 +51,9 @@ const SERVER = [
 
 /** By folder or file under `src/`. A file belongs to the layer with the longest matching path. */
 const LAYERS: Record<string, Layer> = {
-  'async.ts': { may: [] },
-  'bytes.ts': { may: [] },
-  'json.ts': { may: [] },
-  'lifetimes.ts': { may: [] },
-  'retry-after.ts': { may: [] },
+  ...Object.fromEntries([...BASE, ...PORTS].map((path) => [path, { may: [] }])),
   'proof-of-work.ts': { may: [], types: ['protocol.ts'] },
   'errors.ts': { may: [], types: ['protocol.ts'] },
-  'protocol.ts': { may: [] },
   'problems.ts': { may: ['errors.ts', 'protocol.ts'] },
   'config.ts': { may: BASE },
   'stores/object-store.ts': { may: ['protocol.ts'], types: ['formats/image.ts'] },
@@ -78,20 +73,9 @@ const LAYERS: Record<string, Layer> = {
       'stores/tombstones.ts',
     ],
   },
-  'stores/reports.ts': { may: [] },
-  'stores/uploader-tags.ts': { may: [] },
-  'stores/notices.ts': { may: [] },
-  'stores/purges.ts': { may: [] },
-  'stores/expiries.ts': { may: [] },
-  'stores/scans.ts': { may: [] },
-  'stores/active-alerts.ts': { may: [] },
   'stores/decisions.ts': { may: [], types: ['stores/holds.ts'] },
-  'stores/holds.ts': { may: [] },
   'stores/tombstones.ts': { may: [], types: ['stores/holds.ts'] },
-  'stores/files.ts': { may: [] },
   'cdn/cdn.ts': { may: ['protocol.ts'] },
-  'notify/notifier.ts': { may: [] },
-  'scan/scanner.ts': { may: [] },
 
   'formats/': { may: BASE },
 

@@ -68,6 +68,12 @@ export async function store(url: string, bytes: Buffer = gif(), from?: string): 
   return { ...answer.json(), bytes }
 }
 
+/** Uploads left today, without using one: PUT is refused in any case. */
+export async function remaining(url: string, from: string): Promise<string | null> {
+  const answer = await request(url, 'PUT', '/api/upload', { headers: { 'X-Forwarded-For': from } })
+  return answer.headers.get('X-RateLimit-Remaining')
+}
+
 export function fetchRaw(url: string, id: string): Promise<Answer> {
   return request(url, 'GET', `/raw/${id}`)
 }
