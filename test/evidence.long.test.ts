@@ -11,7 +11,7 @@ import { folderOf } from './support/folder.ts'
 import { previewed } from './support/images/previewed.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { run } from './support/processes/process.ts'
-import { serverFor, startServer } from './support/processes/server.ts'
+import { serverFor } from './support/processes/server.ts'
 import { fetchRaw, store } from './support/upload.ts'
 
 const DAY_MS = 86_400_000
@@ -149,8 +149,7 @@ it('holds an image that could not be sealed, and removes it once it can be', asy
 
 it('is included in backups, restores and copies to another store', async (t) => {
   const folder = await folderOf(t)
-  const server = await startServer({ EVIDENCE_KEY: (await createKeyPair()).publicKey })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { EVIDENCE_KEY: (await createKeyPair()).publicKey })
   const { id } = await store(server.url)
   await server.operator(['remove', id, '--reason', 'x', '--rule', 'child-abuse'])
   const backup = join(folder, 'backup')

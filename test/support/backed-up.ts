@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { folderOf } from './folder.ts'
 import { gif } from './images/tiny-images.ts'
 import { type Env, type Ran, run } from './processes/process.ts'
-import { type RunningServer, serverEnv, startServer } from './processes/server.ts'
+import { type RunningServer, serverEnv, serverFor } from './processes/server.ts'
 import { flipBit } from './store-folder.ts'
 import { fetchRaw, type Stored, store } from './upload.ts'
 
@@ -24,8 +24,7 @@ export async function rot(folder: string, { id }: Stored, part: 'record' | 'body
 export async function backedUp(t: TestContext, count: number, env: Env = {}) {
   const folder = await folderOf(t)
   const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
-  const server = await startServer(env, { dataDir })
-  t.after(() => server.stop())
+  const server = await serverFor(t, env, { dataDir })
   const images: Stored[] = []
   for (let index = 0; index < count; index++) {
     images.push(await store(server.url, gif({ size: index % 3 ? 700 : 400_000 })))

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test'
 import { type Behaviour, type FakeScanner, startFakeScanner } from './fake-scanner.ts'
 import { gif } from './images/tiny-images.ts'
-import { type RunningServer, startServer } from './processes/server.ts'
+import { type RunningServer, serverFor } from './processes/server.ts'
 import { sha256Of } from './sha256.ts'
 import { until } from './until.ts'
 import { fetchRaw } from './upload.ts'
@@ -13,8 +13,7 @@ export async function started(
 ): Promise<{ scanner: FakeScanner; server: RunningServer }> {
   const scanner = await startFakeScanner()
   t.after(() => scanner.close())
-  const server = await startServer({ SCANNER_URL: scanner.url, UPLOADS_PER_DAY: '1000', ...env })
-  t.after(() => server.stop())
+  const server = await serverFor(t, { SCANNER_URL: scanner.url, UPLOADS_PER_DAY: '1000', ...env })
   return { scanner, server }
 }
 
