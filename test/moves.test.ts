@@ -384,7 +384,7 @@ test('an image held at the end of its upload is kept, and can be released', asyn
   parts.clock.now += 10_000
   await newProcess(parts).moves.carryOut(ID)
   assert.equal(await newProcess(parts).takedown.release(ID, 'y'), true)
-  assert.deepEqual(await bodyOf((await parts.objects.open(ID))!), new Uint8Array(bytes))
+  assert.deepEqual(await bodyOf((await parts.objects.open(ID))!), bytes)
   assert.equal(isKept, true, 'it counts against the quota of its address')
 })
 
