@@ -342,7 +342,8 @@ const EXPIRES_QUERY: Parameter = inQuery(
   EXPIRES_PARAMETER,
   `How long to keep the image: ${Object.keys(LIFETIMES).join(', ')}, or a number of seconds from ${MIN_LIFETIME_SECONDS} to ` +
     `${MAX_LIFETIME_SECONDS}. An expired image behaves as if it had been deleted. By default, an image is kept until it is ` +
-    'deleted with its key, or for as long as the operator has configured; see expires in the response.',
+    'deleted with its key, or for as long as the operator has configured. A lifetime above the maximum that the operator has ' +
+    'configured is reduced to it. See expires in the response.',
   text(`^(${Object.keys(LIFETIMES).join('|')}|\\d{1,9})$`),
   '1d',
 )

@@ -46,7 +46,7 @@ export const english = {
     },
     stays: 'Keep it',
     untilDeleted: 'Until I delete it',
-    asServed: 'This service’s default',
+    asServed: 'This service’s default ({time})',
     lifetimes: { '1h': 'For 1 hour', '1d': 'For 1 day', '7d': 'For 7 days', '30d': 'For 30 days' },
     editFirst: 'Edit before sending',
     autoCopy: 'Copy the link automatically',

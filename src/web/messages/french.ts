@@ -46,7 +46,7 @@ export const french: Messages = {
     },
     stays: 'Conserver',
     untilDeleted: 'Jusqu’à ce que je la supprime',
-    asServed: 'Durée par défaut',
+    asServed: 'Durée par défaut ({time})',
     lifetimes: { '1h': '1\u00a0heure', '1d': '1\u00a0jour', '7d': '7\u00a0jours', '30d': '30\u00a0jours' },
     editFirst: 'Modifier avant l’envoi',
     autoCopy: 'Copier le lien automatiquement',

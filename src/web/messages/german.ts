@@ -44,7 +44,7 @@ export const german: Messages = {
     },
     stays: 'Aufbewahren',
     untilDeleted: 'Bis ich es lösche',
-    asServed: 'Standard dieses Dienstes',
+    asServed: 'Standard dieses Dienstes ({time})',
     lifetimes: { '1h': '1 Stunde', '1d': '1 Tag', '7d': '7 Tage', '30d': '30 Tage' },
     editFirst: 'Vor dem Senden bearbeiten',
     autoCopy: 'Link automatisch kopieren',

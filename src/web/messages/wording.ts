@@ -27,6 +27,14 @@ export function limitSize(lang: string, bytes: number): string {
   return power === 0 ? byteSize(lang, bytes) : sizeIn(lang, bytes / 1024 ** power, power)
 }
 
+const DURATIONS = { day: 86_400, hour: 3600, minute: 60, second: 1 }
+
+/** In the largest unit that divides it: 172,800 seconds are 2 days. */
+export function duration(lang: string, seconds: number): string {
+  const [unit, length] = Object.entries(DURATIONS).find(([, length]) => seconds % length === 0)!
+  return numberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / length)
+}
+
 function sizeIn(lang: string, amount: number, power: number): string {
   const text = numberFormat(lang, {
     style: 'unit',

@@ -2,15 +2,17 @@ import { html } from 'hono/html'
 import { LIFETIMES } from '../../lifetimes.ts'
 import { EXPIRES_PARAMETER, IMAGE_TYPES, UPLOAD_FIELD, UPLOAD_PATH } from '../../protocol.ts'
 import type { Messages } from '../messages/english.ts'
-import { fill, limitSize } from '../messages/wording.ts'
+import { duration, fill, limitSize } from '../messages/wording.ts'
 import { cardTemplate } from './card-template.ts'
 import { beam, notice, type Page, type PageContext, page } from './page.ts'
 import { factsBlock, homeFacts } from './page-facts.ts'
 import { pictureLists } from './picture-lists.ts'
 
+type Lifetimes = PageContext['lifetimes']
+
 /** Home page: a plain form that works without scripts and is enhanced by them. */
 export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: boolean }): Page {
-  const { messages, baseUrl, stripsMetadata, keepsAll } = ctx
+  const { messages, baseUrl, stripsMetadata, lifetimes } = ctx
   const { home, upload, lang } = messages
   const limit = limitSize(lang, ctx.maxUploadBytes)
   return page(ctx, {
@@ -35,10 +37,10 @@ export function homePage(ctx: PageContext, { uploadsPaused }: { uploadsPaused: b
 ${beam()}
 <h1>${home.headline}</h1>
 <p class="lead">${home.noAccount} ${stripsMetadata ? home.stripped : home.notStripped}</p>
-${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit, keepsAll)}
+${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit, lifetimes)}
 </section>
 ${pictureLists(messages)}
-<p class="honesty">${lifetimeNote(messages, keepsAll)} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
+<p class="honesty">${lifetimeNote(messages, lifetimes)} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
 ${notice(messages)}
 </main>
 <div class="aperture" aria-hidden="true"><p>${upload.letGo}</p></div>
@@ -48,14 +50,19 @@ ${factsBlock(homeFacts(ctx))}`,
 }
 
 /** How long a picture stays. The style sheet shows the second sentence while the form has a lifetime selected. */
-function lifetimeNote({ home }: Messages, keepsAll: boolean): Page {
-  if (!keepsAll) return html`${home.staysForATime}`
+function lifetimeNote({ home }: Messages, { standard }: Lifetimes): Page {
+  if (standard < Number.POSITIVE_INFINITY) return html`${home.staysForATime}`
   return html`<span class="stays">${home.staysUntilDeleted}</span> <span>${home.staysForATime}</span>`
 }
 
 /** Class `live` needs scripts; class `plain` is for pages without them. */
-function uploadForm({ home, upload }: Messages, limit: string, keepsAll: boolean): Page {
+function uploadForm({ home, upload, lang }: Messages, limit: string, { standard, max }: Lifetimes): Page {
   const modes = Object.entries(upload.modes)
+  const asServed =
+    standard < Number.POSITIVE_INFINITY
+      ? fill(upload.asServed, { time: duration(lang, standard) })
+      : upload.untilDeleted
+  const offered = Object.entries(LIFETIMES).filter(([, seconds]) => seconds <= max)
   return html`<form class="picker" id="upload" method="post" action="${UPLOAD_PATH}" enctype="multipart/form-data">
 <div class="picker-row">
 <input id="file" type="file" name="${UPLOAD_FIELD}" required accept="${IMAGE_TYPES.join(',')}">
@@ -76,8 +83,8 @@ ${modes.map(
 )}
 </fieldset>
 <label class="lifetime">${upload.stays} <select id="expires" autocomplete="off">
-<option value="">${keepsAll ? upload.untilDeleted : upload.asServed}</option>
-${Object.keys(LIFETIMES).map((value) => html`<option value="${value}">${upload.lifetimes[value as keyof typeof LIFETIMES]}</option>`)}
+<option value="">${asServed}</option>
+${offered.map(([value]) => html`<option value="${value}">${upload.lifetimes[value as keyof typeof LIFETIMES]}</option>`)}
 </select></label>
 <div class="switches">
 <label class="switch"><input type="checkbox" role="switch" id="edit-first" autocomplete="off"> ${upload.editFirst}</label>

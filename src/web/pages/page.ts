@@ -39,8 +39,8 @@ export interface SiteFacts {
   convertsHeic: boolean
   /** `null`: previews are uploaded by clients. */
   resizer: Resizer | null
-  /** False if images expire by default. */
-  keepsAll: boolean
+  /** Of uploads that set none, and the longest. Unit: seconds. `Infinity`: until it is deleted. */
+  lifetimes: { standard: number; max: number }
   /** Name and contact of the operator, as free text. */
   operator?: { name?: string | undefined; contact?: string | undefined }
   assets: AssetUrls

@@ -1,3 +1,4 @@
+import { LIFETIMES } from '../../lifetimes.ts'
 import { createResizer } from '../resizer.ts'
 import type { AssetUrls, SiteFacts } from './page.ts'
 
@@ -15,13 +16,14 @@ interface Settings {
 
 /** `baseUrl`: no trailing slash. */
 export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUrls): SiteFacts {
+  const max = (settings.maxAgeDays ?? Number.POSITIVE_INFINITY) * LIFETIMES['1d']
   return {
     baseUrl,
     maxUploadBytes: settings.maxUploadBytes,
     stripsMetadata: settings.stripMetadata,
     convertsHeic: settings.convertHeic,
     resizer: createResizer(settings.previewTemplate, baseUrl),
-    keepsAll: settings.defaultExpires === null && settings.maxAgeDays === null,
+    lifetimes: { standard: Math.min(settings.defaultExpires ?? max, max), max },
     operator: {
       name: settings.operatorName ?? undefined,
       contact: settings.operatorContact ?? undefined,

@@ -109,7 +109,15 @@ export function expiryCases(world: World): void {
     const { id } = await me.store()
     assert.doesNotMatch((await me.get(`/${id}`)).text, /<time/)
     const fleeting = await visit(world, world.fleeting)
-    assert.doesNotMatch((await fleeting.get('/')).text, /stays until you delete it/)
+    const { text } = await fleeting.get('/')
+    assert.doesNotMatch(text, /stays until you delete it/)
+    const select = /<select id="expires".*?<\/select>/s.exec(text)![0]
+    const options = [...select.matchAll(/<option value="(.*?)">(.*?)</g)].map(([, ...option]) => option)
+    assert.deepEqual(options, [
+      ['', 'This service’s default (1 hour)'],
+      ['1h', 'For 1 hour'],
+      ['1d', 'For 1 day'],
+    ])
   })
 
   onMain('serves and deletes an unexpired image like any other', async (me) => {
