@@ -84,6 +84,9 @@ it('does not link uploads with UPLOADER_LINKS=off', async (t) => {
   const mine = [await store(off.url, gif(), MINE), await store(off.url, gif(), MINE)]
   await off.operator(['remove', mine[0]!.id, '--reason', 'bots', '--same-uploader'])
   assert.equal((await fetchRaw(off.url, mine[1]!.id)).status, 200)
+  const terms = async ({ url }: { url: string }) => (await fetch(`${url}/terms`)).text()
+  assert.match(await terms(server), /find other uploads/)
+  assert.doesNotMatch(await terms(off), /find other uploads|\{links\}/)
 })
 
 const clientOf = (address: string) => ({ address, network: address.replace(/\.\d+$/, '') })

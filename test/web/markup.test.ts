@@ -28,6 +28,7 @@ const ctx: PageContext = {
   stripsMetadata: true,
   convertsHeic: true,
   resizer: null,
+  linksUploads: true,
   lifetimes: { standard: Number.POSITIVE_INFINITY, max: Number.POSITIVE_INFINITY },
   ...pickLanguage('en'),
   assets: urls,

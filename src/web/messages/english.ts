@@ -438,6 +438,9 @@ export const english = {
       contact: 'Contact: ',
       noContact: 'The operator hasn’t provided a contact address.',
     },
+    /** Appended to the section on data where uploads are linked. */
+    links:
+      ' Another scrambled form of it, erased after two days, lets the operator find other uploads by someone who breaks these terms.',
     sections: [
       {
         heading: 'What Pinhole does',
@@ -473,7 +476,7 @@ export const english = {
       {
         heading: 'Your data',
         paragraphs: [
-          'No account, no tracking, no cookies. To enforce the daily upload limit, we count uploads by a scrambled form of your IP address, which is erased at the end of the day.',
+          'No account, no tracking, no cookies. To enforce the daily upload limit, we count uploads by a scrambled form of your IP address, which is erased at the end of the day.{links}',
         ],
       },
       {

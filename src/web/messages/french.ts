@@ -468,6 +468,8 @@ export const french: Messages = {
       contact: 'Pour le joindre\u00a0: ',
       noContact: 'L’exploitant n’a indiqué aucun moyen de le joindre.',
     },
+    links:
+      ' Une autre empreinte, effacée au bout de deux jours, permet à l’exploitant de retrouver d’autres envois de la personne qui enfreint ces conditions.',
     sections: [
       {
         heading: 'Ce que fait Pinhole',
@@ -503,7 +505,7 @@ export const french: Messages = {
       {
         heading: 'Vos données',
         paragraphs: [
-          'Pas de compte, pas de pistage, pas de cookies. Pour appliquer la limite quotidienne, le service compte les envois par une empreinte de votre adresse IP, effacée à la fin de la journée.',
+          'Pas de compte, pas de pistage, pas de cookies. Pour appliquer la limite quotidienne, le service compte les envois par une empreinte de votre adresse IP, effacée à la fin de la journée.{links}',
         ],
       },
       {

@@ -458,6 +458,8 @@ export const german: Messages = {
       contact: 'Zu erreichen unter: ',
       noContact: 'Eine Kontaktadresse hat der Betreiber nicht angegeben.',
     },
+    links:
+      ' Anhand einer weiteren solchen Form, die nach zwei Tagen gelöscht wird, findet der Betreiber andere Uploads von jemandem, der gegen diese Bedingungen verstößt.',
     sections: [
       {
         heading: 'Was Pinhole tut',
@@ -493,7 +495,7 @@ export const german: Messages = {
       {
         heading: 'Deine Daten',
         paragraphs: [
-          'Kein Konto, kein Tracking, keine Cookies. Um die tägliche Höchstzahl einzuhalten, zählt der Dienst Uploads anhand einer unkenntlich gemachten Form deiner IP-Adresse, die am Ende des Tages gelöscht wird.',
+          'Kein Konto, kein Tracking, keine Cookies. Um die tägliche Höchstzahl einzuhalten, zählt der Dienst Uploads anhand einer unkenntlich gemachten Form deiner IP-Adresse, die am Ende des Tages gelöscht wird.{links}',
         ],
       },
       {

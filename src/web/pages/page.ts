@@ -41,6 +41,8 @@ export interface SiteFacts {
   resizer: Resizer | null
   /** Of uploads that set none, and the longest. Unit: seconds. `Infinity`: until it is deleted. */
   lifetimes: { standard: number; max: number }
+  /** True if the operator can find uploads by the same uploader. */
+  linksUploads: boolean
   /** Name and contact of the operator, as free text. */
   operator?: { name?: string | undefined; contact?: string | undefined }
   assets: AssetUrls

@@ -10,6 +10,7 @@ interface Settings {
   previewTemplate: string | null
   defaultExpires: number | null
   maxAgeDays: number | null
+  uploaderLinks: boolean
   operatorName: string | null
   operatorContact: string | null
 }
@@ -24,6 +25,7 @@ export function siteFactsOf(settings: Settings, baseUrl: string, assets: AssetUr
     convertsHeic: settings.convertHeic,
     resizer: createResizer(settings.previewTemplate, baseUrl),
     lifetimes: { standard: Math.min(settings.defaultExpires ?? max, max), max },
+    linksUploads: settings.uploaderLinks,
     operator: {
       name: settings.operatorName ?? undefined,
       contact: settings.operatorContact ?? undefined,

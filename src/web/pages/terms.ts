@@ -22,10 +22,11 @@ ${text === undefined || ctx.operator?.name || ctx.operator?.contact ? operatorSe
   })
 }
 
-function builtInTerms({ messages }: PageContext): Page {
-  return html`${messages.terms.sections.map(({ heading, paragraphs }, at) =>
+function builtInTerms({ messages: { terms }, linksUploads }: PageContext): Page {
+  const links = linksUploads ? terms.links : ''
+  return html`${terms.sections.map(({ heading, paragraphs }, at) =>
     // The second section says what may be uploaded.
-    section(heading, at === 1 ? 'rules' : null, ...paragraphs),
+    section(heading, at === 1 ? 'rules' : null, ...paragraphs.map((paragraph) => fill(paragraph, { links }))),
   )}`
 }
 
