@@ -387,6 +387,37 @@ export function editorSuite(site: () => Site): void {
     assert.equal(red(220, 140), false)
   })
 
+  test('keeps text inside the picture: moves it, and shrinks it if it is too long', async ({ page }) => {
+    await page.getByLabel('Original').check()
+    await open(page, [await withSecret('', 'png')])
+    await page.getByLabel('Text', { exact: true }).check({ force: true })
+    const layer = (await page.locator('.editor-layer').boundingBox())!
+    const write = async (text: string, y: number) => {
+      await page.mouse.click(layer.x + 200, layer.y + y)
+      await page.keyboard.type(text)
+      await page.keyboard.press('Enter')
+      return boxOf(page)
+    }
+    const short = await write('HHHHH', 40)
+    assert.equal(short.x + short.width, WIDTH)
+    assert.equal(short.height, 32)
+    const long = await write('H'.repeat(50), 120)
+    assert.deepEqual([long.x, long.width], [0, WIDTH])
+    assert.ok(long.height < 32 && long.y > 104, JSON.stringify(long))
+    await button(page, 'Send').click()
+    const { data, info } = await sharp(await stored(page, 'letter.png'))
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    for (const { x, y, width, height } of [short, long]) {
+      const red = Array.from({ length: WIDTH }, (_, column) => column).filter((column) => {
+        const [r, g, b] = data.subarray(((y + height / 2) * info.width + column) * info.channels)
+        return r! > 150 && g! < 110 && b! < 110
+      })
+      assert.ok(red[0]! >= x && red[0]! < x + 8, `starts at ${red[0]}`)
+      assert.ok(red.at(-1)! < x + width && red.at(-1)! > x + width - 8, `ends at ${red.at(-1)}`)
+    }
+  })
+
   test('edits pictures before, during and after the upload, and from an earlier visit', async ({
     page,
     proxy,

@@ -17,6 +17,7 @@ import {
   noEdits,
   type Point,
   rotated,
+  shrunkToPicture,
 } from './edits.ts'
 import { type Action, createFrame, type ExitLabels, type Frame, type Tool } from './frame.ts'
 import { type Drag, handleGestures } from './gestures.ts'
@@ -175,16 +176,21 @@ async function withEdits(
     // Keep the height and the starting point.
     const { box, turns } = mark
     const isHorizontal = turns % 2 === 0
-    const length = (isHorizontal ? box.height : box.width) * textAspectRatio(text)
+    const length = Math.ceil((isHorizontal ? box.height : box.width) * textAspectRatio(text))
     const next = { ...mark, text, box: { ...box, [isHorizontal ? 'width' : 'height']: length } }
     draft({ ...steps.now, marks: steps.now.marks.with(name, next) })
   }
 
-  /** Commits, and drops texts without words. */
+  /** Commits, drops texts without words, and moves the others inside the picture. */
   function commitText(): void {
     const { marks: all } = steps.now
-    const nonEmpty = all.filter(({ kind, text }) => kind !== 'text' || text.trim() !== '')
-    if (nonEmpty.length < all.length) draft({ ...steps.now, marks: nonEmpty })
+    const kept = all
+      .filter(({ kind, text }) => kind !== 'text' || text.trim() !== '')
+      .map((mark) => {
+        const box = shrunkToPicture(mark.box, steps.now)
+        return box === mark.box ? mark : { ...mark, box }
+      })
+    if (all.some((mark, index) => mark !== kept[index])) draft({ ...steps.now, marks: kept })
     commit()
   }
 

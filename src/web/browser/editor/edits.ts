@@ -94,6 +94,15 @@ export function movedWithin(box: Box, x: number, y: number, { width, height }: E
   }
 }
 
+/** Shrinks the box in proportion if it is larger than the picture, and moves it inside. */
+export function shrunkToPicture(box: Box, edits: Edits): Box {
+  if (box.x + box.width <= edits.width && box.y + box.height <= edits.height) return box
+  const scale = Math.min(1, edits.width / box.width, edits.height / box.height)
+  const [width, height] = [box.width * scale, box.height * scale]
+  const y = (box.height - height) / 2
+  return fitToPicture(movedWithin({ ...box, width, height }, 0, y, edits), edits)
+}
+
 /** Undo and redo. */
 export function createSteps(initial: Edits) {
   const undoStack: Edits[] = []

@@ -84,14 +84,15 @@ function pathOf(kind: Mark['kind'], points: (readonly [number, number])[], line:
 }
 
 const FONT = '600 1px system-ui, sans-serif'
-/** Line height relative to the font size. */
+/** Line height and outline width relative to the font size. */
 const LINE_HEIGHT = 1.3
+const OUTLINE_WIDTH = 0.2
 
-/** Width of a text divided by its line height. */
+/** Width of a text with its outline, divided by its line height. */
 export function textAspectRatio(text: string): number {
   const context = new OffscreenCanvas(1, 1).getContext('2d')!
   context.font = FONT.replace('1px', '100px')
-  return Math.max(0.5, context.measureText(text).width / 100 / LINE_HEIGHT)
+  return Math.max(0.5, (context.measureText(text).width / 100 + OUTLINE_WIDTH) / LINE_HEIGHT)
 }
 
 /** Draws the text as large as its box allows. */
@@ -107,7 +108,7 @@ function drawText(context: Context, { box, text, turns }: Mark): void {
   context.textBaseline = 'middle'
   context.lineJoin = 'round'
   context.strokeStyle = OUTLINE
-  context.lineWidth = size / 5
+  context.lineWidth = size * OUTLINE_WIDTH
   context.strokeText(text, 0, 0)
   context.fillStyle = COLOUR
   context.fillText(text, 0, 0)
