@@ -231,6 +231,24 @@ export function editorSuite(site: () => Site): void {
     assert.equal(await leavingAsks(page), false)
   })
 
+  test('has space around the longest word on a small phone', {
+    locale: 'de-DE',
+    viewport: { width: 360, height: 640 },
+  }, async ({ page }) => {
+    await page.locator('#edit-first').check()
+    await choose(page, [await withSecret('', 'png')])
+    await page.locator('.editor[open]').waitFor()
+    const margins = await page.locator('.editor-tools span').evaluateAll((frames) =>
+      frames.map((frame) => {
+        const word = document.createRange()
+        word.selectNodeContents(frame.lastChild!)
+        return (frame.getBoundingClientRect().width - word.getBoundingClientRect().width) / 2
+      }),
+    )
+    assert.equal(margins.length, 6)
+    assert.ok(Math.min(...margins) >= 4, margins.join(' '))
+  })
+
   test('keeps asking, however often Escape is pressed', async ({ page }) => {
     await open(page, [await withSecret('', 'png')])
     await button(page, 'Add in the middle').click()
