@@ -249,6 +249,20 @@ export function editorSuite(site: () => Site): void {
     assert.ok(Math.min(...margins) >= 4, margins.join(' '))
   })
 
+  test('ends typing on Escape', async ({ page }) => {
+    await open(page, [await withSecret('', 'png')])
+    await page.getByLabel('Text', { exact: true }).check({ force: true })
+    await button(page, 'Add in the middle').click()
+    await page.keyboard.type('Look')
+    await page.keyboard.press('Escape')
+    const field = page.getByRole('textbox', { name: 'Type your text' })
+    await field.waitFor({ state: 'hidden' })
+    assert.equal(await page.locator('.edit-text').count(), 1)
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'editor-title')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Discard your changes?' }).waitFor()
+  })
+
   test('keeps asking, however often Escape is pressed', async ({ page }) => {
     await open(page, [await withSecret('', 'png')])
     await button(page, 'Add in the middle').click()

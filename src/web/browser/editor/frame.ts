@@ -125,6 +125,11 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels) 
     const isTyping = (event.target as Element).matches('input[type="text"]')
     const { key } = event
     const hasCtrl = event.ctrlKey || event.metaKey
+    if (isTyping && key === 'Escape' && !event.isComposing) {
+      // Otherwise it closes the dialog.
+      event.preventDefault()
+      writing.requestSubmit()
+    }
     if (isTyping || leave.open) return
     const action = hasCtrl
       ? CTRL_SHORTCUTS[`${event.shiftKey ? 'Shift+' : ''}${key.toLowerCase()}`]
