@@ -38,6 +38,7 @@ ${action('dismiss', upload.dismiss)}
 </li></template>
 <template id="row"><li class="row">
 <label class="row-pick"><input type="checkbox"></label>
+<a class="row-open" aria-label="${upload.open}" draggable="false"></a>
 <div class="row-thumbnail"><img alt="" width="56" height="56" draggable="false" hidden></div>
 <div class="row-words">
 <h3 class="card-name" dir="auto"></h3>

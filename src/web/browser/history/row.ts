@@ -34,6 +34,7 @@ export function createRow(picture: HistoryEntry, options: RowOptions) {
   const control = (action: string) => find<HTMLButtonElement>(`[data-action="${action}"]`)
   const [copy, more] = [control('copy'), control('more')]
   const [confirm, keep] = [control('confirm-delete'), control('keep')]
+  const open = find<HTMLAnchorElement>('.row-open')
   const image = find<HTMLImageElement>('img')
   const box = find<HTMLInputElement>('input')
   const state = find('.card-state')
@@ -44,6 +45,8 @@ export function createRow(picture: HistoryEntry, options: RowOptions) {
   find('.card-name').textContent = name
   state.textContent = [when, staysUntil(picture)].filter(Boolean).join(' · ')
   box.setAttribute('aria-label', name)
+  open.href = codesOf(picture).page
+  open.ariaLabel += `: ${name}`
   for (const button of [copy, more, confirm, keep])
     button.setAttribute('aria-label', `${button.textContent}: ${name}`)
   function showThumbnail(): void {
