@@ -138,12 +138,13 @@ async function ignoresSecondPress(
   { ask, confirm, keep }: Question,
   deletions: string[],
 ): Promise<void> {
-  const assertStillOpen = async (how: string) => {
+  const assertStillOpen = async (how: string, keepKey = 'Enter') => {
     assert.deepEqual([await confirm.isVisible(), await keep.isVisible()], [true, true], how)
     assert.equal(await keep.evaluate((button) => button === document.activeElement), true, how)
     assert.deepEqual(deletions, [], how)
-    await page.keyboard.press('Enter')
+    await page.keyboard.press(keepKey)
     await ask.waitFor()
+    assert.equal(await ask.evaluate((button) => button === document.activeElement), true, keepKey)
   }
   await ask.dblclick()
   await assertStillOpen('clicked twice')
@@ -151,7 +152,7 @@ async function ignoresSecondPress(
   const { x, y, width, height } = (await ask.boundingBox())!
   await page.touchscreen.tap(x + width / 2, y + height / 2)
   await page.touchscreen.tap(x + width / 2, y + height / 2)
-  await assertStillOpen('tapped twice')
+  await assertStillOpen('tapped twice', 'Escape')
 
   await ask.focus()
   for (let repeat = 0; repeat < 4; repeat++) await page.keyboard.down('Enter')

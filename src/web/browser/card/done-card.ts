@@ -26,6 +26,14 @@ export function showDone(card: Card, picture: HistoryEntry, options: DoneCardOpt
   const showIdle = (text = note) =>
     card.show({ state: 'done', status, note: text, codes: codesOf(picture), actions })
 
+  function keep(): void {
+    showIdle()
+    card.element.querySelector<HTMLElement>('[data-action="delete"]')!.focus()
+  }
+
+  card.element.onkeydown = ({ key }) => {
+    if (key === 'Escape' && card.element.dataset.state === 'confirming') keep()
+  }
   card.onAction = async (action, control) => {
     if (action === 'share') await runAction('share', picture, history)
     if (action === 'edit') onEdit()
@@ -47,7 +55,7 @@ export function showDone(card: Card, picture: HistoryEntry, options: DoneCardOpt
         actions: ['confirm-delete', 'keep'],
       })
     }
-    if (action === 'keep') showIdle()
+    if (action === 'keep') keep()
     if (action === 'confirm-delete') {
       card.show({ state: 'deleting', status: words.deleting, note, actions: [] })
       const problem = await deleteAndSay(picture, history)

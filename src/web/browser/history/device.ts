@@ -57,6 +57,9 @@ export function initDevice({ history, onImported, onForgotten }: DeviceOptions):
     find('forget-keep').focus()
   })
   find('forget-keep').addEventListener('click', close)
+  question.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') close()
+  })
   find('forget-confirm').addEventListener('click', async () => {
     await history.clear()
     forgetPreferences()

@@ -81,6 +81,9 @@ export function createRow(picture: HistoryEntry, options: RowOptions) {
     setAsking(false)
     more.focus()
   })
+  element.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape' && !keep.hidden) keep.click()
+  })
   confirm.addEventListener('click', async () => {
     element.focus()
     confirm.hidden = keep.hidden = true

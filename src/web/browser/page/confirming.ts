@@ -11,7 +11,7 @@ export interface Confirmation {
 }
 
 /**
- * Pressing `ask` shows `confirm` and `keep` instead. Both are inactive while `run` is running. Returns a function that closes
+ * Pressing `ask` shows `confirm` and `keep` instead; Escape means `keep`. Both are inactive while `run` is running. Returns a function that closes
  * the confirmation unless it is running.
  */
 export function confirming({ ask, confirm, keep, working, run }: Confirmation): () => void {
@@ -31,6 +31,10 @@ export function confirming({ ask, confirm, keep, working, run }: Confirmation): 
     close()
     ask.focus()
   })
+  for (const button of [confirm, keep])
+    button.addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape' && !isRunning) keep.click()
+    })
   confirm.addEventListener('click', async () => {
     if (isRunning) return
     isRunning = keep.hidden = true
