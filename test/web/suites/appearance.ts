@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { photo } from '../support/pictures.ts'
 import { type Site, testsOn } from '../support/site.ts'
-import { card, uploadOne } from '../support/steps.ts'
+import { card, press, uploadOne } from '../support/steps.ts'
 
 /** Minimum contrast of control outlines (WCAG 2.2, 1.4.11). */
 const MIN_CONTRAST = 3
@@ -47,6 +47,23 @@ export function appearanceSuite(site: () => Site): void {
     await page.goto(`${url}/${id}`)
     assert.equal(await mirror(), true)
     assert.equal(await page.locator('#page').evaluate((input) => getComputedStyle(input).textAlign), 'left')
+  })
+
+  test('aligns the actions of a card with its picture, and keeps Keep away from Delete', {
+    viewport: { width: 390, height: 664 },
+  }, async ({ page }) => {
+    const name = 'aligned.jpg'
+    await uploadOne(page, await photo(name, 803))
+    const inCard = (selector: string) => card(page, name).locator(selector)
+    const word = await inCard('[data-action="open"]').evaluate((link) => {
+      const range = document.createRange()
+      range.selectNodeContents(link)
+      return range.getBoundingClientRect().x
+    })
+    assert.ok(Math.abs(word - (await inCard('.exposure').boundingBox())!.x) < 1, `${word}`)
+    await press(card(page, name), 'delete')
+    const { x, width } = (await inCard('[data-action="confirm-delete"]').boundingBox())!
+    assert.ok((await inCard('[data-action="keep"]').boundingBox())!.x - x - width >= 8)
   })
 
   test('shows outlines of unselected controls in light and dark mode', async ({ page }) => {
