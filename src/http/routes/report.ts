@@ -72,11 +72,11 @@ async function resendForm(
   refusal: Refusal,
   values: Partial<ReportForm>,
 ): Promise<Response> {
-  const { code, detail, retryAfterSeconds } = refusal
+  const { retryAfterSeconds } = refusal
   if (retryAfterSeconds !== undefined) c.header('Retry-After', `${retryAfterSeconds}`)
   const context = contextOf(c, parts)
-  const status = PROBLEMS[code].status as ContentfulStatusCode
-  return uncached(await sendCompressed(c, reportPage(context, CATEGORIES, values, { code, detail }), status))
+  const status = PROBLEMS[refusal.code].status as ContentfulStatusCode
+  return uncached(await sendCompressed(c, reportPage(context, CATEGORIES, values, refusal), status))
 }
 
 function addressOf(c: AppContext, parts: AppParts): ClientAddress {

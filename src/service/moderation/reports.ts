@@ -88,7 +88,9 @@ export async function eraseOldReports(ledger: Pick<Ledger, 'forgetReporters'>, a
 
 /** The same for IDs that never existed and deleted images, as viewing an image reveals no more either. */
 export function unknownImage(): Refusal {
-  return new Refusal('not-found', 'There is no such image here. It may have been deleted.')
+  return new Refusal('not-found', 'There is no such image here. It may have been deleted.', {
+    field: 'image',
+  })
 }
 
 /**
@@ -206,14 +208,15 @@ function validated(form: ReportForm): {
 } {
   const image = form.image.trim()
   const id = ID_PATTERN.test(image) ? image : ID_IN_LINK.exec(image)?.[1]
-  if (id === undefined) bad('Enter the link to the image, or its 11-character ID.')
+  if (id === undefined) bad('image', 'Enter the link to the image, or its 11-character ID.')
   const { category } = form
-  if (!isCategory(category)) bad(`Choose a category: one of ${Object.keys(CATEGORIES).join(', ')}.`)
+  if (!isCategory(category))
+    bad('category', `Choose a category: one of ${Object.keys(CATEGORIES).join(', ')}.`)
   const text = clean(form.text, true)
   if (text.length < REPORT_TEXT.min || text.length > REPORT_TEXT.max) {
-    bad(`Describe what is wrong in ${REPORT_TEXT.min} to ${REPORT_TEXT.max} characters.`)
+    bad('text', `Describe what is wrong in ${REPORT_TEXT.min} to ${REPORT_TEXT.max} characters.`)
   }
-  if (!form.isInGoodFaith) bad('Confirm that you are reporting in good faith.')
+  if (!form.isInGoodFaith) bad('good-faith', 'Confirm that you are reporting in good faith.')
   return { id, category, text, contact: contactOf(form, category) }
 }
 
@@ -222,13 +225,19 @@ function contactOf(form: ReportForm, category: ReportCategory): string {
   if (contact === 'none') return ''
   const [name, email, signature] = [clean(form.name), clean(form.email), clean(form.signature)]
   if (contact === 'required' && (name === '' || email === '')) {
-    bad('The law requires your name and e-mail address for this kind of report.')
+    bad(
+      name === '' ? 'name' : 'email',
+      'The law requires your name and e-mail address for this kind of report.',
+    )
   }
-  if (email !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(email)) bad('The e-mail address is not valid.')
-  if (needsSignature && signature === '') bad('Sign the report by typing your full name.')
-  if (Math.max(name.length, signature.length) > MAX_NAME_LENGTH || email.length > MAX_EMAIL_LENGTH) {
-    bad('The name, signature or e-mail address is too long.')
-  }
+  if (email !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(email)) bad('email', 'The e-mail address is not valid.')
+  if (needsSignature && signature === '') bad('signature', 'Sign the report by typing your full name.')
+  for (const [field, value, max] of [
+    ['name', name, MAX_NAME_LENGTH],
+    ['email', email, MAX_EMAIL_LENGTH],
+    ['signature', signature, MAX_NAME_LENGTH],
+  ] as const)
+    if (value.length > max) bad(field, 'The name, signature or e-mail address is too long.')
   return [name, email && `<${email}>`, signature && `signed: ${signature}`].filter(Boolean).join(' ')
 }
 
@@ -238,8 +247,9 @@ function clean(text: string, isText = false): string {
   return lines.replace(isText ? /[^\P{C}\n]/gu : /\p{C}/gu, '').trim()
 }
 
-function bad(detail: string): never {
-  throw new Refusal('bad-report', detail)
+/** `field`: its name in the HTML form. */
+function bad(field: string, detail: string): never {
+  throw new Refusal('bad-report', detail, { field })
 }
 
 /** Maximum number of buckets. The least recently used is evicted first. */

@@ -400,7 +400,7 @@ export const english = {
     textHint: 'What does the picture show, and why should it be removed? 20 to 2,000 characters.',
     person: 'Your details',
     personHint:
-      'Required for intimate pictures, personal data and copyright. Leave empty for child sexual abuse. Deleted 30 days after the decision (copyright: 180).',
+      'Required for intimate pictures, personal data and copyright. Leave empty for child sexual abuse. Your details are deleted 30 days after the decision (copyright: 180).',
     name: 'Name',
     email: 'Email address',
     signature: 'Signature: your full name (intimate pictures and copyright)',

@@ -68,14 +68,36 @@ export function reportSuite(site: () => Site): void {
   })
 
   const unscripted = { javaScriptEnabled: false, expected: /^Failed to load resource: / }
-  test('without scripts, the server reports a missing name', unscripted, async ({ page, url }) => {
+  test('without scripts, the server’s problem leads to its field', unscripted, async ({ page, url }) => {
     await openForm(page, url)
     await fill(page)
-    await page.locator('#name').fill('')
-    await page.locator('form.report button').click()
-    await page.locator('p.problem').waitFor()
-    await check(page, { ...TYPED, name: '' })
-    await page.locator('#name').fill(TYPED.name)
+    for (const [selector, problem] of [
+      ['#name', /requires your name/],
+      ['#email', /requires your name/],
+      ['#signature', /Sign the report/],
+      ['input[name="good-faith"]', /good faith/],
+    ] as const) {
+      const field = page.locator(selector)
+      const [name, isBox] = [selector.slice(1), selector.startsWith('input')]
+      if (isBox) await field.uncheck()
+      else await field.fill('')
+      // The browser’s own check would come first.
+      await page.locator('form.report').evaluate((form: HTMLFormElement) => {
+        form.noValidate = true
+      })
+      await page.locator('form.report button').click()
+      await page.locator('p.problem#problem').filter({ hasText: problem }).waitFor()
+      assert.equal(await page.locator('[aria-invalid="true"]').count(), 1)
+      assert.equal(await field.getAttribute('aria-invalid'), 'true')
+      assert.equal(await field.getAttribute('aria-describedby'), 'problem')
+      await page.locator(`${selector}:focus`).waitFor()
+      if (isBox) await field.check()
+      else {
+        await check(page, { ...TYPED, [name]: '' })
+        await field.fill(TYPED[name as keyof typeof TYPED])
+      }
+    }
+    await check(page)
     await page.locator('form.report button').click()
     await page.getByRole('heading', { name: 'Your report' }).waitFor()
   })
