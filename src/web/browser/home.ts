@@ -146,7 +146,7 @@ function registerWorker(address: string): void {
 // Chunks loaded from here on may fail (offline, or the page is closing). The rest works without them.
 
 /** Shows the list of earlier pictures. Its code loads only if there are some. */
-async function showEarlier(): Promise<void> {
+async function showEarlier(said?: string): Promise<void> {
   const known = await history
   if (!panel && (await known.all()).length === 0) return
   const part = await import('./history/panel.ts').catch(() => null)
@@ -158,7 +158,7 @@ async function showEarlier(): Promise<void> {
     onEdit: (picture) => void uploads.editUploaded(picture),
     onChange: update,
   })
-  await panel.refresh()
+  await panel.refresh(said)
 }
 
 async function syncHistory(): Promise<void> {

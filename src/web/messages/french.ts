@@ -102,6 +102,7 @@ export const french: Messages = {
     compressingLong: 'Compression, étape {step} sur {steps}, {seconds}\u00a0s',
     ready: 'Prête à l’envoi',
     asking: 'Cette image indique où elle a été prise. Le service conserverait cette information.',
+    starting: 'Préparation de l’envoi',
     uploading: 'Envoi, {percent}\u00a0%',
     speed: '{sent} sur {total} · {speed}/s',
     speedLeft: '{sent} sur {total} · {speed}/s · encore {seconds}\u00a0s',
@@ -122,6 +123,7 @@ export const french: Messages = {
       'Ce navigateur ne l’a pas mémorisée. Conservez le lien de suppression si vous comptez la supprimer un jour.',
     ready1: 'Lien prêt\u00a0: {name}',
     copied1: 'Lien copié\u00a0: {name}',
+    copiedDeleteLink: 'Lien de suppression copié',
     firstStays: 'La première version reste en ligne.',
     /** Appended to the name of a picture. */
     edited: 'modifiée',

@@ -99,6 +99,7 @@ export const german: Messages = {
     compressingLong: 'Wird komprimiert, Schritt {step} von {steps}, {seconds}\u00a0s',
     ready: 'Gleich an der Reihe',
     asking: 'Dieses Bild enthält den Aufnahmeort. Der Dienst würde ihn mitspeichern.',
+    starting: 'Upload wird vorbereitet',
     uploading: 'Wird hochgeladen, {percent}\u00a0%',
     speed: '{sent} von {total} · {speed}/s',
     speedLeft: '{sent} von {total} · {speed}/s · noch {seconds}\u00a0s',
@@ -119,6 +120,7 @@ export const german: Messages = {
       'Dieser Browser speichert es nicht. Bewahre den Löschlink auf, falls du das Bild später löschen willst.',
     ready1: 'Link bereit: {name}',
     copied1: 'Link kopiert: {name}',
+    copiedDeleteLink: 'Löschlink kopiert',
     firstStays: 'Die erste Fassung ist weiterhin online.',
     /** Appended to the name of a picture. */
     edited: 'bearbeitet',

@@ -30,7 +30,7 @@ export function homeFacts(ctx: PageContext) {
     convertsHeic,
     /** Messages for refusals, by code. */
     refusals: refusalsOf(messages, REFUSALS),
-    words: messages.live,
+    words: { ...messages.live, copy: messages.viewer.copy, copyAll: messages.upload.copyAll },
     previews: { noPreviewInWhatsApp, noPreviewAtAll },
     editor: messages.editor,
   }

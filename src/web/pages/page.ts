@@ -120,7 +120,7 @@ ${assets.imports[script].map((url) => html`<link rel="modulepreload" href="${url
 
 /** The page's live region for short notices, with an optional copy button. */
 export function notice({ viewer }: Messages): Page {
-  return html`<div class="notice"><p role="status" id="status"></p><textarea id="notice-text" rows="1" dir="ltr" aria-label="${viewer.page}" spellcheck="false" readonly hidden></textarea><button type="button" class="button" id="notice-copy" hidden>${viewer.copy}</button></div>`
+  return html`<div class="notice"><p role="status" id="status"></p><textarea id="notice-text" rows="1" dir="ltr" aria-label="${viewer.page}" spellcheck="false" readonly hidden></textarea><button type="button" class="button" id="notice-copy" hidden></button></div>`
 }
 
 /** Logo: light passing through a pinhole. */

@@ -5,9 +5,10 @@ import { after, before } from 'node:test'
 import { solve } from '../../../src/client/api/challenge.ts'
 import { isSolved } from '../../../src/proof-of-work.ts'
 import { type PassAnswer, SHAREX_PATH, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../../src/protocol.ts'
+import { at, hold } from '../support/fault-proxy.ts'
 import { gif } from '../support/pictures.ts'
 import { openSite, type Site, testsOn } from '../support/site.ts'
-import { cardsIn, choose } from '../support/steps.ts'
+import { card, cardIn, cardsIn, choose } from '../support/steps.ts'
 
 export function challengesSuite(site: () => Site): void {
   let busy: Site
@@ -19,7 +20,7 @@ export function challengesSuite(site: () => Site): void {
 
   // The browser's own console message for the 403 that carries the challenge.
   const expected = /status of 403/
-  test('solves a challenge automatically for the sixth picture', { expected }, async ({ page }) => {
+  test('solves a challenge automatically for the sixth picture', { expected }, async ({ page, proxy }) => {
     const requested: string[] = []
     page.on('request', (request) => requested.push(new URL(request.url()).pathname))
     const isSolverLoaded = () => requested.some((path) => /challenge-/.test(path))
@@ -29,6 +30,13 @@ export function challengesSuite(site: () => Site): void {
       await cardsIn(page, 'done', index + 1)
     }
     assert.equal(isSolverLoaded(), true)
+
+    const computed = Promise.withResolvers<void>()
+    proxy.onOther = at('/api/challenge', hold(computed.promise))
+    await choose(page, [await gif('next.gif', 610)])
+    await card(page, 'next.gif').getByText('Preparing to upload').waitFor()
+    computed.resolve()
+    await cardIn(page, 'done', 'next.gif')
   })
 
   test('issues a pass that works with curl and ShareX, also on a second attempt', {

@@ -75,7 +75,12 @@ const STATES: State[] = [
     said: /location where it was taken/,
     later: 'offered',
   },
-  { name: 'uploading', upload: NEVER, said: /^(Uploading, \d+%|Almost done)$/, later: 'offered' },
+  {
+    name: 'uploading',
+    upload: NEVER,
+    said: /^(Preparing to upload|Uploading, \d+%|Almost done)$/,
+    later: 'offered',
+  },
   {
     name: 'waiting for a retry',
     upload: { kind: 'answer', status: 503, headers: { 'Retry-After': '20' } },
@@ -154,7 +159,7 @@ const STATES: State[] = [
       await press(card(page, name), 'retry')
       await cardIn(page, 'uploading', name)
     },
-    said: /^(Uploading, \d+%|Almost done)$/,
+    said: /^(Preparing to upload|Uploading, \d+%|Almost done)$/,
     later: 'offered',
   },
   {

@@ -59,7 +59,7 @@ export function pagesSuite(site: () => Site): void {
   }, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('linked.gif', 82))
     await pressInMenu(page.locator('.card'), 'delete-link')
-    await heard(page, /Copied/)
+    await heard(page, /^Deletion link copied$/)
     const deleteLink = await clipboard(page)
     const gallery = await page.context().newPage()
     await gallery.goto(`${url}/g#${id}`)

@@ -45,6 +45,7 @@ export function sendingSuite(site: () => Site): void {
     await page.getByLabel('Copy the link automatically').uncheck()
     await choose(page, [await gif('quiet.gif', 512)])
     await heard(page, /Link ready: quiet\.gif/)
+    assert.equal(await textOf(page.locator('#notice-copy')), 'Copy all')
     await paste(page, [await gif('image.gif', 502)])
     await heard(page, /Link ready: Picture, \d/)
     assert.equal(await clipboard(page), chosen)

@@ -47,7 +47,10 @@ export function statesSuite(site: () => Site): void {
     await cardsIn(page, 'ready', 1)
     await cardIn(page, 'queued', 'd.jpg')
     const sending = page.locator('.card[data-state="uploading"]').first()
-    assert.match(await textOf(sending.locator('.card-state')), /^(Uploading, \d+%|Almost done)$/)
+    assert.match(
+      await textOf(sending.locator('.card-state')),
+      /^(Preparing to upload|Uploading, \d+%|Almost done)$/,
+    )
     assert.match(await textOf(sending.locator('.card-note')), /→/)
     assert.ok(await sending.locator('progress').isVisible())
     assert.equal(await leavingAsks(page), true)
@@ -56,7 +59,7 @@ export function statesSuite(site: () => Site): void {
     await cardsIn(page, 'done', 4)
     await page
       .locator('#totals')
-      .filter({ hasText: /^4 of 4 uploaded · .* saved$/ })
+      .filter({ hasText: /^4 of 4 uploaded · .* smaller$/ })
       .waitFor()
     await heard(page, /4 pictures uploaded/)
     assert.equal(await leavingAsks(page), false)
@@ -107,7 +110,7 @@ export function statesSuite(site: () => Site): void {
     await heard(page, /2 links copied/)
     assert.deepEqual((await clipboard(page)).split('\n').sort(), [`${url}/${id}`, `${url}/${other}`].sort())
     await pressInMenu(card(page, 'one.gif'), 'delete-link')
-    await heard(page, /Copied/)
+    await heard(page, /Deletion link copied/)
     assert.match(await clipboard(page), new RegExp(`^${url}/api/delete\\?key=${id}[0-9A-Za-z]{32}$`))
 
     await pressInMenu(card(page, 'one.gif'), 'qr')
@@ -132,7 +135,7 @@ export function statesSuite(site: () => Site): void {
   }, async ({ page }) => {
     const id = await uploadOne(page, await gif('old-way.gif', 45))
     await pressInMenu(card(page, 'old-way.gif'), 'delete-link')
-    await heard(page, /Copied/)
+    await heard(page, /Deletion link copied/)
     await page.evaluate(() => {
       const field = document.createElement('textarea')
       field.id = 'pasted'

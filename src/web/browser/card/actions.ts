@@ -31,7 +31,8 @@ export async function runAction(action: MenuAction, picture: HistoryEntry, histo
     if (!part) return say(words.unreachable)
     await part.describe(picture, history)
   }
-  if (action === 'delete-link') await copyAndSay(`${facts.baseUrl}${DELETE_PATH}?key=${picture.key}`)
+  if (action === 'delete-link')
+    await copyAndSay(`${facts.baseUrl}${DELETE_PATH}?key=${picture.key}`, { said: words.copiedDeleteLink })
 }
 
 /** Deletes the picture and announces the outcome. Resolves with the reason for a failure, or `null` on success. */

@@ -24,10 +24,11 @@ export function viewOfSending(item: Item): CardView {
       return { state: 'ready', status: words.ready, note: summary, percent: 0, actions: ['edit', 'cancel'] }
     case 'uploading': {
       const { percent } = state
-      const status = percent < 100 ? inWords.fill(words.uploading, { percent }) : words.arriving
+      const sentence = percent < 100 ? words.uploading : words.arriving
       return {
         state: 'uploading',
-        status,
+        // Before the first byte, the service may ask for proof of work.
+        status: percent > 0 ? inWords.fill(sentence, { percent }) : words.starting,
         note: speedNote(state) ?? summary,
         percent,
         actions: ['edit', 'cancel'],

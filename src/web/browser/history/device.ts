@@ -8,7 +8,8 @@ import { PREFIX, read } from './preferences.ts'
 
 export interface DeviceOptions {
   history: History
-  onImported(): void
+  /** `said`: the announcement, which another one must not replace. */
+  onImported(said: string): void
   onForgotten(): void
 }
 
@@ -43,9 +44,10 @@ export function initDevice({ history, onImported, onForgotten }: DeviceOptions):
     // Never overwrite existing entries: the file is untrusted and may contain wrong keys.
     const known = new Set((await history.all()).map(({ id }) => id))
     const added = pictures.filter(({ id }) => !known.has(id))
-    const isSaved = await history.put(added)
-    say(isSaved ? inWords.count(words.imported, added.length) : words.noRoom)
-    if (isSaved) onImported()
+    if (!(await history.put(added))) return say(words.noRoom)
+    const said = inWords.count(words.imported, added.length)
+    say(said)
+    onImported(said)
   })
 
   const close = () => {

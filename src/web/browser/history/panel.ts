@@ -77,7 +77,7 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   }
 
   /** Reuses rows, so that selections, open confirmations and focus survive. Rows hidden by a search stay selected. */
-  function show(): void {
+  function show(said?: string): void {
     const query = search.value.trim().toLocaleLowerCase()
     const matching = all.filter(({ name }) => name.toLocaleLowerCase().includes(query))
     const visible = new Set(matching.slice(0, maxRows))
@@ -104,11 +104,14 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     find('no-match').textContent = list.childElementCount === 0 && search.value !== '' ? words.noMatch : ''
     selection.update()
     onChange()
-    void removeGone([...visible].map(({ id }) => id))
+    void removeGone(
+      [...visible].map(({ id }) => id),
+      said,
+    )
   }
 
   /** Removes pictures that the service no longer has: deleted from elsewhere, or removed by the operator. */
-  async function removeGone(ids: string[]): Promise<void> {
+  async function removeGone(ids: string[], said?: string): Promise<void> {
     let gone = 0
     for (const id of ids.filter((id) => !checked.has(id))) {
       checked.add(id)
@@ -117,7 +120,7 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
       drop(id)
       gone++
     }
-    if (gone > 0) say(inWords.count(words.gone, gone))
+    if (gone > 0) say([said, inWords.count(words.gone, gone)].filter(Boolean).join(' '))
   }
 
   search.addEventListener('input', () => {
@@ -135,10 +138,10 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
     get size(): number {
       return all.length
     },
-    /** Reloads the history. */
-    async refresh(): Promise<void> {
+    /** Reloads the history. `said`: precedes the next announcement. */
+    async refresh(said?: string): Promise<void> {
       all = (await history.all()).filter(({ id }) => !isShown(id))
-      show()
+      show(said)
     },
   }
 }

@@ -9,8 +9,9 @@ const CLEAR_MS = 50
 const MAX_LINES = 4
 
 export interface NoticeOptions {
-  /** Adds a copy button. */
-  onCopy?: (() => void) | undefined
+  /** Adds a button that copies. */
+  onCopy?: (() => void) | null
+  copyLabel?: string
   /** Shows a selected text for copying by hand. The notice stays until it loses focus. */
   text?: string | undefined
 }
@@ -18,7 +19,7 @@ export interface NoticeOptions {
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** Shows a notice in the page's polite live region. For changes of state, never for progress. */
-export function say(sentence: string, { onCopy, text }: NoticeOptions = {}): void {
+export function say(sentence: string, { onCopy = null, copyLabel = '', text }: NoticeOptions = {}): void {
   const status = document.getElementById('status')!
   const copy = document.getElementById('notice-copy')!
   const field = document.getElementById('notice-text') as HTMLTextAreaElement
@@ -29,8 +30,9 @@ export function say(sentence: string, { onCopy, text }: NoticeOptions = {}): voi
   setTimeout(() => {
     status.textContent = sentence
   }, CLEAR_MS)
+  copy.textContent = copyLabel
   copy.hidden = !onCopy
-  copy.onclick = onCopy ?? null
+  copy.onclick = onCopy
   field.hidden = text === undefined
   document.onvisibilitychange = text === undefined ? startTimer : null
   if (text === undefined) startTimer()

@@ -1,6 +1,6 @@
 /** Announces uploads that were added together in one sentence, once the last one finishes. */
 import { copyText } from '../page/clipboard.ts'
-import { say } from '../page/status.ts'
+import { type NoticeOptions, say } from '../page/status.ts'
 import { inWords, words } from './facts.ts'
 import type { Outlook } from './queue.ts'
 
@@ -32,10 +32,10 @@ export function createBatch() {
   let count = 0
   let autoCopies = false
 
-  async function announce(all: Outcome[], autoCopy: boolean, onCopy: () => void): Promise<void> {
+  async function announce(all: Outcome[], autoCopy: boolean, copying: NoticeOptions): Promise<void> {
     const [only] = all
     const done = all.filter(({ link }) => link !== undefined)
-    const saying = done.length > 0 ? { onCopy } : {}
+    const saying = done.length > 0 ? copying : {}
     if (all.length > 1) {
       const parts = [
         done.length > 0 && inWords.count(words.allDone, done.length),
@@ -60,9 +60,9 @@ export function createBatch() {
       autoCopies = autoCopy && count === 1
     },
     add: (outcome: Outcome) => outcomes.push(outcome),
-    /** Announces the outcomes added since, if any. `onCopy`: copies the links of all uploads. */
-    end(onCopy: () => void): void {
-      if (outcomes.length > 0) void announce(outcomes, autoCopies, onCopy)
+    /** Announces the outcomes added since, if any. `copying`: the button that copies the links of all uploads. */
+    end(copying: NoticeOptions): void {
+      if (outcomes.length > 0) void announce(outcomes, autoCopies, copying)
       outcomes = []
       count = 0
       autoCopies = false

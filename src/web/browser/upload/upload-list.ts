@@ -111,7 +111,8 @@ export function createUploadList(options: UploadListOptions) {
       if (state.at === 'waiting') setTimeout(() => tick(item, entry, state), 1000)
       if (state.at === 'cancelled') release(item)
     }
-    if (pendingReasons === 0 && !queue.items.some(isUnfinished)) batch.end(() => void copyAll())
+    if (pendingReasons === 0 && !queue.items.some(isUnfinished))
+      batch.end({ onCopy: copyAll, copyLabel: pictures().length > 1 ? words.copyAll : words.copy })
     onChange()
   }
 
