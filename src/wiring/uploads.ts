@@ -97,6 +97,7 @@ export function wireUploads(
         maxUploadBytes,
         stripMetadata,
         isPrivate,
+        isReplicated: config.tombstonesUrl !== null,
         ...(config.scan !== 'off' && { scans: scans() }),
       }),
     quota: () =>

@@ -1,7 +1,9 @@
 /** Tombstones in S3, and restores to other stores and another ledger. */
 import assert from 'node:assert/strict'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { checkProblem } from '../contracts/http/rules.ts'
 import { assertServed, operate } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { request } from '../support/http.ts'
@@ -91,6 +93,29 @@ describe('a lost machine', () => {
     assert.deepEqual([again.healed, again.damaged], [[corrupted.id], []])
     await server.restart(third)
     await assertDecided()
+  })
+
+  it('is restored without an image whose deletion was acknowledged, whatever state the ledger was in', async (t) => {
+    const folder = await folderOf(t)
+    const [second, backup] = [join(folder, 'second'), join(folder, 'backup')]
+    const env = { TOMBSTONES_URL: `file:${second}` }
+    const server = await serverFor(t, env)
+    const { id, key, bytes } = await store(server.url)
+    await outputOf(env, server.dataDir, ['backup', backup])
+    const file = join(server.dataDir, 'ledger.sqlite')
+    await rename(file, `${file}-away`)
+    checkProblem(await remove(server.url, key), 503, 'unavailable')
+    assert.deepEqual((await fetchRaw(server.url, id)).body, bytes)
+    await rename(`${file}-away`, file)
+    await until('it is deleted', async () => (await remove(server.url, key)).status === 200)
+    await server.stop()
+
+    const elsewhere = join(folder, 'elsewhere')
+    await outputOf(env, elsewhere, ['restore', backup])
+    await outputOf(env, elsewhere, ['confirm-restore', '--reason', 'checked'])
+    const restored = await startServer(env, { dataDir: elsewhere })
+    t.after(() => restored.stop())
+    assert.equal((await fetchRaw(restored.url, id)).status, 404)
   })
 
   it('is not restored at all if the tombstones cannot be read', async (t) => {

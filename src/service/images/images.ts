@@ -54,6 +54,8 @@ export function createImages(parts: {
   expiryClock: Pick<ExpiryClock, 'latest'>
   /** Whether viewing is disabled. Checked on every view. */
   isPrivate?: () => boolean
+  /** Whether deletions are replicated to a second location, by way of the ledger. Default: no. */
+  isReplicated?: boolean
   scans?: Parameters<typeof createPublish>[0]['scans']
 }): Images {
   const { objects, ledger, purges, metrics, hashes, expiryClock, isPrivate = () => false } = parts
@@ -104,14 +106,15 @@ export function createImages(parts: {
 
   /**
    * Records the deletion, so that it also applies to older backups and to retries of the upload. An unavailable ledger must
-   * not block a deletion; in that case the store alone must make sure that the ID is never reused.
+   * not block a deletion; in that case the store alone must make sure that the ID is never reused. With a second location it
+   * does block it: a restore relies on the tombstone, which only the ledger can record.
    */
   async function recordDeletion(id: string): Promise<Removal> {
     try {
       await ledger.recordDeletion(id, new Date(parts.now()))
       return { retire: 'unless-full' }
     } catch (error) {
-      if (!(error instanceof LedgerUnavailable)) throw error
+      if (!(error instanceof LedgerUnavailable) || parts.isReplicated) throw error
       return { retire: 'surely' }
     }
   }
