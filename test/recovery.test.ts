@@ -56,6 +56,31 @@ test('copies an image that is released during the listing', async (t) => {
   assert.deepEqual([copied, await listOf(to), await heldOf(to)], [2, [HELD, VISIBLE].sort(), []])
 })
 
+for (const when of ['before', 'after'] as const) {
+  test(`copies an image that is held ${when} the listing and released during the copy`, async (t) => {
+    const { from, to } = await storesFor(t)
+    let wasHeld = false
+    const holdOnce = async () => (wasHeld ||= await from.hold(VISIBLE))
+    const racing: ObjectStore = {
+      ...from,
+      async *list(after) {
+        if (when === 'before') await holdOnce()
+        yield* await listOf(from, after)
+      },
+      async open(...args) {
+        await holdOnce()
+        return from.open(...args)
+      },
+      async *listHeld(after) {
+        if (wasHeld) await from.release(VISIBLE)
+        yield* from.listHeld(after)
+      },
+    }
+    const { copied } = await transferImages({ from: racing, to, bytesPerSecond: null })
+    assert.deepEqual([copied, await listOf(to), await heldOf(to)], [2, [VISIBLE], [HELD]])
+  })
+}
+
 test('releases an image in the copy if it is released during the listing', async (t) => {
   const { from, to } = await storesFor(t)
   await transferImages({ from, to, bytesPerSecond: null })

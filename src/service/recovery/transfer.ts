@@ -34,9 +34,10 @@ const CONCURRENCY = 16
 
 /**
  * Copies images missing in `to`. Merges two sorted listings, so that no image needs a lookup and an interrupted transfer can
- * resume. Images are held in `to` exactly if they are held in `from`. `bytesPerSecond`: rate limit, `null` for none. `heal`:
- * verifies images that already exist, and replaces damaged ones. `staysHeld`: IDs not to be released in `to`, as they are
- * held for another reason.
+ * resume. Images are held in `to` exactly if they are held in `from`. Lists `from` twice, as an image that is held or
+ * released meanwhile may appear in neither listing. `bytesPerSecond`: rate limit, `null` for none. `heal`: verifies images
+ * that already exist, and replaces damaged ones. `staysHeld`: IDs not to be released in `to`, as they are held for another
+ * reason.
  */
 export async function transferImages(options: {
   from: ObjectStore
@@ -53,30 +54,31 @@ export async function transferImages(options: {
   const failures: unknown[] = []
   // Fits in memory: each hold is a decision of the operator's.
   const held = await toSet(to.listHeld())
-  /** Held in `from` at the start and not listed since: an image released meanwhile may appear in neither listing. */
-  const unseen = await toSet(from.listHeld())
+  const damaged = new Set<string>()
 
-  function count(bytes: number | null): void {
-    if (bytes === null) transfer.kept++
-    else {
-      transfer.copied++
-      transfer.bytes += bytes
-    }
+  function countCopied(bytes: number): void {
+    transfer.copied++
+    transfer.bytes += bytes
   }
 
   async function healIfAsked(id: string, source: Source): Promise<void> {
     if (heal && (await healImage(id, source, to))) transfer.healed.push(id)
   }
 
-  async function transferVisible(id: string, isThere: boolean): Promise<void> {
+  async function transferVisible(id: string, isThere: boolean, isFirst: boolean): Promise<void> {
     try {
-      // Released since the last transfer.
-      const isHeld = held.delete(id)
-      if (isThere || isHeld) await healIfAsked(id, from)
-      if (isHeld && !staysHeld?.has(id)) await to.release(id)
-      count(isThere || isHeld ? null : await copyImage(id, from, to))
+      const isHeld = held.has(id)
+      if (isThere || isHeld) {
+        await healIfAsked(id, from)
+        // Released since it was copied.
+        if (isHeld && !staysHeld?.has(id) && (await to.release(id))) held.delete(id)
+        if (isFirst) transfer.kept++
+      } else {
+        const bytes = await copyImage(id, from, to)
+        if (bytes !== null) countCopied(bytes)
+      }
     } catch (error) {
-      if (error instanceof DamagedObject) transfer.damaged.push(id)
+      if (error instanceof DamagedObject) damaged.add(id)
       else failures.push(error)
     }
     onProgress?.(transfer, id)
@@ -89,41 +91,36 @@ export async function transferImages(options: {
       if (held.has(id)) return
       const bytes = await copyImage(id, source, to)
       // An earlier transfer may have copied it while it was visible.
-      await to.hold(id)
-      transfer.copied++
-      transfer.bytes += bytes ?? 0
+      if (!(await to.hold(id))) return
+      held.add(id)
+      countCopied(bytes ?? 0)
     } catch (error) {
       if (!(error instanceof DamagedObject)) throw error
-      transfer.damaged.push(id)
+      damaged.add(id)
     }
   }
 
-  for await (const { id, isThere } of compareListings(from.list(), to.list())) {
-    if (failures.length > 0) break
-    unseen.delete(id)
-    if (isThere && !heal) {
-      transfer.kept++
-      continue
+  async function transferListed(isFirst: boolean): Promise<void> {
+    for await (const { id, isThere } of compareListings(from.list(), to.list())) {
+      if (failures.length > 0) break
+      if (isThere && !(heal && isFirst)) {
+        if (isFirst) transfer.kept++
+        continue
+      }
+      if (bytesPerSecond !== null)
+        await sleep((transfer.bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt))
+      const work = transferVisible(id, isThere, isFirst).finally(() => inFlight.delete(work))
+      inFlight.add(work)
+      if (inFlight.size >= CONCURRENCY) await Promise.race(inFlight)
     }
-    if (bytesPerSecond !== null)
-      await sleep((transfer.bytes / bytesPerSecond) * 1000 - (performance.now() - startedAt))
-    const work = transferVisible(id, isThere).finally(() => inFlight.delete(work))
-    inFlight.add(work)
-    if (inFlight.size >= CONCURRENCY) await Promise.race(inFlight)
+    await Promise.all(inFlight)
+    if (failures.length > 0) throw failures[0]
+    for await (const id of from.listHeld()) await transferHeld(id)
   }
-  await Promise.all(inFlight)
-  if (failures.length === 0) {
-    for await (const id of from.listHeld()) {
-      unseen.delete(id)
-      await transferHeld(id)
-    }
-    for (const id of unseen) {
-      if (await isIn(from.head(id))) await transferVisible(id, await isIn(to.head(id)))
-      else if (await isIn(from.headHeld(id))) await transferHeld(id)
-    }
-  }
-  if (failures.length > 0) throw failures[0]
-  return transfer
+
+  await transferListed(true)
+  await transferListed(false)
+  return { ...transfer, damaged: [...damaged] }
 }
 
 /** Removes images from `to` that `from` no longer has, neither visible nor held. Returns their number. */
