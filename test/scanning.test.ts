@@ -15,7 +15,8 @@ import { gif } from './support/images/tiny-images.ts'
 import { freePort } from './support/processes/caches.ts'
 import { startServer } from './support/processes/server.ts'
 import { becomes, started, withAnswer } from './support/scanned-server.ts'
-import { idFor, inChunks } from './support/stored-images.ts'
+import { sha256Of } from './support/sha256.ts'
+import { heldOf, idFor, inChunks, listOf } from './support/stored-images.ts'
 import { imagesOn, storesOf } from './support/stores.ts'
 import { until } from './support/until.ts'
 import { fetchRaw, post, store } from './support/upload.ts'
@@ -108,8 +109,8 @@ async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'ref
   const parts = { objects, ledger, purges: NO_PURGES, hashes: nodeHashes, now, onFailure }
   const moves = createMoves(parts)
   const gate = createScanGate({ ...parts, scanner: null, rules })
-  const imagesWith = (overrides: Partial<Pick<typeof parts, 'objects' | 'ledger'>>) =>
-    imagesOn({ ...parts, ...overrides, scans: { gate, moves } })
+  const imagesWith = (overrides: Partial<Parameters<typeof imagesOn>[0]>) =>
+    imagesOn({ ...parts, scans: { gate, moves }, ...overrides })
   const images = imagesWith({})
   const takedownOn = (custom: typeof ledger) =>
     createTakedown({ ...parts, ledger: custom, moves, evidence: null })
@@ -175,6 +176,32 @@ it('does not refuse an upload that is not stored yet, and gives a retry the full
   assert.equal(await objects.headHeld(ID), null)
   assert.equal(await ledger.isGone(ID), true)
 })
+
+for (const when of ['waits for its scan', 'is stored slowly'] as const)
+  it(`refuses bytes that the operator blocks while an upload of them ${when}`, async (t) => {
+    const { objects, ledger, takedown, imagesWith } = await waitingUploads(t)
+    const bytes = gif()
+    const block = () => takedown.block(sha256Of(bytes), 'terms')
+    const draft: typeof objects.draft = async (body, limitBytes) => {
+      const draft = await objects.draft(body, limitBytes)
+      return {
+        ...draft,
+        async commit(...args) {
+          await block()
+          const later = performance.now() + 5000
+          t.mock.method(performance, 'now', () => later)
+          await draft.commit(...args)
+        },
+      }
+    }
+    const images = imagesWith(
+      when === 'is stored slowly'
+        ? { objects: { ...objects, draft }, scans: undefined }
+        : { ledger: { ...ledger, recordScan: (scan) => block().then(() => ledger.recordScan(scan)) } },
+    )
+    await assert.rejects(images.publish(inChunks(bytes)), { code: 'blocked-image' })
+    assert.deepEqual([await listOf(objects), await heldOf(objects)], [[], []])
+  })
 
 for (const by of ['a verdict', 'a deletion'] as const)
   it(`applies ${by} to an image that is about to be shown`, async (t) => {

@@ -14,6 +14,7 @@ import {
   type ImageRecord,
   type ObjectStore,
   type Preview,
+  removeAnywhere,
   StoreFull,
   StoreUnavailable,
   storedSize,
@@ -65,6 +66,8 @@ export const MAX_LARGE_READS = 4
  * flushes.
  */
 export const MAX_SMALL_INSPECTIONS = 4
+/** An upload that took longer to store may have met a decision about its bytes. Others are spared another statement. */
+const SLOW_MS = 1000
 /** Concurrent commits of large drafts. A commit uses less memory and may wait for a remote store. */
 export const MAX_LARGE_COMMITS = 64
 
@@ -143,11 +146,12 @@ export function createPublish(parts: {
   async function store(
     draft: Draft,
     { id, key, isDerived }: Identity,
-    { lifetimeSeconds, beforeStored }: Storing,
+    { lifetimeSeconds, beforeStored, onStored }: Storing,
   ): Promise<Published> {
     const limited = <T>(semaphore: Semaphore, work: () => Promise<T>) =>
       draft.size > CHUNK_BYTES ? semaphore.run(work) : work()
     const inspected = await limited(largeReads, () => examine(draft)).catch(discarding(draft))
+    const admittedAt = performance.now()
     const { segments, scanTargets, ...facts } = inspected
     const record: ImageRecord = {
       id,
@@ -169,7 +173,31 @@ export function createPublish(parts: {
     // `commit` disposes of the draft, even if it fails.
     await limited(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
     if (admission === 'hidden') await hide(id)
+    if (scans !== undefined || performance.now() - admittedAt > SLOW_MS) {
+      await assertStillAdmitted(record, isDerived).catch((error) => {
+        if (!(error instanceof Refusal)) onStored()
+        throw error
+      })
+    }
     return { record, key, isRepeat: false }
+  }
+
+  /**
+   * The operator may have blocked or held the same bytes in the meantime. Removes the image then: nobody knows its ID yet,
+   * unless it is derived.
+   */
+  async function assertStillAdmitted(record: ImageRecord, isDerived: boolean): Promise<void> {
+    const why = await withheldReason(record)
+    if (why === null || (why === 'held' && isDerived)) return
+    // A decision about this very image stands.
+    const own = await ledger.absenceReason(record.id)
+    if (own !== null && own.state !== 'scanning') return
+    await removeAnywhere(objects, record.id)
+    throw withheld(why)
+  }
+
+  function withheldReason(image: Parameters<typeof digestsOf>[0]): Promise<'blocked' | 'held' | null> {
+    return ledger.withheldReason([...new Set(digestsOf(image))])
   }
 
   /** Releases its permit before anything else is awaited, so that a slow ledger cannot delay other inspections. */
@@ -190,7 +218,7 @@ export function createPublish(parts: {
     const preview = inspected.preview && (await previewOf(draft, inspected.preview))
     const size = lengthOf(segments)
     const facts = { type, width, height, animated, size, sha256, sentSha256, ...(preview && { preview }) }
-    const why = await ledger.withheldReason([...new Set(digestsOf(facts))])
+    const why = await withheldReason(facts)
     if (why !== null) throw withheld(why)
     const scanTargets: ScanTarget[] = [scanTarget({ type, size, sha256 }, segments)]
     if (preview !== null && inspected.preview !== null) {
