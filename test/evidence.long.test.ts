@@ -7,12 +7,13 @@ import fc from 'fast-check'
 import { createEvidence, readOpened } from '../src/service/moderation/evidence.ts'
 import { createKeyPair, type KeyPair, open, sealerFor } from '../src/service/moderation/sealing.ts'
 import { openFolderFiles } from '../src/stores/filesystem/files.ts'
+import { adminSession } from './support/admin-session.ts'
 import { folderOf } from './support/folder.ts'
 import { previewed } from './support/images/previewed.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { run } from './support/processes/process.ts'
 import { serverFor } from './support/processes/server.ts'
-import { fetchRaw, store } from './support/upload.ts'
+import { fetchRaw, remove, store } from './support/upload.ts'
 
 const DAY_MS = 86_400_000
 const REMOVE = ['--reason', 'a hotline', '--rule', 'child-abuse', '--block']
@@ -145,6 +146,27 @@ it('holds an image that could not be sealed, and removes it once it can be', asy
   assert.equal((await server.operator(['remove', id, ...REMOVE])).code, 0)
   assert.equal((await fetchRaw(server.url, id)).status, 410)
   assert.equal((await readdir(boxes)).length, 1)
+})
+
+it('seals an image that its uploader deletes while the removal can be undone, and no image whose removal is undone', async (t) => {
+  const server = await serverFor(t, { EVIDENCE_KEY: (await createKeyPair()).publicKey })
+  const session = await adminSession(server)
+  const [deleted, undone] = [await store(server.url), await store(server.url)]
+  for (const { id: image } of [deleted, undone]) {
+    const act = { image, act: 'remove', reason: 'a hotline', rule: 'child-abuse' }
+    assert.equal((await session.post('/images', act)).status, 303)
+  }
+  assert.equal((await remove(server.url, deleted.key)).status, 200)
+  const { text } = await session.get('/queue')
+  const [, batch = ''] =
+    new RegExp(`name="batch" value="([^"]+)">[^<]*<p [^>]*>[^<]*<code>${undone.id}`).exec(text) ?? []
+  assert.equal((await session.post('/undo', { batch })).status, 303)
+  assert.equal((await fetchRaw(server.url, undone.id)).status, 200)
+  const names = await readdir(join(server.dataDir, 'evidence'))
+  assert.deepEqual(
+    names.map((name) => name.slice(11, 22)),
+    [deleted.id],
+  )
 })
 
 it('is included in backups, restores and copies to another store', async (t) => {

@@ -10,7 +10,7 @@ import { createDecisions, UNDO_MS } from '../src/service/moderation/decisions.ts
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
 import { type Ledger, LedgerUnavailable } from '../src/stores/ledger.ts'
-import { type ObjectStore, StoreUnavailable } from '../src/stores/object-store.ts'
+import { type ObjectStore, openAnywhere, StoreUnavailable } from '../src/stores/object-store.ts'
 import { report } from './contracts/ledger/new-report.ts'
 import { gif } from './support/images/tiny-images.ts'
 import {
@@ -166,6 +166,7 @@ for (const act of ['release', 'keep'] as const) {
       ...args,
       ...late,
       moves,
+      evidence: null,
       now: () => parts.clock.now,
       onFailure: (error) => assert.fail(String(error)),
     })
@@ -336,21 +337,24 @@ test('an image held during a keep does not end up held with a closed case', asyn
   assert.equal((await parts.ledger.caseOf(ID))?.state, 'kept')
 })
 
-for (const action of ['a report', 'a removal that blocks'] as const)
+for (const action of ['a report', 'a removal that blocks', 'a scanner'] as const)
   test(`${action} finds an image that is released during the lookup`, async (t) => {
     const parts = await partsWithImage(t)
     const { sha256 } = parts.record
     const { takedown } = newProcess(parts)
     await takedown.hold(ID, 'x')
     let isReleased = false
-    const headHeld: ObjectStore['headHeld'] = async (id) => {
+    const release = async () => {
       if (!isReleased) {
         isReleased = true
-        assert.equal(await takedown.release(id, 'y'), true)
+        assert.equal(await takedown.release(ID, 'y'), true)
       }
-      return parts.objects.headHeld(id)
     }
-    if (action === 'a report') {
+    const headHeld: ObjectStore['headHeld'] = (id) => release().then(() => parts.objects.headHeld(id))
+    if (action === 'a scanner') {
+      const openHeld: ObjectStore['openHeld'] = (id) => release().then(() => parts.objects.openHeld(id))
+      assert.equal((await openAnywhere({ ...parts.objects, openHeld }, ID))?.record.sha256, sha256)
+    } else if (action === 'a report') {
       const objects = { ...parts.objects, headHeld }
       assert.equal((await findImage({ ...parts, objects }, ID)).state, 'visible')
     } else {

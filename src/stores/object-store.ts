@@ -92,13 +92,17 @@ export async function* chunksOf(body: Uint8Array | ReadableStream<Uint8Array>): 
   else yield* body
 }
 
-/** Opens an image, whether visible or held. Throws as `open` does. */
+/** Opens an image, visible or held, even if it is released meanwhile. Throws as `open` does. */
 export async function openAnywhere(
   objects: Pick<ObjectStore, 'open' | 'openHeld'>,
   id: string,
   selection?: Selection,
 ): Promise<StoredImage | null> {
-  return (await objects.open(id, selection)) ?? objects.openHeld(id, selection)
+  return (
+    (await objects.open(id, selection)) ??
+    (await objects.openHeld(id, selection)) ??
+    objects.open(id, selection)
+  )
 }
 
 /** Removes an image, visible or held, even while it is being moved. Resolves to where it was; `null` if there was none. */

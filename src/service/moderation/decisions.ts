@@ -1,6 +1,6 @@
 /**
  * Decisions with a grace period for undo. A removal is irreversible, so the image is held immediately and removed when the
- * grace period ends. Pending decisions are in the ledger, so another process carries them out if this one dies.
+ * grace period ends. Its uploader can delete it meanwhile, so evidence is sealed immediately too. Pending decisions are in the ledger, so another process carries them out if this one dies.
  */
 
 import { type BackgroundJob, createIntervalJob, forEachConcurrent } from '../../async.ts'
@@ -8,6 +8,7 @@ import type { DecidedAct, DecidedImage, Decision } from '../../stores/decisions.
 import type { Actor, Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { isHeld, treatDamagedAsPresent } from '../images/status.ts'
+import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 import type { Takedown } from './takedown.ts'
 
@@ -41,13 +42,15 @@ export function createDecisions(parts: {
   ledger: Ledger
   takedown: Takedown
   moves: Moves
+  /** `null`: no evidence is kept. */
+  evidence: Evidence | null
   now: () => number
   /** Called for every decision that could not be carried out. It is retried. */
   onFailure: (error: unknown, id: string | null) => void
   /** Maximum number of decisions per run. Default: all that are due. */
   maxPerRun?: number
 }): Decisions {
-  const { objects, ledger, takedown, moves, now, onFailure } = parts
+  const { objects, ledger, takedown, moves, evidence, now, onFailure } = parts
   const { maxPerRun = Number.POSITIVE_INFINITY } = parts
   const timers = new Set<ReturnType<typeof setTimeout>>()
 
@@ -127,12 +130,24 @@ export function createDecisions(parts: {
       runAfter(UNDO_MS + 1)
       const toHide = images.filter((image) => image.isVisible && added.includes(image.id)).map(({ id }) => id)
       if (act !== 'keep') await moveAll(toHide)
+      if (isSealed({ act, rule: decision.rule })) {
+        // A failure is not final: the image is sealed again when it is removed.
+        for (const id of added)
+          await evidence?.keep(id, { reason, by }).catch((error) => onFailure(error, id))
+      }
       return { batch, missed: [...missed, ...images.map(({ id }) => id).filter((id) => !added.includes(id))] }
     },
     pending: () => ledger.pendingDecisions(now(), MAX_LISTED),
     async undo(batch, who) {
+      const pending = await ledger.pendingDecisions(now(), Number.MAX_SAFE_INTEGER)
       const ids = await ledger.undoDecisions(batch, 'undone', new Date(now()), who)
       await moveAll(ids)
+      if (pending.some((each) => each.batch === batch && isSealed(each))) {
+        for (const id of ids) {
+          // The image may have been removed, and sealed, before this decision.
+          if ((await ledger.absenceReason(id))?.state !== 'removed') await evidence?.discard(id)
+        }
+      }
       return ids
     },
     start: job.start,
@@ -142,4 +157,8 @@ export function createDecisions(parts: {
       await job.stop()
     },
   }
+}
+
+function isSealed({ act, rule }: Pick<Decision, 'act' | 'rule'>): boolean {
+  return act === 'remove' && rule === SEALED_RULE
 }

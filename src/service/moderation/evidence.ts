@@ -22,6 +22,8 @@ export interface Evidence {
    * damaged.
    */
   keep(id: string, act: { reason: string; by: Actor }): Promise<void>
+  /** Deletes the evidence of an image whose removal was undone. */
+  discard(id: string): Promise<void>
   /** Deletes evidence older than a year. `earliest`: lower bound of the current time, epoch milliseconds. */
   forget(earliest: number): Promise<void>
 }
@@ -78,6 +80,10 @@ export function createEvidence(parts: {
           if (!(error instanceof DamagedObject)) throw error
         }),
       ),
+    async discard(id) {
+      for (const name of await files.names())
+        if (NAME_PATTERN.exec(name)?.[2] === id) await files.remove(name)
+    },
     async forget(at) {
       if (!Number.isFinite(at)) return
       for (const name of await files.names()) if (isExpired(name, utcDayOf(at))) await files.remove(name)
