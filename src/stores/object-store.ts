@@ -105,20 +105,37 @@ export async function openAnywhere(
   )
 }
 
+/** Attempts to remove an image that keeps being held and released. */
+const MAX_REMOVALS = 10
+
 /** Removes an image, visible or held, even while it is being moved. Resolves to where it was; `null` if there was none. */
 export async function removeAnywhere(
-  objects: Pick<ObjectStore, 'remove' | 'removeHeld'>,
+  objects: Pick<ObjectStore, 'remove' | 'removeHeld' | 'head' | 'headHeld'>,
   id: string,
   removal?: Removal,
 ): Promise<'visible' | 'held' | null> {
-  for (let attempt = 0; attempt < 2; attempt++) {
+  for (let attempt = 1; attempt <= MAX_REMOVALS; attempt++) {
     const wasVisible = await objects.remove(id, removal)
     // Nothing is ever stored under a retired ID again. Without retirement, a repaired folder may have it visible and held.
     if (wasVisible && removal !== undefined) return 'visible'
     if (await objects.removeHeld(id, removal)) return 'held'
     if (wasVisible) return 'visible'
+    if (attempt > 1 && !(await isAnywhere(objects, id))) return null
   }
-  return null
+  throw new StoreUnavailable({ cause: new Error('the image kept being held and released') })
+}
+
+/** Whether an image is visible or held, even if it is released meanwhile. `true` for a damaged one too. */
+async function isAnywhere(
+  { head, headHeld }: Pick<ObjectStore, 'head' | 'headHeld'>,
+  id: string,
+): Promise<boolean> {
+  try {
+    return ((await head(id)) ?? (await headHeld(id)) ?? (await head(id))) !== null
+  } catch (error) {
+    if (error instanceof DamagedObject) return true
+    throw error
+  }
 }
 
 /** SHA-256 of the stored bytes, of the bytes as uploaded, and of the preview. */

@@ -18,6 +18,8 @@ import { isThere, storeFault } from './faults.ts'
 import type { FolderFlush } from './folder-flush.ts'
 import type { Folders } from './layout.ts'
 
+const MAX_RENAMES = 10
+
 export function createRemover(parts: {
   folders: Folders
   flushes: FolderFlush
@@ -55,15 +57,18 @@ export function createRemover(parts: {
 
   /** `false` if another caller was first. */
   async function moveToRemoving(id: string): Promise<boolean> {
-    try {
-      await rename(join(objects, id), join(removing, id))
-    } catch (error) {
-      // ENOENT also means that `removing` itself is missing; then the image is still there.
-      if (isCode(error, 'ENOENT') && !(await isThere(join(objects, id)))) return false
-      throw error
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await rename(join(objects, id), join(removing, id))
+        forget(id)
+        return true
+      } catch (error) {
+        if (!isCode(error, 'ENOENT')) throw error
+        if (!(await isThere(join(objects, id)))) return false
+        // The image was held and released in between, unless `removing` itself is missing.
+        if (attempt === MAX_RENAMES) throw error
+      }
     }
-    forget(id)
-    return true
   }
 
   return {

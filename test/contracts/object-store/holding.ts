@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import { type ObjectStore, removeAnywhere, StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { allOf } from '../../support/all-of.ts'
 import {
   assertAbsent,
@@ -20,6 +20,29 @@ import { type Harness, storeCrashesAt } from './harness.ts'
 const ID = idFor('a')
 
 export function holdingCases({ on, onHooks }: Harness): void {
+  on(
+    'removes an image that is held and released meanwhile, or reports that it is still there',
+    async (store) => {
+      const bytes = bytesFor(1, 2000)
+      const record = await put(store, ID, bytes)
+      const moved = (times: number): ObjectStore => ({
+        ...store,
+        async remove(...args) {
+          if (times-- <= 0) return store.remove(...args)
+          await store.hold(ID)
+          const removed = await store.remove(...args)
+          await store.release(ID)
+          return removed
+        },
+      })
+      await assert.rejects(removeAnywhere(moved(Infinity), ID), StoreUnavailable)
+      await assertHolds(store, record, bytes)
+      assert.equal(await removeAnywhere(moved(3), ID), 'visible')
+      await assertAbsent(store, ID)
+      assert.equal(await removeAnywhere(store, ID), null)
+    },
+  )
+
   for (const size of [2000, 1_500_000, 9_000_000]) {
     on(`holds an image of ${size} bytes and releases it unchanged`, async (store) => {
       const bytes = bytesFor(1, size)

@@ -3,14 +3,21 @@ import { readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { StoreUnavailable } from '../../../src/stores/object-store.ts'
+import { removeAnywhere, StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { harnessOf } from '../../contracts/object-store/harness.ts'
 import { interleavingCases } from '../../contracts/object-store/interleaving.ts'
 import { objectStoreContract } from '../../contracts/object-store.ts'
 import { failFlushes } from '../../support/disk-faults.ts'
 import { extent } from '../../support/extent.ts'
 import { storeFolder } from '../../support/store-folder.ts'
-import { assertHolds, bytesFor, idFor, put } from '../../support/stored-images.ts'
+import {
+  assertAbsent,
+  assertHolds,
+  assertNotHeld,
+  bytesFor,
+  idFor,
+  put,
+} from '../../support/stored-images.ts'
 import { openSubject } from './subject.ts'
 
 objectStoreContract('filesystem', () => openSubject(64 * 1024 * 1024))
@@ -78,6 +85,25 @@ test('no process reports an image as gone before its removal is durable', async 
   assert.equal(await other.remove(first), false, 'removed before')
   assert.equal(await other.head(second), null)
   assert.deepEqual(await readdir(join(folder, 'removing')), [])
+})
+
+test('removes images that another process is holding and releasing', async (t) => {
+  const { openStore } = await storeFolder(t)
+  const [remover, mover] = [await openStore(0), await openStore(0)]
+  for (let number = 0; number < 60; number++) {
+    const id = idFor(number)
+    await put(remover, id, bytesFor(1, 2000))
+    const moves = (async () => {
+      for (let move = 0; move < 6; move++) {
+        await mover.hold(id)
+        await mover.release(id)
+      }
+    })()
+    assert.notEqual(await removeAnywhere(remover, id, { retire: 'surely' }), null)
+    await moves
+    await assertAbsent(remover, id)
+    await assertNotHeld(remover, id)
+  }
 })
 
 test('completes interrupted removals at the next start', async (t) => {
