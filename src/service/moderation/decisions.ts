@@ -1,6 +1,7 @@
 /**
  * Decisions with a grace period for undo. A removal is irreversible, so the image is held immediately and removed when the
- * grace period ends. Its uploader can delete it meanwhile, so evidence is sealed immediately too. Pending decisions are in the ledger, so another process carries them out if this one dies.
+ * grace period ends. Its uploader can delete it meanwhile, so evidence is sealed immediately too. Pending decisions are in the
+ * ledger, so another process carries them out if this one dies.
  */
 
 import { type BackgroundJob, createIntervalJob, forEachConcurrent } from '../../async.ts'

@@ -11,8 +11,8 @@ export interface Confirmation {
 }
 
 /**
- * Pressing `ask` shows `confirm` and `keep` instead; Escape means `keep`. Both are inactive while `run` is running. Returns a function that closes
- * the confirmation unless it is running.
+ * Pressing `ask` shows `confirm` and `keep` instead; Escape means `keep`. Both are inactive while `run` is running. Returns a
+ * function that closes the confirmation unless it is running.
  */
 export function confirming({ ask, confirm, keep, working, run }: Confirmation): () => void {
   let isRunning = false
