@@ -4,16 +4,7 @@ import { sameBytes } from '../bytes/kept-runs.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import {
-  APP1,
-  APP2,
-  DAC,
-  encodeSegment,
-  identifierOf,
-  type JpegKind,
-  type JpegSegment,
-  SOI,
-} from './segments.ts'
+import { APP1, APP2, encodeSegment, identifierOf, type JpegKind, type JpegSegment, SOI } from './segments.ts'
 import type { Jpeg } from './walk.ts'
 
 /** The name, version 100, and zero flags. */
@@ -42,7 +33,7 @@ export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegme
   const profile = keptProfile(jpeg.segments.filter(({ kind }) => kind === 'icc'))
   const missing = added.filter((one) => !jpeg.segments.some(({ kind }) => kind === one.kind))
   const parts = jpeg.segments.flatMap((segment): Segment[] => {
-    if (segment.kind === 'picture') return keptOfPicture(segment, jpeg)
+    if (segment.kind === 'picture') return keptOfPicture(segment)
     if (segment.kind === 'icc') return profile.get(segment) ?? []
     if (segment.kind === 'jfif') return [withBody(segment, withoutThumbnail(segment.body))]
     if (segment.kind === 'adobe') return [withBody(segment, normalizedAdobe(segment.body))]
@@ -54,10 +45,9 @@ export function scrubJpeg(jpeg: Jpeg, { xmp, mpf, iso, makerNote }: GainMapSegme
   return parts.toSpliced(at, 0, ...missing.map(({ marker, body }) => encodeSegment(marker, body)))
 }
 
-/** Drops tables that no scan uses, and arithmetic conditioning in files without arithmetic coding. */
-function keptOfPicture(segment: JpegSegment, { frame }: Jpeg): Segment[] {
+/** Drops tables that no scan uses. */
+function keptOfPicture(segment: JpegSegment): Segment[] {
   const { marker, tables, bodyAt } = segment
-  if (marker === DAC && !frame.arithmetic) return []
   const used = tables?.filter((table) => table.used)
   if (!used || used.length === tables?.length) return [segment]
   if (used.length === 0) return []

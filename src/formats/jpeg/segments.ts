@@ -37,10 +37,11 @@ export interface JpegSegment {
   bodyAt: number
   /**
    * A copy of the bytes after the length field, as many as are needed. Set for `jfif`, `adobe`, `exif`, `xmp`, `mpf`,
-   * `gain-map` and `icc`. A repeated `exif`, `xmp`, `mpf` or `gain-map` is classified as `other`.
+   * `gain-map` and `icc`. Of `exif`, `xmp`, `mpf` and `gain-map` only the first is classified as such, of `jfif` and
+   * `adobe` only the last; the others are `other`.
    */
   body?: Uint8Array
-  /** The tables defined by DQT and DHT. */
+  /** The tables defined by DQT, DHT, DAC and DRI. */
   tables?: JpegTable[]
 }
 

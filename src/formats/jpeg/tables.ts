@@ -1,7 +1,7 @@
 /** The tables of a JPEG (ITU-T T.81, B.2.4), and which of them a scan uses. */
 import { type JpegFrame, type JpegScan, segmentLengthError } from './header.ts'
 
-/** One definition in a DQT or DHT segment. */
+/** One definition in a DQT, DHT or DAC segment. */
 export interface JpegTable {
   /** Offset of the definition in its segment's body. Unit: bytes. */
   at: number
@@ -20,6 +20,8 @@ export const quantisationSlot = (index: number) => `Q${index}`
 export const RESTART_SLOT = 'R'
 const dcSlot = (index: number) => `D${index}`
 const acSlot = (index: number) => `A${index}`
+/** `slot`: of the Huffman table that arithmetic coding would use in its place. */
+const conditioningSlot = (slot: string) => `C${slot}`
 
 /** The definitions of a DQT segment (B.2.4.1) with 64 values each, in zigzag order. */
 export function readQuantisation(body: Uint8Array): (JpegTable & { index: number; values: Uint16Array })[] {
@@ -57,6 +59,16 @@ export function readHuffman(body: Uint8Array): JpegTable[] {
   return tables
 }
 
+/** The definitions of a DAC segment (B.2.4.3): pairs of a destination and a value. */
+export function readConditioning(body: Uint8Array): JpegTable[] {
+  if (body.length % 2 !== 0) throw segmentLengthError('DAC')
+  return Array.from({ length: body.length / 2 }, (_, index) => {
+    const selector = body[2 * index] ?? 0
+    const slot = selector & 0x10 ? acSlot(selector & 0xef) : dcSlot(selector)
+    return { at: 2 * index, length: 2, slot: conditioningSlot(slot), used: false, isValid: true }
+  })
+}
+
 /** True if the code lengths form a prefix code (C.2), and no DC difference has more than 16 bits (F.1.2.1, H.1.2.2). */
 function isDecodable(definition: Uint8Array, selector: number): boolean {
   let free = 1
@@ -67,16 +79,19 @@ function isDecodable(definition: Uint8Array, selector: number): boolean {
   return (selector & 0x10) !== 0 || definition.subarray(16).every((bits) => bits <= 16)
 }
 
-/** The slots of the Huffman tables a scan uses. Refinement of DC coefficients uses none (G.1.2.1). */
-export function huffmanSlots(
+/**
+ * The slots of the Huffman tables, or the arithmetic conditioning, that a scan uses. Refinement of DC coefficients uses none
+ * (G.1.2.1).
+ */
+export function codingSlots(
   frame: JpegFrame,
   { tables, spectralStart, approximationHigh }: JpegScan,
 ): string[] {
-  if (frame.arithmetic) return []
-  return tables.flatMap(({ dc, ac }) => {
+  const slots = tables.flatMap(({ dc, ac }) => {
     if (frame.coding === 'lossless') return [dcSlot(dc)]
     if (frame.coding === 'sequential') return [dcSlot(dc), acSlot(ac)]
     if (spectralStart > 0) return [acSlot(ac)]
     return approximationHigh === 0 ? [dcSlot(dc)] : []
   })
+  return frame.arithmetic ? slots.map(conditioningSlot) : slots
 }

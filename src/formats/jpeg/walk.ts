@@ -33,10 +33,11 @@ import {
   SOS,
 } from './segments.ts'
 import {
-  huffmanSlots,
+  codingSlots,
   type JpegTable,
   quantisationSlot,
   RESTART_SLOT,
+  readConditioning,
   readHuffman,
   readQuantisation,
 } from './tables.ts'
@@ -63,7 +64,10 @@ const MAX_TABLES = 4096
 const EMPTY = new Uint8Array(0)
 
 /** Kinds of which only the first segment counts; a scrubbed file has at most one of each. */
-const SINGLE: ReadonlySet<JpegKind> = new Set(['exif', 'xmp', 'mpf', 'gain-map'])
+const FIRST_COUNTS: ReadonlySet<JpegKind> = new Set(['exif', 'xmp', 'mpf', 'gain-map'])
+
+/** Kinds of which decoders use the last segment before the first scan. */
+const LAST_COUNTS: ReadonlySet<JpegKind> = new Set(['jfif', 'adobe'])
 
 /** Reads the JPEG that starts at `start`. Throws `Refusal('damaged-image')`. */
 export async function walkJpeg(source: ByteSource, start = 0, end = source.size): Promise<Jpeg> {
@@ -111,7 +115,8 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
 function newWalk() {
   const segments: JpegSegment[] = []
   const quantisation: (Uint16Array | undefined)[] = []
-  const seen = new Set<JpegKind>()
+  /** The last segment of each kind. */
+  const seen = new Map<JpegKind, JpegSegment>()
   const startedComponents = new Set<number>()
   /** The current tables, by slot. */
   const tables = new Map<string, JpegTable>()
@@ -131,12 +136,15 @@ function newWalk() {
   function addApplication(segment: JpegSegment, body: Uint8Array): void {
     const { kind, bodyBytes } = classify(segment.marker, body)
     // Decoders ignore metadata after the first scan header.
-    if (scans > 0 || (SINGLE.has(kind) && seen.has(kind))) {
+    if (scans > 0 || (FIRST_COUNTS.has(kind) && seen.has(kind))) {
       add({ ...segment, kind: 'other' })
       return
     }
-    seen.add(kind)
-    add({ ...segment, kind, body: bodyBytes > 0 ? body.slice(0, bodyBytes) : undefined })
+    const previous = seen.get(kind)
+    if (previous && LAST_COUNTS.has(kind)) previous.kind = 'other'
+    const counted = { ...segment, kind, body: bodyBytes > 0 ? body.slice(0, bodyBytes) : undefined }
+    seen.set(kind, counted)
+    add(counted)
   }
 
   function addTables(segment: JpegSegment, definitions: JpegTable[]): void {
@@ -174,8 +182,7 @@ function newWalk() {
       restartInterval = ((body[0] ?? 0) << 8) | (body[1] ?? 0)
       addTables(segment, [{ at: 0, length: 2, slot: RESTART_SLOT, used: false, isValid: true }])
     } else if (marker === DAC) {
-      if (!isValidConditioning(body)) throw segmentLengthError('DAC')
-      add(segment)
+      addTables(segment, readConditioning(body))
     } else if (marker === DNL) {
       // Decoders read the number of lines from the frame header instead.
       add({ ...segment, kind: 'other' })
@@ -212,7 +219,7 @@ function newWalk() {
       if (table && !startedComponents.has(component.id)) table.used = true
       if (startsComponents(frame, scan)) startedComponents.add(component.id)
     }
-    for (const slot of [RESTART_SLOT, ...huffmanSlots(frame, scan)]) {
+    for (const slot of [RESTART_SLOT, ...codingSlots(frame, scan)]) {
       const table = tables.get(slot)
       if (!table) continue
       if (!table.isValid) throw segmentLengthError('DHT')
@@ -232,12 +239,6 @@ function newWalk() {
 
 function incompletePicture(): Error {
   return damaged('The JPEG file is damaged: a part of the picture is missing.')
-}
-
-/** True if the body consists of pairs of a destination and a value, each destination once (B.2.4.3). */
-function isValidConditioning(body: Uint8Array): boolean {
-  const destinations = body.filter((_, index) => index % 2 === 0)
-  return body.length % 2 === 0 && new Set(destinations).size === destinations.length
 }
 
 /** True if the scan is the first pass over the DC coefficients of its components. */

@@ -1,6 +1,6 @@
 /** JPEG files with the marker in known hiding places. */
 import { beforeLastScan, exifSegment } from './jpeg.ts'
-import { codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
+import { arithmeticJpeg, codeJpeg, EOI, segment, withSegments } from './jpeg-coder.ts'
 import { picture } from './pictures.ts'
 import { profiles } from './planted-profiles.ts'
 import { MARKER } from './planting.ts'
@@ -68,6 +68,29 @@ export async function scatteredAdobe(): Promise<[planted: Buffer, clean: Buffer]
   const planted = Buffer.from(clean)
   MARKER.copy(planted, planted.indexOf('Adobe') + 5, 0, 6)
   return [planted, clean]
+}
+
+/** Segments with a byte of the marker each, or six, which a last one of their kind replaces; and the files without it. */
+export async function scatteredReplaced(): Promise<[planted: Buffer, clean: Buffer][]> {
+  const jfif = (fields: Uint8Array) => segment(0xe0, Buffer.from('JFIF\0\x01'), fields, [0, 0])
+  const adobe = (transform: number) => segment(0xee, Buffer.from('Adobe'), [0, 100, 0, 0, 0, 0, transform])
+  const conditioning = (value: number) => segment(0xcc, [0x10, value])
+  // Adobe's transform applies only without JFIF.
+  const colour = codeJpeg({ ...tiny, sampling: '1x1,1x1,1x1' })
+  const replaced = (file: Buffer, planted: Buffer[], last: Buffer): [planted: Buffer, clean: Buffer] => [
+    withSegments(file, ...planted, last),
+    withSegments(file, last),
+  ]
+  return [
+    replaced(
+      await picture(tiny).jpeg().toBuffer(),
+      [jfif(MARKER.subarray(0, 6)), jfif(MARKER.subarray(2))],
+      jfif(Uint8Array.of(2, 1, 0, 150, 0, 150)),
+    ),
+    replaced(colour, [...MARKER].map(adobe), adobe(0)),
+    replaced(colour, [...MARKER].map(adobe), adobe(1)),
+    replaced(arithmeticJpeg(), [...MARKER].map(conditioning), conditioning(9)),
+  ]
 }
 
 /** Flat blocks have no AC coefficients, so most AC codes and quantisation values are unused. */

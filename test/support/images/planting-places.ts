@@ -17,7 +17,7 @@ import {
 import { picture } from './pictures.ts'
 import { cleanProfile, profiles } from './planted-profiles.ts'
 import { MARKER } from './planting.ts'
-import { scatteredAdobe, scatteredIntervals } from './planting-places-jpeg.ts'
+import { scatteredAdobe, scatteredIntervals, scatteredReplaced } from './planting-places-jpeg.ts'
 import { tiff } from './private-metadata.ts'
 
 const tiny = { width: 16, height: 16 }
@@ -151,6 +151,7 @@ export async function scatteredPlaces(): Promise<[planted: Buffer, clean: Buffer
     [dots('flags'), dots()],
     await scatteredIntervals(),
     await scatteredAdobe(),
+    ...(await scatteredReplaced()),
   ]
 }
 
