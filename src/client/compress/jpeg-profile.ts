@@ -1,8 +1,14 @@
 /** ICC profiles in JPEG, split into chunks across APP2 segments (ICC.1:2022, annex B.4). */
 import { concatBytes } from '../../bytes.ts'
 import type { ByteSource } from '../../formats/image.ts'
-import { ICC_CHUNK_HEADER_BYTES, orderedIccChunks } from '../../formats/jpeg/scrub.ts'
-import { APP2, encodeSegment, identifierOf, type JpegSegment } from '../../formats/jpeg/segments.ts'
+import { orderedIccChunks } from '../../formats/jpeg/scrub.ts'
+import {
+  APP2,
+  encodeSegment,
+  ICC_CHUNK_HEADER_BYTES,
+  identifierOf,
+  type JpegSegment,
+} from '../../formats/jpeg/segments.ts'
 
 const SIGNATURE = identifierOf('icc')
 /** A segment holds up to 65,533 bytes. */
@@ -29,10 +35,7 @@ export async function jpegProfileOf(
   source: ByteSource,
   segments: JpegSegment[],
 ): Promise<Uint8Array | null | 'broken'> {
-  const own = segments.filter(
-    ({ kind, offset, length, bodyAt }) =>
-      kind === 'icc' && offset + length - bodyAt >= ICC_CHUNK_HEADER_BYTES,
-  )
+  const own = segments.filter(({ kind }) => kind === 'icc')
   if (own.length === 0) return null
   const parts: Uint8Array[] = []
   for (const { segment, length } of orderedIccChunks(own))

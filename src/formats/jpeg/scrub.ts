@@ -4,7 +4,16 @@ import { sameBytes } from '../bytes/kept-runs.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
-import { APP1, APP2, encodeSegment, identifierOf, type JpegKind, type JpegSegment, SOI } from './segments.ts'
+import {
+  APP1,
+  APP2,
+  encodeSegment,
+  ICC_CHUNK_HEADER_BYTES,
+  identifierOf,
+  type JpegKind,
+  type JpegSegment,
+  SOI,
+} from './segments.ts'
 import type { Jpeg } from './walk.ts'
 
 /** The name, version 100, and zero flags. */
@@ -74,8 +83,6 @@ function normalizedAdobe(adobe: Uint8Array | undefined): Uint8Array | undefined 
 }
 
 const ICC_NAME = identifierOf('icc')
-/** The identifier, the chunk number, and the chunk count. */
-export const ICC_CHUNK_HEADER_BYTES = ICC_NAME.length + 2
 
 interface IccChunk {
   segment: JpegSegment

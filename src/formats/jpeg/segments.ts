@@ -47,17 +47,26 @@ export interface JpegSegment {
 
 const JFIF_BYTES = 14
 const ADOBE_BYTES = 12
+/** The identifier of an ICC profile, the number of the chunk, and the number of chunks. */
+export const ICC_CHUNK_HEADER_BYTES = 14
 
 const ALL = Number.POSITIVE_INFINITY
 
-const NAMES: { marker: number; name: Uint8Array; kind: JpegKind; bodyBytes: number }[] = [
-  { marker: APP0, name: ascii('JFIF\0'), kind: 'jfif', bodyBytes: JFIF_BYTES },
+/** `minBytes`: decoders ignore a segment that is shorter. */
+const NAMES: { marker: number; name: Uint8Array; kind: JpegKind; minBytes?: number; bodyBytes: number }[] = [
+  { marker: APP0, name: ascii('JFIF\0'), kind: 'jfif', minBytes: JFIF_BYTES, bodyBytes: JFIF_BYTES },
   { marker: APP1, name: EXIF_PREFIX, kind: 'exif', bodyBytes: ALL },
   { marker: APP1, name: ascii('http://ns.adobe.com/xap/1.0/\0'), kind: 'xmp', bodyBytes: ALL },
-  { marker: APP2, name: ascii('ICC_PROFILE\0'), kind: 'icc', bodyBytes: 14 + ICC_HEADER_BYTES },
+  {
+    marker: APP2,
+    name: ascii('ICC_PROFILE\0'),
+    kind: 'icc',
+    minBytes: ICC_CHUNK_HEADER_BYTES,
+    bodyBytes: ICC_CHUNK_HEADER_BYTES + ICC_HEADER_BYTES,
+  },
   { marker: APP2, name: ascii('MPF\0'), kind: 'mpf', bodyBytes: ALL },
   { marker: APP2, name: ascii('urn:iso:std:iso:ts:21496:-1\0'), kind: 'gain-map', bodyBytes: 1024 },
-  { marker: APP14, name: ascii('Adobe'), kind: 'adobe', bodyBytes: ADOBE_BYTES },
+  { marker: APP14, name: ascii('Adobe'), kind: 'adobe', minBytes: ADOBE_BYTES, bodyBytes: ADOBE_BYTES },
 ]
 
 /** The identifier at the start of the segment's body, including its zero byte. Empty for `picture` and `other`. */
@@ -69,8 +78,7 @@ export function identifierOf(kind: JpegKind): Uint8Array {
 export function classify(marker: number, body: Uint8Array): { kind: JpegKind; bodyBytes: number } {
   for (const known of NAMES) {
     if (known.marker !== marker || !sameBytes(known.name, body.subarray(0, known.name.length))) continue
-    // Decoders ignore a JFIF or Adobe segment that is too short.
-    if (body.length < known.bodyBytes && known.bodyBytes < 64) break
+    if (body.length < (known.minBytes ?? 0)) break
     return known
   }
   return { kind: 'other', bodyBytes: 0 }

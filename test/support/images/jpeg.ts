@@ -108,6 +108,10 @@ export async function jpegs(): Promise<MadeImage[]> {
     'a video after the end': Buffer.concat([plain, Buffer.from('\0\0\0\x18ftypmp42SECRET', 'latin1')]),
     'Exif without orientation': withSegments(plain, exifSegment(cameraExif({ location: false }))),
     'density in Exif alone': withSegments(plain, exifSegment(cameraExif({ density: 240, location: false }))),
+    'a profile beside too short a chunk': withSegments(
+      await picture().withIccProfile('p3').jpeg().toBuffer(),
+      segment(APP(2), Buffer.from('ICC_PROFILE\0'), [1]),
+    ),
     "sharp's Exif": await picture().withMetadata({ orientation: 6, density: 150 }).jpeg().toBuffer(),
     everything: Buffer.concat([
       withSegments(
