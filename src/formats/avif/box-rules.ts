@@ -93,13 +93,9 @@ const BODY_BYTES = new Map<string, number | Length>(
     vmhd: 4,
     nmhd: 4,
     elst: table(12, 20),
-    stts: table(8),
-    ctts: table(8),
     cslg: versioned(24, 44),
-    stsc: table(12),
     stco: table(4),
     co64: table(8),
-    stss: table(4),
     stsz(body) {
       body.skip(4)
       const [size, count] = [body.u32(), body.u32()]

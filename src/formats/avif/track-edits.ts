@@ -2,7 +2,7 @@
 import { addBlank, addEdit, addZeros, cut, type Edit, isFree, resize } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero, refuse } from '../bmff/fields.ts'
 import { ignoredByteEdits, isIgnoredProperty, KEPT_CHILDREN } from './box-rules.ts'
-import { type Movie, SAMPLE_ENTRY_BYTES, sampleEntries } from './tracks.ts'
+import { type Movie, SAMPLE_ENTRY_BYTES, sampleEntries, unusedEntryEdits } from './tracks.ts'
 
 /**
  * Boxes that may occur more than once: tracks, and `colr` with a profile and with code points. Any other duplicate is refused,
@@ -57,6 +57,7 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
     }
   }
   visit([], box)
+  for (const track of tracks) edits.push(...unusedEntryEdits(fields, track))
   for (const [one, bytes] of shrunk) edits.push(resize(one, one.end - one.start - bytes))
   return edits
 }

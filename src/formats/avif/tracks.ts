@@ -1,5 +1,6 @@
 /** Parses the `moov` box of an image sequence (ISO/IEC 14496-12, 8.3; AVIF 1.2, section 3). */
 
+import { type Edit, overwrite, zeroEdits } from '../bmff/edits.ts'
 import { type Box, Fields, refuse } from '../bmff/fields.ts'
 import { type BoxFile, readRun } from '../bmff/file.ts'
 import type { Runs } from '../bmff/runs.ts'
@@ -17,6 +18,8 @@ export interface Track {
   /** The sequence header in the first sample entry. */
   sequence: SequenceHeader | null
   samples: Runs
+  /** The children of `stbl`, by type. */
+  table: Map<string, Box>
   /** Number of samples. */
   frames: number
 }
@@ -84,7 +87,7 @@ function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
   for (const one of sequences) if (one) checkDimensions(one.maxWidth, one.maxHeight)
   const [sequence = null] = sequences
   const samples = readSamples(fields, table, fileBytes)
-  return { box, ...trackHeader(fields.bodyOf(header)), sequence, samples, frames: samples.length / 2 }
+  return { box, ...trackHeader(fields.bodyOf(header)), sequence, samples, table, frames: samples.length / 2 }
 }
 
 /** The first child of each type. */
@@ -125,7 +128,7 @@ function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number)
   for (const [chunk, offset] of offsets.entries()) {
     let at = offset
     const count = counts(chunk)
-    if (count > sizes.length - sample) refuse('its sample tables contradict each other')
+    if (count === 0 || count > sizes.length - sample) refuse('its sample tables contradict each other')
     for (const last = sample + count; sample < last; sample++) {
       samples[2 * sample] = at
       at += sizes[sample]!
@@ -195,6 +198,59 @@ function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (
     while ((runs[index + 1]?.first ?? Number.POSITIVE_INFINITY) <= chunk) index++
     return runs[index]?.count ?? 0
   }
+}
+
+/**
+ * The edits that remove what readers skip in the tables of a track: the entries after its last sample or chunk (14496-12,
+ * 8.6.1, 8.6.2 and 8.7.4), and the bytes after the last entry.
+ */
+export function unusedEntryEdits(fields: Fields, { table, frames }: Track): Edit[] {
+  /** `isUsed`: reads an entry. */
+  const edits = (type: string, entryBytes: number, isUsed: (entry: Fields) => boolean): Edit[] => {
+    const box = table.get(type)
+    if (!box) return []
+    const body = fields.bodyOf(box)
+    body.skip(4)
+    const countAt = body.at
+    const count = body.u32()
+    let used = 0
+    while (used < count && isUsed(body)) used++
+    return [
+      ...(used < count ? [overwrite(countAt, 4, used)] : []),
+      ...zeroEdits(fields, countAt + 4 + used * entryBytes, box.end),
+    ]
+  }
+  const times = (type: string) => {
+    let left = frames
+    return edits(type, 8, (entry) => {
+      if (left <= 0) return false
+      left -= entry.u32() || refuse('its sample tables contradict each other')
+      entry.skip(4)
+      return true
+    })
+  }
+  let last = 0
+  const chunks = chunkOffsets(fields, table).length
+  const stsd = table.get('stsd')
+  const descriptions = stsd ? sampleEntries(fields, stsd).length : 0
+  return [
+    ...times('stts'),
+    ...times('ctts'),
+    ...edits('stsc', 12, (entry) => {
+      const first = entry.u32()
+      if (first > chunks) return false
+      entry.skip(4)
+      const description = entry.u32()
+      if (description < 1 || description > descriptions) refuse('its sample tables contradict each other')
+      return true
+    }),
+    ...edits('stss', 4, (entry) => {
+      const sample = entry.u32()
+      if (sample <= last) refuse('its sample tables contradict each other')
+      last = sample
+      return sample <= frames
+    }),
+  ]
 }
 
 function checkedCount(count: number): number {

@@ -147,6 +147,19 @@ describe('private data is removed from a sequence', () => {
       track({ ...plan, id: 7, handler: 'soun', entry: 'SECR', samples: [] }),
       track(plan),
     ],
+    'entries of tables after the last sample and chunk': (plan) => [
+      track({
+        ...plan,
+        tables: {
+          stts: fullBox('stts', 0, 0, u32(3, 3, 100), 'SECRET: SECRET: '),
+          stsc: fullBox('stsc', 0, 0, u32(2, 1, 1, 1), 'SECRET: who '),
+          more: bytes(
+            fullBox('ctts', 0, 0, u32(4, 1, 0, 2, 0), 'SECRET: SECRET: '),
+            fullBox('stss', 0, 0, u32(4, 1, 3), 'SECRSECR'),
+          ),
+        },
+      }),
+    ],
     'a thumbnail track': (plan) => [
       track(plan),
       track({ ...plan, id: 2, samples: [], extras: [box('tref', box('thmb', u32(1))), box('udta', SECRET)] }),
@@ -212,6 +225,9 @@ describe('private data is removed from a sequence', () => {
 })
 
 describe('a damaged sequence is refused', () => {
+  const withTables = (tables: TrackPlan['tables']) => (plan: TrackPlan) => [
+    track({ ...plan, ...(tables && { tables }) }),
+  ]
   const cases: Record<string, (plan: TrackPlan) => Uint8Array[]> = {
     'a sample outside the file': (plan) => [track({ ...plan, samples: [{ at: 1_000_000, length: 10 }] })],
     'a sample outside the data': (plan) => [track({ ...plan, samples: [{ at: 30, length: 10 }] })],
@@ -225,6 +241,10 @@ describe('a damaged sequence is refused', () => {
       track({ ...plan, samples: plan.samples.map((one) => ({ ...one, length: 0 })) }),
     ],
     'no samples': (plan) => [track({ ...plan, samples: [] })],
+    'a time for no samples': withTables({ stts: fullBox('stts', 0, 0, u32(2, 0, 100, 3, 100)) }),
+    'an offset for no samples': withTables({ stsc: fullBox('stsc', 0, 0, u32(2, 1, 3, 1, 2, 0, 1)) }),
+    'a description that does not exist': withTables({ stsc: fullBox('stsc', 0, 0, u32(1, 1, 1, 2)) }),
+    'key frames out of order': withTables({ more: fullBox('stss', 0, 0, u32(2, 2, 1)) }),
     'no pixels': (plan) => [track({ ...plan, picture: { ...first, width: 0 } })],
     'no av1C': (plan) => [track({ ...plan, picture: { ...first, av1C: box('free', [0]) } })],
     'no track': () => [],

@@ -10,6 +10,8 @@ export interface TrackPlan {
   picture: Coded
   /** Offset and length of each sample. Each is a chunk of its own. */
   samples: { at: number; length: number }[]
+  /** Sample tables instead of the usual ones, or in addition to them. */
+  tables?: { stts?: Uint8Array; stsc?: Uint8Array; more?: Uint8Array }
   /** More boxes in `trak`. */
   extras?: Uint8Array[]
   /** Seconds since 1904. */
@@ -18,7 +20,16 @@ export interface TrackPlan {
 }
 
 export function track(plan: TrackPlan): Uint8Array {
-  const { id = 1, handler = 'pict', entry = 'av01', picture, samples, extras = [], time = 0 } = plan
+  const {
+    id = 1,
+    handler = 'pict',
+    entry = 'av01',
+    picture,
+    samples,
+    extras = [],
+    tables = {},
+    time = 0,
+  } = plan
   const visual = box(
     entry,
     ...[
@@ -34,8 +45,9 @@ export function track(plan: TrackPlan): Uint8Array {
   const table = box(
     'stbl',
     fullBox('stsd', 0, 0, u32(1), visual),
-    fullBox('stts', 0, 0, u32(1, samples.length, 100)),
-    fullBox('stsc', 0, 0, u32(1, 1, 1, 1)),
+    tables.stts ?? fullBox('stts', 0, 0, u32(1, samples.length, 100)),
+    tables.stsc ?? fullBox('stsc', 0, 0, u32(1, 1, 1, 1)),
+    tables.more ?? [],
     fullBox('stsz', 0, 0, u32(0, samples.length), u32s(samples.map(({ length }) => length))),
     plan.wideOffsets
       ? fullBox('co64', 0, 0, u32(samples.length), u32s(offsets.flatMap((at) => [0, at])))
