@@ -25,6 +25,7 @@ describe('a marker is removed from', async () => {
   const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
   const config = (more: Uint8Array) => still(configured(av1, av1.av1C.subarray(12), more))
   const alphaKindOf = (type: string) => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
+  const luminance = (numbers: Uint8Array) => ({ box: box('mdcv', numbers) })
   const filmWith = (setting: Uint8Array) => film({ ...av1, av1C: bytes(av1.av1C, setting) })
   const planted: Record<string, Uint8Array> = {
     'AV1 metadata': withData(unit(5)),
@@ -65,6 +66,9 @@ describe('a marker is removed from', async () => {
     'an auxiliary type in a sample entry': filmWith(fullBox('auxi', 0, 0, MARKER, [0])),
     'an invalid profile in a sample entry': filmWith(box('colr', 'prof', MARKER)),
     'the extent index, which only locations in other items use': indexed(still(av1, { dataFirst: true })),
+    'a second property of a kind': still(av1, {
+      items: [image(2, av1, luminance(new Uint8Array(24)), luminance(bytes(new Uint8Array(16), MARKER)))],
+    }),
     'a property that no image has': still(av1, {
       items: [{ id: 2, type: 'Exif', properties: [{ box: box('colr', 'nclx', MARKER) }] }],
     }),

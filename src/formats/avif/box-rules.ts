@@ -4,6 +4,7 @@ import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
 import { AUXILIARY_TYPES } from './kept-items.ts'
+import type { Meta, Property } from './meta.ts'
 import { configEdits } from './obus.ts'
 
 /** Allowed children by parent. All others are blanked: `udta`, XML, `uuid`, unknown boxes. */
@@ -136,8 +137,20 @@ export function ignoredByteEdits(fields: Fields, box: Box): Edit[] {
   ]
 }
 
-/** True for a property that viewers ignore: an invalid `pixi`, or a `colr` without a valid profile or code points. */
-export function isIgnoredProperty(type: string, fields: Fields): boolean {
+/** `null` for a property that viewers ignore. `colr` has a kind for the profile, and one for each kind of code points. */
+export function propertyKind(type: string, fields: Fields): string | null {
+  if (isIgnoredProperty(type, fields.within(fields.at, fields.end))) return null
+  if (type !== 'colr') return type
+  const kind = fields.code()
+  return kind === 'rICC' ? 'prof' : kind
+}
+
+export function propertyKinds({ properties }: Meta): Map<Property, string | null> {
+  return new Map(properties.map((one) => [one, propertyKind(one.box.type, one.read())]))
+}
+
+/** True for an invalid `pixi`, or a `colr` without a valid profile or code points. */
+function isIgnoredProperty(type: string, fields: Fields): boolean {
   if (type === 'pixi') {
     if (fields.left < 5 || fields.versionAndFlags().version !== 0) return true
     const channels = fields.u8()
@@ -145,6 +158,9 @@ export function isIgnoredProperty(type: string, fields: Fields): boolean {
   }
   return type === 'colr' && lacksColourInfo(fields)
 }
+
+/** Rotations, mirrors and crops. */
+export const TRANSFORMATIONS: ReadonlySet<string> = new Set(['clap', 'irot', 'imir'])
 
 function lacksColourInfo(fields: Fields): boolean {
   const kind = fields.left >= 4 ? fields.code() : ''

@@ -4,19 +4,17 @@ import { addZeros, type Edit } from '../bmff/edits.ts'
 import { Fields, type Run, refuse } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun, readRuns } from '../bmff/file.ts'
 import { checkDimensions } from '../damaged.ts'
+import { propertyKinds, TRANSFORMATIONS } from './box-rules.ts'
 import { AV1 } from './kept-items.ts'
 import { type Item, MAX_ITEMS, type Meta, propertyOf, spatialExtent } from './meta.ts'
 import { configuredSequence, type ObuSummary, type ObuWalk } from './obus.ts'
 import { isSameSize, type SequenceHeader, TWO_SIZES } from './sequence-header.ts'
 
-/** Rotations, mirrors and crops. */
-const TRANSFORMATIONS = ['clap', 'irot', 'imir']
-
 /**
- * Properties that an image has exactly once (23008-12, 6.5.3; AVIF 1.2, 2.2.1). Given several, some decoders use the first,
- * others the last.
+ * Kinds of properties that an image has at most once (23008-12, 6.5.3; AVIF 1.2, 2.2.1). Given several, some decoders use the
+ * first, others the last or none.
  */
-const SINGLE = ['ispe', 'av1C']
+const SINGLE = ['ispe', 'av1C', 'prof', 'nclx']
 
 /** Size limit for the description of a derived image. An overlay of 1,000 images takes 8 kB. Unit: bytes. */
 const MAX_DERIVATION_BYTES = 64 * 1024
@@ -33,6 +31,7 @@ export async function checkImages(
   edits: Edit[],
 ): Promise<void> {
   checkDerivations(images)
+  const kinds = propertyKinds(meta)
   // Items may share data.
   const summaries = new Map<string, ObuSummary>()
   // In file order, so that neighbouring images share a read.
@@ -46,7 +45,7 @@ export async function checkImages(
     const { width, height } = spatialExtent(image)
     checkDimensions(width, height)
     for (const type of SINGLE) {
-      if (image.properties.filter(({ property }) => property.box.type === type).length > 1)
+      if (image.properties.filter(({ property }) => kinds.get(property) === type).length > 1)
         refuse(`an image has two ${type} properties`)
     }
     if (image.type === AV1) {
@@ -176,7 +175,7 @@ function checkTiles(tiles: Item[], rows: number, columns: number, image: { width
   for (const tile of tiles) {
     const size = spatialExtent(tile)
     if (size.width !== width || size.height !== height) refuse('the tiles of a grid differ in size')
-    if (TRANSFORMATIONS.some((type) => propertyOf(tile, type)))
+    if (tile.properties.some(({ property }) => TRANSFORMATIONS.has(property.box.type)))
       refuse('a tile of a grid is turned or cropped')
     if (tile.type === AV1) codings.add(codingOf(propertyOf(tile, 'av1C')))
   }

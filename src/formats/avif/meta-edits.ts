@@ -13,7 +13,7 @@ import {
 } from '../bmff/edits.ts'
 import type { Box, Run } from '../bmff/fields.ts'
 import { type BoxFile, isZeroRun } from '../bmff/file.ts'
-import { ignoredByteEdits, isIgnoredProperty, KEPT_CHILDREN, nameEdits } from './box-rules.ts'
+import { ignoredByteEdits, KEPT_CHILDREN, nameEdits, propertyKinds, TRANSFORMATIONS } from './box-rules.ts'
 import type { Entry, IdList, Item, ItemList, Meta, Property } from './meta.ts'
 
 /** Properties with private data, removed even if marked essential (23008-12, 6.5). */
@@ -144,7 +144,8 @@ async function blankProperties(
   kept: Map<number, Item>,
 ): Promise<void> {
   const associations = [...kept.values()].flatMap(({ properties }) => properties)
-  const used = new Set(associations.map(({ property }) => property))
+  const kinds = propertyKinds(meta)
+  const used = new Set([...kept.values()].flatMap((item) => countedProperties(item, kinds)))
   const essential = new Set(associations.flatMap((one) => (one.essential ? one.property : [])))
   for (const child of meta.propertyBoxes) {
     if (!KEPT_CHILDREN.iprp?.has(child.type) && !(await isEmpty(file, child))) addBlank(edits, child)
@@ -162,7 +163,7 @@ async function blankProperties(
       if (!(await isZeroRun(file, contents))) addZeros(edits, contents)
       continue
     }
-    if (isKnown && used.has(property) && !isIgnoredProperty(box.type, property.read())) {
+    if (isKnown && used.has(property)) {
       const { fields } = meta.parts.get('iprp') ?? {}
       if (fields) edits.push(...ignoredByteEdits(fields, box))
       continue
@@ -174,4 +175,15 @@ async function blankProperties(
   for (const { property, essential, at, width, index } of associations) {
     if (essential && removed.has(property)) edits.push(overwrite(at, width, index))
   }
+}
+
+/** The properties of an item that viewers use: the first of each kind, and all transformations. */
+function countedProperties({ properties }: Item, kinds: Map<Property, string | null>): Property[] {
+  const seen = new Set<string>()
+  return properties.flatMap(({ property }) => {
+    const kind = kinds.get(property)
+    if (!kind || (seen.has(kind) && !TRANSFORMATIONS.has(kind))) return []
+    seen.add(kind)
+    return property
+  })
 }

@@ -1,14 +1,8 @@
 /** Removes private data from a `moov` box: blanks it in place, or cuts it out if no image byte follows. */
 import { addBlank, addEdit, addZeros, cut, type Edit, isFree, resize } from '../bmff/edits.ts'
 import { type Box, type Fields, isZero, refuse } from '../bmff/fields.ts'
-import { ignoredByteEdits, isIgnoredProperty, KEPT_CHILDREN } from './box-rules.ts'
+import { ignoredByteEdits, KEPT_CHILDREN, propertyKind } from './box-rules.ts'
 import { type Movie, SAMPLE_ENTRY_BYTES, sampleEntries, unusedEntryEdits } from './tracks.ts'
-
-/**
- * Boxes that may occur more than once: tracks, and `colr` with a profile and with code points. Any other duplicate is refused,
- * since decoders disagree on which one counts.
- */
-const REPEATED: ReadonlySet<string> = new Set(['trak', 'colr'])
 
 /** Edits for a movie with at least one kept track. `isLast`: no image byte follows. */
 export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edit[] {
@@ -32,14 +26,14 @@ export function movieEdits({ box, fields, tracks }: Movie, isLast: boolean): Edi
     const inner = parent.type === 'av01' ? parent.start + SAMPLE_ENTRY_BYTES : parent.body
     for (const child of fields.within(inner, parent.end).boxes()) {
       const { type } = child
-      const isRemoved =
-        type === 'trak' ? !keptTracks.has(child.start) : isIgnoredProperty(type, fields.bodyOf(child))
-      if (!kept?.has(type) || isRemoved) {
+      const kind = propertyKind(type, fields.bodyOf(child))
+      if (!kept?.has(type) || kind === null || (type === 'trak' && !keptTracks.has(child.start))) {
         remove(child, inside)
         continue
       }
-      if (seen.has(type) && !REPEATED.has(type)) refuse(`it has two ${type} boxes in one ${parent.type}`)
-      seen.add(type)
+      // Decoders disagree on which one counts. A `colr` with a profile may stand beside one with code points.
+      if (seen.has(kind) && type !== 'trak') refuse(`it has two ${type} boxes in one ${parent.type}`)
+      seen.add(kind)
       edits.push(...ignoredByteEdits(fields, child))
       if (type === 'stsd') {
         for (const entry of sampleEntries(fields, child)) {

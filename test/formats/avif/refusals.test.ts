@@ -15,6 +15,7 @@ import {
 } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from '../../support/images/avif/boxes.ts'
 import { randomFrom } from '../../support/images/pictures.ts'
+import { profiles } from '../../support/images/planted-profiles.ts'
 import { assertOutcome, corpus } from './subject.ts'
 
 const picture = await coded(noise(64, 48))
@@ -72,10 +73,14 @@ describe('an image that is not AV1', () => {
   })
 })
 
-describe('an inconsistent file', () => {
+describe('an inconsistent file', async () => {
+  const { tag } = await profiles()
   const withProperties = (...properties: Part['properties'] & object) =>
     assemble({ primary: 1, items: [{ ...image(1, picture), properties }] })
   const av1C = { box: picture.av1C, essential: true }
+  const basic = [ispe(64, 48), av1C]
+  const profile = { box: box('colr', 'prof', tag) }
+  const colour = { box: box('colr', 'nclx', u16(1, 13, 6), [0x80]) }
   const data = (change: (data: Buffer) => Uint8Array) =>
     still({ ...picture, data: change(Buffer.from(picture.data)) })
   const ofTiles = (columns: number, rows: number, width: number, height: number, from = [2, 3]) =>
@@ -116,6 +121,8 @@ describe('an inconsistent file', () => {
     'a size larger than the frame': () => withProperties(ispe(65, 48), av1C),
     'a size smaller than the frame': () => withProperties(ispe(63, 48), av1C),
     'two sizes': () => withProperties(ispe(64, 48), ispe(65_535, 1), av1C),
+    'two profiles': () => withProperties(...basic, profile, { ...profile }),
+    'two sets of code points': () => withProperties(...basic, colour, { ...colour }),
     'two av1C properties': () => withProperties(ispe(64, 48), av1C, { ...av1C }),
     'no primary image': () => assemble({ items: [image(1, picture)] }),
     'a nonexistent primary image': () => assemble({ primary: 2, items: [image(1, picture)] }),

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { assemble, coded, image, noise, type Plan, still } from '../../support/images/avif/assembly.ts'
 import { box, bytes, fullBox, u32 } from '../../support/images/avif/boxes.ts'
 import { moov, type TrackPlan, track } from '../../support/images/avif/tracks-assembly.ts'
+import { profiles } from '../../support/images/planted-profiles.ts'
 import { scrub } from '../subject.ts'
 import { assertOutcome, decoded, inspect } from './subject.ts'
 
@@ -268,6 +269,7 @@ describe('a damaged sequence is refused', () => {
 })
 
 describe('duplicate boxes in a track are refused', () => {
+  const colour = box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80])
   const cases: Record<string, [extra: Uint8Array, after: keyof typeof AROUND]> = {
     'a second handler, without fields': [box('hdlr'), 'hdlr'],
     'a second handler of four bytes': [box('hdlr', u32(0)), 'hdlr'],
@@ -277,6 +279,7 @@ describe('duplicate boxes in a track are refused', () => {
     'stco and co64': [fullBox('co64', 0, 0, u32(0)), 'stts'],
     'a second stsz': [fullBox('stsz', 0, 0, u32(0, 1, 1)), 'stsz'],
     'stsz and stz2': [fullBox('stz2', 0, 0, u32(8, 0)), 'stts'],
+    'a second colr with code points': [bytes(colour, colour), 'av1C'],
     'a second av1C': [box('av1C', first.av1C.subarray(8)), 'av1C'],
   }
   for (const [name, [extra, after]] of Object.entries(cases)) {
@@ -287,11 +290,8 @@ describe('duplicate boxes in a track are refused', () => {
     })
   }
 
-  test('except for colr, which may occur twice', async () => {
-    const colours = [
-      box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80]),
-      box('colr', 'nclx', [0, 1, 0, 13, 0, 6, 0x80]),
-    ]
+  test('except for colr: one with a profile, one with code points', async () => {
+    const colours = [colour, box('colr', 'prof', (await profiles()).tag)]
     const picture = { ...first, av1C: bytes(first.av1C, ...colours) }
     assert.ok((await scrub(sequence((plan) => [track({ ...plan, picture })]))).unchanged)
   })
