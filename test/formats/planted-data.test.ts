@@ -102,6 +102,15 @@ describe('a marker is removed from', async () => {
   }
 })
 
+test('a marker spread over the data references of items is removed', async () => {
+  const clean = still(av1, { items: [2, 3, 4].map((id) => image(id, av1)) })
+  const planted = Buffer.from(clean)
+  // After the version, the field widths and the number of items. Each item has 16 bytes, with the reference after 4.
+  const first = planted.indexOf('iloc') + 4 + 8 + 4
+  for (let item = 0; item < 4; item++) MARKER.copy(planted, first + 16 * item, 2 * item, 2 * item + 2)
+  assert.deepEqual((await scrub(planted)).file, (await scrub(clean)).file)
+})
+
 /** Adds the marker as extent index to the only extent in `iloc`. The data must precede `iloc`. */
 function indexed(file: Uint8Array): Uint8Array {
   const made = Buffer.from(file)

@@ -223,14 +223,16 @@ function readLocations(box: Box, fields: Fields, meta: Meta, fileBytes: number):
     const id = fields.uint(version < 2 ? 2 : 4)
     if (seen.has(id)) refuse('iloc lists an item twice')
     seen.add(id)
-    const method = version === 0 ? IN_FILE : fields.u16() & 15
+    const method = version === 0 ? IN_FILE : fields.u16()
+    if (method > 15) refuse('iloc uses reserved bits')
+    const item = meta.items.get(id)
     // Ignore the data reference, as AVIF viewers do: they always read the file itself.
+    item?.ignoredFields.push({ start: fields.at, end: fields.at + 2 })
     fields.skip(2)
     const base = fields.uint(baseWidth)
     const extentCount = fields.u16()
     extentsLeft -= extentCount
     if (extentsLeft < 0) refuse('its items are split into too many pieces (iloc)')
-    const item = meta.items.get(id)
     const extents: Run[] = []
     for (let n = 0; n < extentCount; n++) {
       // The index is only used for locations inside other items.

@@ -123,6 +123,7 @@ describe('an inconsistent file', async () => {
     'two sizes': () => withProperties(ispe(64, 48), ispe(65_535, 1), av1C),
     'two profiles': () => withProperties(...basic, profile, { ...profile }),
     'two sets of code points': () => withProperties(...basic, colour, { ...colour }),
+    'reserved bits in the location of an item': () => patched('iloc', 14, u16(0x10)),
     'two av1C properties': () => withProperties(ispe(64, 48), av1C, { ...av1C }),
     'no primary image': () => assemble({ items: [image(1, picture)] }),
     'a nonexistent primary image': () => assemble({ primary: 2, items: [image(1, picture)] }),
