@@ -6,6 +6,8 @@ import { crowded, moov, track } from './avif/tracks-assembly.ts'
 export async function hostileAvifs(size: number): Promise<Record<string, () => Uint8Array>> {
   const picture = await coded(noise(64, 48))
   const alpha = await coded(noise(64, 48).greyscale())
+  /** An image whose properties can be shared. */
+  const model = image(2, picture)
   /** Tiny frames. */
   const filler = new Uint8Array(Buffer.alloc(size - (size % 4), '\x32\x02\0\0', 'latin1'))
   const zeros = new Uint8Array(size)
@@ -53,18 +55,17 @@ export async function hostileAvifs(size: number): Promise<Record<string, () => U
       return withExtras(extras, 40, extras)
     },
     'AVIF, tracks of unknown boxes': () => sequence(() => many(16_000, box('trak', many(30, box('junk'))))),
-    'AVIF, thousands of items': () =>
-      still(picture, { items: items(8000, (id) => ({ ...image(id, picture), properties: [] })) }),
+    'AVIF, thousands of items': () => still(picture, { items: items(8000, (id) => ({ ...model, id })) }),
     'AVIF, thousands of sound items': () =>
       still(picture, {
         blobs: [zeros],
         items: items(8000, (id) => ({ id, type: 'Exif', sharing: 1 })),
       }),
     'AVIF, items that share data': () =>
-      still(picture, {
-        blobs: [zeros],
-        items: items(250, (id) => ({ id, type: 'av01', sharing: 1 })),
-      }),
+      still(
+        { ...picture, data: bytes(picture.data, full(bytes([0x7a, 0x80, 0x7d], new Uint8Array(16_000)))) },
+        { items: items(250, (id) => ({ ...model, id, data: undefined, sharing: 1 })) },
+      ),
     'AVIF, thousands of alphas': () =>
       still(picture, {
         blobs: [zeros],

@@ -51,7 +51,7 @@ async function hostileJpegs(size: number): Promise<Makers> {
   }
 }
 
-/** An index of images with nearly the same offset, each extending to the end of the file. */
+/** An index of images at nearly the same offset, each a JPEG that extends to the end of the file. */
 function manyListed(jpeg: Buffer, size: number): Buffer {
   const count = 500
   const entries = Buffer.alloc(count * 16)
@@ -61,11 +61,17 @@ function manyListed(jpeg: Buffer, size: number): Buffer {
     return withSegments(jpeg, version, segment(0xe2, Buffer.from('MPF\0'), index))
   }
   const { length } = first()
+  // Each has a segment that hides the starts of those after it; they share the rest.
+  const starts = Array.from({ length: count }, (_, at) => {
+    const hidden = 6 * (count - at) - 4
+    return Buffer.from([0xff, 0xd8, 0xff, 0xe4, hidden >> 8, hidden & 255])
+  })
+  const listed = Buffer.concat([...starts, jpeg.subarray(2, -2), filled('\x55', size)])
   for (let at = 0; at < count; at++) {
-    entries.writeUInt32LE(size - at, at * 16 + 4)
-    entries.writeUInt32LE(length - (2 + version.length + 8) + at, at * 16 + 8)
+    entries.writeUInt32LE(listed.length - 6 * at, at * 16 + 4)
+    entries.writeUInt32LE(length - (2 + version.length + 8) + 6 * at, at * 16 + 8)
   }
-  return Buffer.concat([first(), jpeg.subarray(0, -2), filled('\x55', size)])
+  return Buffer.concat([first(), listed])
 }
 
 async function hostilePngs(size: number): Promise<Makers> {

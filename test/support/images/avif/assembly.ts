@@ -89,7 +89,8 @@ type Places = Map<number, { at: number; length: number; inIdat: boolean }>
 function metaBox(plan: Plan, items: Part[], placeOf: Places, idat: Uint8Array): Uint8Array {
   const wide = plan.wideIds ?? false
   const id = (value: number) => (wide ? u32(value) : u16(value))
-  const properties = items.flatMap((item) => item.properties ?? [])
+  // Items may share properties.
+  const properties = [...new Set(items.flatMap((item) => item.properties ?? []))]
   const placed = items.filter((item) => placeOf.has(item.id))
   const infos = items.map(({ id: number, type, name = '', contentType, hidden }) =>
     fullBox(
