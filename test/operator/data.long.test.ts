@@ -1,7 +1,7 @@
 /** Operator commands report the data that they work on, and touch no other. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { chown, lstat, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, link, lstat, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { operate } from '../support/backed-up.ts'
@@ -109,6 +109,19 @@ describe('commands run as root', { skip: process.getuid?.() !== 0 && 'needs root
     const entries = await readdir(dataDir, { recursive: true })
     assert.ok(entries.includes(join('images', 'objects', id)))
     for (const entry of entries) assert.equal((await lstat(join(dataDir, entry))).uid, OWNER, entry)
+  })
+
+  it('keep files of root’s that the folder’s owner has linked into it', async (t) => {
+    const server = await serverFor(t)
+    const outside = await folderOf(t)
+    const file = join(outside, 'secret')
+    await writeFile(file, 'root’s')
+    await link(file, join(server.dataDir, 'name'))
+    await symlink(outside, join(server.dataDir, 'folder'))
+    await chown(server.dataDir, OWNER, OWNER)
+    assert.equal((await server.operator(['status'])).code, 0)
+    assert.equal((await lstat(file)).uid, 0)
+    assert.equal((await lstat(outside)).uid, 0)
   })
 })
 

@@ -1,38 +1,69 @@
 /** Hands files that a command wrote as root to the data folder's owner, so that the service's account can read them. */
-import { lchownSync, lstatSync, opendirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lchownSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  type Stats,
+} from 'node:fs'
 
 /** Folders that may hold a million images. Most commands don't write images, so these are skipped for them. */
 const IMAGES = ['images/objects', 'images/held']
 
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
+
 /**
- * Changes the owner of everything owned by root in `folder` to the owner of `folder`. A no-op for other users, and if root
- * owns the folder. `images`: includes the images; for commands that write them.
+ * Changes the owner of everything owned by root in `folder` to the owner of `folder`. A no-op for other users, if root owns
+ * the folder, and where there is no `/proc/self/fd`. `images`: includes the images; for commands that write them.
+ *
+ * The owner may replace any entry meanwhile, by a link to a file of root's elsewhere. So each folder is opened without
+ * following links and read through its descriptor, and files with a second name are skipped.
  */
 export function restoreOwnership(folder: string, { images }: { images: boolean }): void {
-  if (process.getuid?.() !== 0) return
-  const owner = statSync(folder, { throwIfNoEntry: false })
-  if (owner === undefined || owner.uid === 0) return
-  const skipped = new Set(images ? [] : IMAGES.map((name) => join(folder, name)))
-  chownTree(folder, owner, skipped)
+  if (process.getuid?.() !== 0 || process.platform !== 'linux') return
+  inFolder(folder, O_RDONLY | O_DIRECTORY, (root, owner) => {
+    if (owner.uid !== 0) chownTree(root, '', owner, images ? [] : IMAGES)
+  })
 }
 
-function chownTree(folder: string, { uid, gid }: { uid: number; gid: number }, skipped: Set<string>): void {
-  using entries = opendirSync(folder)
+/** `name`: of the folder, from the data folder. `path`: through its descriptor. */
+function chownTree(path: string, name: string, owner: Stats, skipped: string[]): void {
+  using entries = opendirSync(path)
   for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
-    const path = join(folder, entry.name)
+    const child = `${path}/${entry.name}`
+    const childName = `${name}${entry.name}`
     // Servers are running: the file may have disappeared.
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) continue
-    if (stats.uid === 0) lchownIfExists(path, uid, gid)
-    if (stats.isDirectory() && !skipped.has(path)) chownTree(path, { uid, gid }, skipped)
+    const stats = lstatSync(child, { throwIfNoEntry: false })
+    if (stats?.uid === 0 && (stats.isDirectory() || stats.nlink === 1)) {
+      unlessReplaced(() => lchownSync(child, owner.uid, owner.gid))
+    }
+    if (stats?.isDirectory() && !skipped.includes(childName)) {
+      inFolder(child, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, (opened) =>
+        chownTree(opened, `${childName}/`, owner, skipped),
+      )
+    }
   }
 }
 
-function lchownIfExists(path: string, uid: number, gid: number): void {
+/** Does nothing if there is no such folder. */
+function inFolder(path: string, flags: number, work: (path: string, stats: Stats) => void): void {
+  const descriptor = unlessReplaced(() => openSync(path, flags))
+  if (descriptor === undefined) return
   try {
-    lchownSync(path, uid, gid)
+    work(`/proc/self/fd/${descriptor}`, fstatSync(descriptor))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function unlessReplaced<Result>(work: () => Result): Result | undefined {
+  try {
+    return work()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    return undefined
   }
 }
