@@ -63,11 +63,13 @@ acl pinhole_servers {
 sub vcl_recv {
     set req.backend_hint = pinhole.backend();
     if (req.method == "PURGE") {
-        if (client.ip !~ pinhole_servers) {
+        # Varnish has added client.ip to X-Forwarded-For. A second address is that of a client of a proxy on this machine.
+        if (client.ip !~ pinhole_servers || req.http.X-Forwarded-For ~ ",") {
             return (synth(403, "Forbidden"));
         }
-        if (!req.http.X-Ban-Tags) {
-            return (synth(400, "X-Ban-Tags is missing"));
+        # As the servers send it: anything else could match all images.
+        if (req.http.X-Ban-Tags !~ "^\^\(i-[0-9A-Za-z]{11}(\|i-[0-9A-Za-z]{11})*\)\$$") {
+            return (synth(400, "X-Ban-Tags is not a list of images"));
         }
         # Bans only match on obj, so that the ban lurker can process them.
         if (std.ban("obj.http.Cache-Tag ~ " + req.http.X-Ban-Tags)) {

@@ -106,6 +106,15 @@ for (const name of ['varnish', 'nginx'] as const) {
       const headers = { 'X-Ban-Tags': `^(i-${id})$` }
       const purge = { method: 'PURGE', path: purgePath(id), headers }
       assert.equal(await statusFrom('127.0.0.2', cache.url, purge), 403)
+      if (name === 'varnish') {
+        // A TLS proxy on the same machine connects from an allowed address.
+        const proxied = { ...headers, 'X-Forwarded-For': '203.0.113.7' }
+        assert.equal((await get('/', proxied, 'PURGE')).status, 403)
+        for (const tags of ['.', `^(i-${id}|)$`, `^(i-${id}|.*)$`, `i-${id}`, undefined]) {
+          const sent = tags === undefined ? {} : { 'X-Ban-Tags': tags }
+          assert.equal((await get('/', sent, 'PURGE')).status, 400, tags)
+        }
+      }
       origin.hold(`/raw/${id}`)
       assert.equal((await get(`/raw/${id}`)).status, 200, 'it comes from the cache')
       origin.release()
