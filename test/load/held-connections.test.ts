@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Limits } from '../../src/node/http/limits.ts'
 import { request } from '../support/http.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { formOf } from '../support/multipart.ts'
 import { startLocalServer } from '../support/processes/local-server.ts'
 import { type Conversation, converse } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -66,6 +67,30 @@ describe('clients that hold a connection', { concurrency: 4 }, () => {
     await dripping
     assert.equal(await reservationsLeft(server.url, '198.51.100.9'), 100)
   })
+
+  for (const [name, start] of [
+    ['trailers', '0\r\nX: '],
+    ['a chunk extension', '5;x='],
+  ] as const) {
+    it(`refuses a body of which only ${name} still come`, async (t) => {
+      const server = await startLocalServer({}, { limits: { ...short, idleMs: 3000, requestMs: 60_000 } })
+      t.after(() => server.stop())
+      const { body, contentType } = formOf(gif({ size: 1000 }))
+      const begun = body.subarray(0, 500)
+      const talk = await converse(server.url)
+      t.after(() => talk.close())
+      await talk.write(
+        `POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      )
+      await talk.write(Buffer.concat([Buffer.from('1f4\r\n'), begun, Buffer.from(`\r\n${start}`)]))
+      const dripping = drip(talk, 'x'.repeat(200))
+      const answer = await talk.answer()
+      assert.equal(answer.status, 408, answer.text)
+      assert.equal(answer.json().error, 'too-slow')
+      await talk.closed
+      await dripping
+    })
+  }
 
   it('accepts a small body however slow it is, and refuses a large one at the same rate', async (t) => {
     const limits = { bodyBytes: 1000, bodyByteSeconds: 500_000, minBytesPerSecond: 2 ** 40 }

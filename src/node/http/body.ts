@@ -58,6 +58,14 @@ export function readBody(
     return { next, return: end }
   }
 
+  /** Whether the body would be too slow if no more came within `waited`. Unit: seconds. */
+  function isTooSlow(waited: number): boolean {
+    return (
+      byteSeconds + waited * (limits.bodyBytes + received) > limits.bodyByteSeconds &&
+      received < (seconds + waited) * limits.minBytesPerSecond
+    )
+  }
+
   // Not an async generator: each of them adds 2.5 % to the cost of an upload.
   async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (piece !== null) release(piece)
@@ -65,22 +73,28 @@ export function readBody(
     const slot = nextReadSlot()
     if (slot !== null) await slot
     const since = performance.now()
+    const secondsWaited = () => (performance.now() - since) / 1000
     idle.markIdle(incoming.socket)
+    // Trailers and chunk extensions are no pieces. Silence has a limit of its own.
+    const { bytesRead } = incoming.socket
+    const timer = setInterval(() => {
+      const isSilent = incoming.socket.bytesRead === bytesRead
+      if (!isSilent && isTooSlow(secondsWaited())) chunks.abandon(tooSlow())
+    }, limits.checkMs)
     try {
       piece = await chunks.next()
       if (piece === null) return await end()
-      const waited = (performance.now() - since) / 1000
+      const waited = secondsWaited()
       seconds += waited
       byteSeconds += waited * (limits.bodyBytes + received)
       received += piece.length
-      if (byteSeconds > limits.bodyByteSeconds && received < seconds * limits.minBytesPerSecond) {
-        throw new Refusal('too-slow', 'The request body arrived too slowly, so the upload was stopped.')
-      }
+      if (isTooSlow(0)) throw tooSlow()
     } catch (error) {
       isAborted = true
       chunks.stop()
       throw error
     } finally {
+      clearInterval(timer)
       idle.markBusy(incoming.socket, outgoing)
     }
     return { done: false, value: piece }
@@ -99,10 +113,16 @@ export function readBody(
   }
 }
 
+function tooSlow(): Refusal {
+  return new Refusal('too-slow', 'The request body arrived too slowly, so the upload was stopped.')
+}
+
 /** A request body's chunks as they came from the socket, with small ones joined. */
 interface Chunks {
   /** `null` after the last chunk. Throws `Refusal('malformed-multipart')` if the rest will not come. */
   next(): Promise<Buffer<ArrayBuffer> | null>
+  /** Has `next`, which waits for the client, throw `reason`. */
+  abandon(reason: Refusal): void
   stop(): void
 }
 
@@ -120,7 +140,7 @@ function chunksOf(incoming: IncomingMessage): Chunks {
   let waitingBytes = 0
   // A request without a body has ended already.
   let hasEnded = incoming.readableEnded
-  let isLost = incoming.destroyed
+  let failure = incoming.destroyed ? lost() : null
   let wake = (): void => {}
 
   function push(chunk: Buffer<ArrayBuffer>): void {
@@ -133,11 +153,14 @@ function chunksOf(incoming: IncomingMessage): Chunks {
     hasEnded = true
     wake()
   }
-  function onLost(): void {
-    isLost = true
-    // A body that was received completely is read to its end.
-    if (!hasEnded) discard()
+  function abandon(reason: Refusal): void {
+    failure ??= reason
+    discard()
     wake()
+  }
+  function onLost(): void {
+    // A body that was received completely is read to its end.
+    if (!hasEnded) abandon(lost())
   }
   function discard(): void {
     waiting.splice(0).forEach(release)
@@ -158,16 +181,14 @@ function chunksOf(incoming: IncomingMessage): Chunks {
 
   return {
     async next() {
-      if (waiting.length === 0 && !hasEnded && !isLost) {
+      if (waiting.length === 0 && !hasEnded && failure === null) {
         await new Promise<void>((resolve) => {
           wake = resolve
           incoming.resume()
         })
       }
       // A partial body is useless.
-      if (isLost && !hasEnded) {
-        throw new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
-      }
+      if (failure !== null && !hasEnded) throw failure
       const first = waiting[0]
       if (first === undefined) return null
       let joined = 1
@@ -179,8 +200,13 @@ function chunksOf(incoming: IncomingMessage): Chunks {
       waitingBytes -= chunk.length
       return chunk
     },
+    abandon,
     stop,
   }
+}
+
+function lost(): Refusal {
+  return new Refusal('malformed-multipart', 'The connection was lost before the body ended.')
 }
 
 /**
