@@ -20,7 +20,9 @@ export async function oembed(c: AppContext, { baseUrl, images, site }: AppParts)
   const thumbnail =
     site.facts.resizer?.resized(record) ??
     (preview && { ...preview, address: `${baseUrl}${previewPath(record.id)}` })
-  const scale = Math.min(1, scaleTo(maxwidth, width), scaleTo(maxheight, height))
+  const scaleWithin = (width: number, height: number) =>
+    Math.min(1, scaleTo(maxwidth, width), scaleTo(maxheight, height))
+  const scale = scaleWithin(width, height)
   return c.json({
     version: '1.0',
     type: 'photo',
@@ -29,11 +31,13 @@ export async function oembed(c: AppContext, { baseUrl, images, site }: AppParts)
     url: `${baseUrl}${rawPath(record.id)}.${EXTENSIONS[type]}`,
     width: Math.max(1, Math.floor(width * scale)),
     height: Math.max(1, Math.floor(height * scale)),
-    ...(thumbnail !== undefined && {
-      thumbnail_url: thumbnail.address,
-      thumbnail_width: thumbnail.width,
-      thumbnail_height: thumbnail.height,
-    }),
+    // There is no smaller one: a thumbnail must respect the limits too (2.3.4).
+    ...(thumbnail !== undefined &&
+      scaleWithin(thumbnail.width, thumbnail.height) === 1 && {
+        thumbnail_url: thumbnail.address,
+        thumbnail_width: thumbnail.width,
+        thumbnail_height: thumbnail.height,
+      }),
     cache_age: CACHE_SECONDS,
   })
 }

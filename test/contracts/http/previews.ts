@@ -316,5 +316,14 @@ export function previewCases(world: World): void {
     const { thumbnail_url, thumbnail_width, thumbnail_height } = embed
     assert.deepEqual([thumbnail_url, thumbnail_width, thumbnail_height], [address, 80, 60])
     assert.match(embed.url, new RegExp(`/raw/${id}`))
+    for (const [query, hasThumbnail] of [
+      ['&maxwidth=80&maxheight=60', true],
+      ['&maxwidth=79', false],
+      ['&maxheight=59', false],
+    ] as const) {
+      const limited = (await me.get(`/oembed?url=${encodeURIComponent(link)}${query}`)).json()
+      assert.equal('thumbnail_url' in limited, hasThumbnail, query)
+      assert.equal('thumbnail_width' in limited, hasThumbnail, query)
+    }
   })
 }
