@@ -83,6 +83,12 @@ export async function openHttpServer(
         if (isOver || isAnswering(socket as Socket)) socket.destroy()
         else refuseUnreadable(baseUrl, statusOf(error), socket)
       })
+      // Without a listener Node closes the connection. With one, it no longer listens for the socket's errors.
+      server.on('connect', (_, socket: Socket) => {
+        socket.on('error', () => {})
+        if (isAnswering(socket)) socket.destroy()
+        else refuseUnreadable(baseUrl, 405, socket.resume())
+      })
       const counted = metrics.counted(server, acceptor.tracking(listener))
       server.on('request', counted)
       listenToExpectations(server, counted)

@@ -61,7 +61,7 @@ export function createListener(
     connections,
     screen(incoming) {
       if (isWellFormed(incoming)) {
-        incoming.url = originForm(incoming.url ?? '')
+        incoming.url = originForm(incoming)
         return true
       }
       stopParsing(incoming.socket)
@@ -96,11 +96,13 @@ function queryOf({ url = '' }: IncomingMessage): string {
 
 /**
  * Whether the request is HTTP/1 with exactly one Host header, which only HTTP/1.0 may omit (RFC 9112, 3.2). Node's own check
- * accepts two. HTTP/1.0 must not use chunked encoding: a proxy that does not know it would see the body end elsewhere (6.1).
+ * accepts two. The only transfer coding is chunked, which Node also finds at the end of a list; HTTP/1.0 must not use it: a
+ * proxy that does not know it would see the body end elsewhere (6.1).
  */
 function isWellFormed(incoming: IncomingMessage): boolean {
   const { httpVersionMajor, httpVersionMinor, rawHeaders } = incoming
-  if (httpVersionMinor === 0 && incoming.headers['transfer-encoding'] !== undefined) return false
+  const coding = incoming.headers['transfer-encoding']
+  if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) return false
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
@@ -109,7 +111,12 @@ function isWellFormed(incoming: IncomingMessage): boolean {
   return httpVersionMajor === 1 && (hosts === 1 || (hosts === 0 && httpVersionMinor === 0))
 }
 
-/** Strips the origin from an absolute-form target (RFC 9112, 3.2.2): whatever it names, it means this server. */
-function originForm(target: string): string {
-  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
+/**
+ * The target in origin-form. An absolute one loses its origin: whatever it names, it means this server (RFC 9112, 3.2.2).
+ * `OPTIONS *` asks about the server as a whole (3.2.4), for which the page at / has to do.
+ */
+function originForm({ method, url = '' }: IncomingMessage): string {
+  if (url.startsWith('/')) return url
+  if (method === 'OPTIONS' && url === '*') return '/'
+  return url.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
 }

@@ -1,5 +1,5 @@
 /**
- * Answers requests that never reach the framework: invalid HTTP, an unknown `Expect`, headers that are too slow or too large,
+ * Answers requests that never reach the framework: invalid HTTP, CONNECT, an unknown `Expect`, headers that are too slow or too large,
  * connections that waited too long.
  */
 import type { Duplex } from 'node:stream'
@@ -8,8 +8,9 @@ import { problem } from '../../http/problem.ts'
 import { PROBLEM_TYPE, type ProblemCode } from '../../problems.ts'
 import { REQUEST_ID_HEADER } from '../../protocol.ts'
 
-const PROBLEMS: Record<400 | 408 | 417 | 431 | 503, [code: ProblemCode, detail: string]> = {
+const PROBLEMS: Record<400 | 405 | 408 | 417 | 431 | 503, [code: ProblemCode, detail: string]> = {
   400: ['bad-request', 'This is not an HTTP request that the server can read.'],
+  405: ['method-not-allowed', 'The server is not a proxy: it does not support CONNECT.'],
   408: ['too-slow', 'The request arrived too slowly, so the server stopped waiting for it.'],
   417: ['expectation-failed', 'The only expectation that the server supports is 100-continue.'],
   503: ['busy', 'The server is too busy with other requests from your address to answer this one in time.'],
@@ -51,6 +52,7 @@ function answerOf(baseUrl: string, status: keyof typeof PROBLEMS) {
     ['Content-Type', PROBLEM_TYPE],
     ['Cache-Control', NO_STORE],
     [REQUEST_ID_HEADER, crypto.randomUUID()],
+    ...(status === 405 ? ([['Allow', 'GET, HEAD, POST, DELETE, OPTIONS']] as [string, string][]) : []),
   ]
   return { title: body.title, headers, body: JSON.stringify(body) }
 }

@@ -116,6 +116,23 @@ export function transportCases(world: World): void {
     const answer = await talk.answer()
     assert.equal(answer.status, 200)
     assert.deepEqual(answer.body, bytes)
+    await talk.write('GET http://evil.example?x HTTP/1.1\r\nHost: evil.example\r\n\r\n')
+    assert.equal((await talk.answer()).status, 200)
+  })
+
+  onSocket('answers OPTIONS * like a page', async (talk) => {
+    await talk.write('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n')
+    const { status, headers } = await talk.answer()
+    assert.deepEqual([status, headers.get('Allow')], [405, 'GET, HEAD'])
+  })
+
+  onSocket('refuses CONNECT', async (talk, me) => {
+    await talk.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
+    const answer = await talk.answer()
+    assert.ok(answer.headers.has('Allow'))
+    checkProblem(answer, 405, 'method-not-allowed')
+    me.check(answer, { method: 'GET', path: '/' })
+    await talk.closed
   })
 
   onSocket('serves HTTP/1.0', async (talk, me) => {
@@ -168,6 +185,10 @@ export function transportCases(world: World): void {
     ],
     'both Content-Length and chunks': [
       'POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    'a body compressed for the transfer': [
+      'POST /api/upload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
       400,
     ],
     'chunks in HTTP/1.0': [
