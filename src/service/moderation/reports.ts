@@ -37,6 +37,7 @@ export interface Reports {
   isKnown(id: string): Promise<boolean>
   /** `null` if there is no such receipt. */
   receipt(secret: string): Promise<Receipt | null>
+  /** At most a minute old. */
   totals(): Promise<CaseTotal[]>
 }
 
@@ -51,6 +52,9 @@ export const MAX_TEXTS_PER_CATEGORY = 10
 
 /** Rate limit per address for rejected reports: of images that don't exist, or over the budget. */
 export const REJECTED_REPORTS = { burst: 30, everyMs: 5000 }
+
+/** How long totals are kept: counting reads every case. */
+const TOTALS_MS = 60_000
 
 /** Number of reports refused by this process in a day that counts as a flood. */
 const FLOOD_THRESHOLD = 500
@@ -109,6 +113,8 @@ export function createReports(parts: {
   const rejections = createTokenBuckets({ ...REJECTED_REPORTS, now })
   let refused = { day: '', count: 0 }
   let floodRaisedOn = ''
+  let totals: CaseTotal[] | null = null
+  let totalsAt = -Infinity
 
   function raiseFlood(day: string): void {
     if (floodRaisedOn === day) return
@@ -117,6 +123,21 @@ export function createReports(parts: {
     ledger.raiseAlert(floodOn(day), new Date(now()), { raises, pause: null }).catch(() => {
       floodRaisedOn = ''
     })
+  }
+
+  /** One call counts; the others get the last totals meanwhile. On Workers, they could not await its promise. */
+  async function cachedTotals(): Promise<CaseTotal[]> {
+    const at = now()
+    // A clock may also be set back.
+    if (totals !== null && Math.abs(at - totalsAt) < TOTALS_MS) return totals
+    totalsAt = at
+    try {
+      totals = await ledger.caseTotals()
+    } catch (error) {
+      totalsAt = -Infinity
+      throw error
+    }
+    return totals
   }
 
   /** Counts a rejected report against its address, and returns the refusal to throw. */
@@ -195,7 +216,7 @@ export function createReports(parts: {
       if (!RECEIPT_PATTERN.test(secret)) return null
       return ledger.receipt(hashes.sha256(secret)).catch(refuseFault)
     },
-    totals: () => ledger.caseTotals().catch(refuseFault),
+    totals: () => cachedTotals().catch(refuseFault),
   }
 }
 
