@@ -218,6 +218,20 @@ describe('pausing at run time', () => {
   })
 })
 
+it('uploads that were paused and resumed by command are paused by UPLOADS; a changed setting is logged at the start', async (t) => {
+  const server = await serverFor(t, { LOG_LEVEL: 'warn' })
+  const operate = async (...words: string[]) => assert.equal((await server.operator(words)).code, 0)
+  await operate('pause')
+  await operate('resume')
+  await operate('set', 'daily-uploads', '5')
+  await server.restart({ LOG_LEVEL: 'warn', UPLOADS: 'paused' })
+  assert.equal((await post(server.url, gif())).json().error, 'uploads-paused')
+  assert.match(server.stderr(), /"setting":"daily-uploads","value":5,"configured":0/)
+  assert.doesNotMatch(server.stderr(), /"setting":"uploads"/)
+  await operate('resume')
+  await until('uploads are resumed', async () => (await post(server.url, gif())).status === 201)
+})
+
 describe('the minimum free disk space', () => {
   it('is checked before the body is read, and affects only uploads', async (t) => {
     const server = await serverFor(t, {})

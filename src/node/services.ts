@@ -7,7 +7,9 @@ import { createExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'
 import { eraseOldReports } from '../service/moderation/reports.ts'
 import { createUploadQueue } from '../service/quota/upload-queue.ts'
+import { SETTING_NAMES } from '../service/settings.ts'
 import { wireModeration } from '../wiring/moderation.ts'
+import { defaultSettings } from '../wiring/settings.ts'
 import { warning, wireSettings, wireUploads } from '../wiring/uploads.ts'
 import { nodeHashes as hashes } from './hashes.ts'
 import type { Limits } from './http/limits.ts'
@@ -37,6 +39,16 @@ export async function openServices(parts: {
   const notices = await openNotices(config, stores, log)
   const settings = wireSettings({ config, ledger, now: parts.localNow, log })
   await settings.refresh()
+  const defaults = defaultSettings(config)
+  for (const setting of SETTING_NAMES) {
+    const { [setting]: value } = settings.changed()
+    const configured = defaults[setting]
+    if (value !== undefined && value !== configured)
+      log.warn(
+        { setting, value, configured },
+        'the operator has changed a setting: `set` without a value resets it',
+      )
+  }
   const metrics = createMetrics({ ...stores, config, settings, notices, now })
   const expiryClock = await createExpiryClock({
     ledger,

@@ -41,7 +41,10 @@ export interface Settings extends BackgroundJob {
   changed(): Partial<SettingValues>
   /** Throws whatever the ledger throws. */
   refresh(): Promise<void>
-  /** Applies changes by name, as text. `null` resets to the configured value. Throws `SettingError`. */
+  /**
+   * Applies changes by name, as text. `null` resets to the configured value, and so does resuming uploads if that is `on`.
+   * Throws `SettingError`.
+   */
   change(changes: Record<string, string | null>, reason: string, by?: Actor): Promise<void>
 }
 
@@ -110,7 +113,10 @@ export function createSettings(parts: {
           )
         }
       }
-      await ledger.changeSettings(changes, reason, new Date(now()), by)
+      // An override would outlast a later UPLOADS=paused.
+      const isReset = changes.uploads === 'on' && defaults.uploads === 'on'
+      const stored = isReset ? { ...changes, uploads: null } : changes
+      await ledger.changeSettings(stored, reason, new Date(now()), by)
       await refresh()
     },
     ...createIntervalJob(refresh, INTERVAL_MS, onFailure, { isFirstDone: true }),
