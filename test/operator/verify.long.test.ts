@@ -180,6 +180,33 @@ describe('operator list, find and remove', () => {
     assert.equal((await fetchRaw(server.url, other.id)).status, 410)
   })
 
+  it('marks held images, removes them by conditions too, and releases them by conditions', async () => {
+    const bytes = gif()
+    const [held, other] = [await store(server.url, bytes), await store(server.url, bytes)]
+    const reason = ['--reason', 'terms']
+    const digest = ['--sha256', sha256Of(bytes)]
+    const count = async (...words: string[]) =>
+      Number((await server.operator(['list', '--count', ...words])).stdout)
+    const all = await count()
+    assert.equal((await server.operator(['hold', held.id, ...reason])).code, 0)
+    assert.deepEqual([await count(), await count(...digest)], [all, 2])
+    assert.ok((await server.operator(['list'])).stdout.split('\n').includes(`${held.id} held`))
+    const found = await linesOf(server, ['find', ...digest])
+    assert.deepEqual(
+      found.map((each) => [each.id, each.held]),
+      [
+        [other.id, undefined],
+        [held.id, true],
+      ],
+    )
+    const released = await server.operator(['release', ...digest, ...reason])
+    assert.deepEqual([released.code, released.stdout], [0, `released ${held.id}\n`])
+    assert.equal((await fetchRaw(server.url, held.id)).status, 200)
+    assert.equal((await server.operator(['hold', held.id, ...reason])).code, 0)
+    assert.equal((await server.operator(['remove', ...digest, ...reason])).code, 0)
+    for (const { id } of [held, other]) assert.equal((await fetchRaw(server.url, id)).status, 410)
+  })
+
   it('treats images with the same preview as doubles', async () => {
     const [first, second, third] = [filledPreviewed(500), filledPreviewed(500), filledPreviewed(500)]
     const one = await store(server.url, first.file)

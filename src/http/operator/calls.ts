@@ -31,7 +31,7 @@ const CALLS = {
     'everyAuditEntry',
     'everyCase',
   ],
-  objects: ['head', 'headHeld', 'list'],
+  objects: ['head', 'headHeld', 'list', 'listHeld'],
 } as const
 
 type Port = keyof typeof CALLS

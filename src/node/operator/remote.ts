@@ -52,20 +52,24 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     yield* await ask<never[]>(on, call, [])
   }
 
-  async function* list(after = ''): AsyncGenerator<string> {
-    for (let last = after; ; ) {
-      const page = await ask<string[]>('objects', 'list', [last])
-      yield* page
-      if (page.length < PAGE_IDS) return
-      last = page.at(-1)!
+  const listing = (call: 'list' | 'listHeld') =>
+    async function* (after = ''): AsyncGenerator<string> {
+      for (let last = after; ; ) {
+        const page = await ask<string[]>('objects', call, [last])
+        yield* page
+        if (page.length < PAGE_IDS) return
+        last = page.at(-1)!
+      }
     }
-  }
 
   const ledger = remoteInterface<Ledger>('ledger', {
     everyAuditEntry: () => each('ledger', 'everyAuditEntry'),
     everyCase: () => each('ledger', 'everyCase'),
   })
-  const objects = remoteInterface<ObjectStore>('objects', { list })
+  const objects = remoteInterface<ObjectStore>('objects', {
+    list: listing('list'),
+    listHeld: listing('listHeld'),
+  })
   const takedown = remoteInterface<Takedown>('takedown')
   const config: Config = parseConfig({ OPERATOR_URL: origin })
   const stores = { ledger, objects, clock: { now: Date.now } }

@@ -14,7 +14,7 @@ With conditions it reads every record: one small read each in a folder, one requ
 
 export const listCommand = new Command('list')
   .alias('find')
-  .description('list images, or find those that meet all conditions')
+  .description('list images, or find those that meet all conditions; held ones are marked')
   .option('--json', 'print records as JSON lines', false)
   .option('--count', 'print only their number', false)
   .addHelpText('after', COST)
@@ -26,18 +26,24 @@ export const listCommand = new Command('list')
       const isPlain = !options.json && !isSelective(options)
       if (isPlain && options.count) {
         count = await countStored(data, (listed) => `${listed} so far`)
+        for await (const _ of objects.listHeld()) count++
       } else if (isPlain) {
         for await (const id of objects.list()) {
           print(id)
-          if (!hasOutputReader()) break
+          if (!hasOutputReader()) return
+        }
+        for await (const id of objects.listHeld()) {
+          print(`${id} held`)
+          if (!hasOutputReader()) return
         }
       } else {
         const onRead = (read: number) => progress(() => `${read} records read, ${count} found`)
-        for await (const record of select(objects, options, onRead)) {
+        for await (const { record, isHeld } of select(objects, options, onRead)) {
           count++
           if (options.count) continue
           const { keySha256: _, ...publicRecord } = record
-          print(options.json ? JSON.stringify(publicRecord) : lineOf(record))
+          if (options.json) print(JSON.stringify({ ...publicRecord, ...(isHeld && { held: true }) }))
+          else print(lineOf(record) + (isHeld ? ' held' : ''))
           if (!hasOutputReader()) break
         }
       }

@@ -13,6 +13,11 @@ export interface Selection {
   sha256?: string
 }
 
+export interface Found {
+  record: ImageRecord
+  isHeld: boolean
+}
+
 /** Concurrent reads of records. */
 const CONCURRENCY = 16
 
@@ -37,26 +42,32 @@ export function isSelective(selection: Selection): boolean {
   return [since, until, type, minSize, maxSize, sha256].some((each) => each !== undefined)
 }
 
-/** Ordered by ID. `onRead` gets the number of records read so far. Damaged images never match. */
+/**
+ * Visible images, then held ones, each ordered by ID. `onRead` gets the number of records read so far. Damaged images never
+ * match.
+ */
 export async function* select(
   objects: ObjectStore,
   selection: Selection,
   onRead: (count: number) => void,
-): AsyncGenerator<ImageRecord> {
+  { heldOnly = false }: { heldOnly?: boolean } = {},
+): AsyncGenerator<Found> {
   let count = 0
-  let reading: Promise<ImageRecord | null>[] = []
-  async function* flush(): AsyncGenerator<ImageRecord> {
-    for (const record of await Promise.all(reading)) {
-      onRead(++count)
-      if (record !== null && matches(record, selection)) yield record
+  for (const isHeld of heldOnly ? [true] : [false, true]) {
+    let reading: Promise<ImageRecord | null>[] = []
+    async function* flush(): AsyncGenerator<Found> {
+      for (const record of await Promise.all(reading)) {
+        onRead(++count)
+        if (record !== null && matches(record, selection)) yield { record, isHeld }
+      }
+      reading = []
     }
-    reading = []
+    for await (const id of isHeld ? objects.listHeld() : objects.list()) {
+      reading.push((isHeld ? objects.headHeld(id) : objects.head(id)).catch(nullIfDamaged))
+      if (reading.length === CONCURRENCY) yield* flush()
+    }
+    yield* flush()
   }
-  for await (const id of objects.list()) {
-    reading.push(objects.head(id).catch(nullIfDamaged))
-    if (reading.length === CONCURRENCY) yield* flush()
-  }
-  yield* flush()
 }
 
 function matches(record: ImageRecord, { since, until, type, minSize, maxSize, sha256 }: Selection): boolean {

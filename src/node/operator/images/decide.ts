@@ -35,12 +35,13 @@ export const holdCommand = onImages(
   },
 )
 
-export const releaseCommand = onIds(
+export const releaseCommand = onImages(
   new Command('release').description('make held images visible again'),
-  async (takedown, id, decision) => {
-    const isDone = await takedown.release(id, decision.reason, currentActor(decision))
+  async (takedown, id, options) => {
+    const isDone = await takedown.release(id, options.reason, currentActor(options))
     return [isDone, isDone ? `released ${id}` : `${id} is not held`]
   },
+  { heldOnly: true },
 )
 
 export const keepCommand = onIds(
@@ -107,10 +108,14 @@ function onSubjects(
   )
 }
 
-/** Completes a command that acts on images, selected by IDs or conditions. Fails if none match. */
+/**
+ * Completes a command that acts on images, selected by IDs or conditions. Fails if none match. `heldOnly`: the conditions
+ * select held images only.
+ */
 function onImages<Options extends ImageOptions>(
   command: Command,
   apply: (takedown: Takedown, id: string, options: Options, objects: ObjectStore) => Promise<Outcome>,
+  places: { heldOnly?: boolean } = {},
 ): Command {
   command
     .argument('[id...]', 'IDs, or addresses that end with one', variadic(readId))
@@ -126,7 +131,7 @@ function onImages<Options extends ImageOptions>(
     .addHelpText('after', CONDITIONS)
   for (const option of selectionOptions()) command.addOption(option)
   const applyToAll = onData(async ({ takedown, stores: { objects } }, ids: string[], options: Options) => {
-    const all = await withRelated(takedown, await selectIds(ids, options, objects), options)
+    const all = await withRelated(takedown, await selectIds(ids, options, objects, places), options)
     if (all.length === 0) {
       print('no image matches these conditions')
       return 1
@@ -160,12 +165,13 @@ async function selectIds(
   ids: string[],
   options: Selection & { doubles: boolean },
   objects: ObjectStore,
+  places: { heldOnly?: boolean },
 ): Promise<string[]> {
   const progress = createProgress()
   const records = (selection: Selection) =>
-    select(objects, selection, (count) => progress(() => `${count} records read`))
+    select(objects, selection, (count) => progress(() => `${count} records read`), places)
   const all = new Set(ids)
-  if (ids.length === 0) for await (const { id } of records(options)) all.add(id)
+  if (ids.length === 0) for await (const { record } of records(options)) all.add(record.id)
   if (!options.doubles) return [...all]
   const digests = new Set<string>()
   for (const id of all) {
@@ -173,7 +179,7 @@ async function selectIds(
       (await objects.head(id).catch(() => null)) ?? (await objects.headHeld(id).catch(() => null))
     if (record !== null) for (const digest of digestsOf(record)) digests.add(digest)
   }
-  for await (const record of records({})) {
+  for await (const { record } of records({})) {
     if (digestsOf(record).some((digest) => digests.has(digest))) all.add(record.id)
   }
   return [...all]
