@@ -78,8 +78,10 @@ it('stays reachable for the operator while hundreds of silent connections are op
 })
 
 it('accepts a login link once, and rejects invalid tokens', async () => {
-  const { stdout } = await server.operator(['login'])
-  const { pathname, search, searchParams } = new URL(stdout.trim())
+  const { stdout, stderr } = await server.operator(['login'])
+  assert.match(stdout, /^\/login\?/, 'no address, as the admin server listens on a socket')
+  assert.match(stderr, /listens on the socket/)
+  const { pathname, search, searchParams } = new URL(stdout.trim(), 'http://x')
   const token = searchParams.get('token')!
   for (let count = 0; count < 2; count++) {
     assert.equal((await admin('GET', pathname + search)).status, 200, 'viewing the link does not use it up')

@@ -1,11 +1,12 @@
 /** Validates arguments at run time, so that untyped callers get a clear error instead of a broken upload. */
 import { LIFETIMES, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../lifetimes.ts'
+import { IDEMPOTENCY_PATTERN } from '../protocol.ts'
 import { MODES, type UploadOptions } from './types.ts'
 
 /** Throws a `TypeError` that names the invalid argument and the accepted values. */
 export function checkArguments(file: unknown, options: UploadOptions): void {
   if (!(file instanceof Blob)) throw new TypeError(`file must be a Blob, ${butNot(file)}`)
-  const { mode, convert, expires, preview, retries, maxBytes } = options
+  const { mode, convert, expires, idempotencyKey, preview, retries, maxBytes } = options
   if (mode !== undefined && !MODES.includes(mode)) {
     throw new TypeError(`mode must be one of ${MODES.join(', ')}, not ${JSON.stringify(mode)}`)
   }
@@ -15,6 +16,9 @@ export function checkArguments(file: unknown, options: UploadOptions): void {
     throw new TypeError(
       `expires must be one of ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}, not ${expires}`,
     )
+  // Not repeated in the message: it is a secret.
+  if (idempotencyKey !== undefined && !IDEMPOTENCY_PATTERN.test(idempotencyKey))
+    throw new TypeError('idempotencyKey must be 22 to 255 visible ASCII characters')
   if (preview !== undefined && !(preview instanceof Blob))
     throw new TypeError(`preview must be a Blob, ${butNot(preview)}`)
   for (const [name, value] of Object.entries({ retries, maxBytes })) {

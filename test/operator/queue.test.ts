@@ -17,6 +17,13 @@ async function operate(...args: string[]): Promise<string> {
   return stdout
 }
 
+it('says when there is nothing to list', async () => {
+  assert.equal(await operate('queue'), 'no open cases\n')
+  assert.equal(await operate('queue', '--held'), 'no held cases\n')
+  assert.equal(await operate('queue', '--json'), '')
+  assert.equal(await operate('audit'), 'no entries\n')
+})
+
 it('lists cases by severity, and shows a case with its reports, without the image', async () => {
   const { id, key } = await store(server.url, gif())
   const gone = await store(server.url, gif())

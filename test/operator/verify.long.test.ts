@@ -38,6 +38,10 @@ describe('operator verify, on a folder', () => {
     const [summary, ...others] = await linesOf(server, ['verify'])
     assert.deepEqual(others, [])
     assert.deepEqual([summary!.kind, summary!.images, summary!.found], ['summary', 8, 0])
+    const stray = join(server.dataDir, 'images', 'objects', 'one.txt')
+    await writeFile(stray, 'mine')
+    assert.match((await server.operator(['verify'])).stdout, /: 1 finding\n$/)
+    await rm(stray)
   })
 
   it('finds damaged images, stray files, stale drafts and images that should be gone, and repairs them', async () => {

@@ -13,7 +13,7 @@ export interface AdminSession {
 
 export async function adminSession(server: RunningServer): Promise<AdminSession> {
   const { stdout } = await server.operator(['login'])
-  const token = new URL(stdout.trim()).searchParams.get('token') ?? assert.fail(stdout)
+  const token = /^\/login\?token=(\S+)\n$/.exec(stdout)?.[1] ?? assert.fail(stdout)
   const loggedIn = await atAdmin(server.dataDir, 'POST', '/login', { form: { token } })
   assert.equal(loggedIn.status, 303, loggedIn.text)
   const cookie = loggedIn.headers.get('Set-Cookie')!.split(';')[0]!

@@ -10,7 +10,7 @@ import { describe, jsonText, LOCATION_WARNING, printable } from '../terminal/tex
 
 export function compressCommand(): Command {
   return new Command('compress')
-    .description('compress an image as an upload would, without uploading it')
+    .description('compress an image as an upload on a slow line would, without uploading it')
     .argument('<file>', 'a file, or - for stdin')
     .requiredOption('-o, --output <path>', 'a file, a folder, or - for stdout')
     .addOption(modeOption())

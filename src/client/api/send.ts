@@ -107,9 +107,6 @@ async function withPreview(image: Blob, preview: Blob | undefined, maxBytes: num
 }
 
 function tooLarge(bytes: number, maxBytes: number): Refusal {
-  const megabytes = (value: number) => (value / 2 ** 20).toFixed(1)
-  return new Refusal(
-    'file-too-large',
-    `The image is ${megabytes(bytes)} MB after compression. The limit is ${megabytes(maxBytes)} MB.`,
-  )
+  const [size, limit] = [bytes, maxBytes].map((value) => value.toLocaleString('en'))
+  return new Refusal('file-too-large', `The image has ${size} bytes. The limit is ${limit}.`)
 }

@@ -177,14 +177,19 @@ test("rejects with the signal's reason when cancelled before, during or between 
   assert.equal(between.requests.length, 1)
 })
 
-test('sends 25 MiB, and refuses one byte more without a request', async () => {
+test('sends 25 MiB, and refuses one byte more or an invalid key without a request', async () => {
   const service = await fakeService(CREATED)
   await sendTo(blobOf(26_214_400), {}, service.endpoint)
   await assert.rejects(sendTo(blobOf(26_214_401), {}, service.endpoint), {
     name: 'Refusal',
     code: 'file-too-large',
   })
-  await assert.rejects(sendTo(blobOf(6), { maxBytes: 5 }, service.endpoint), { code: 'file-too-large' })
+  await assert.rejects(sendTo(blobOf(6), { maxBytes: 5 }, service.endpoint), {
+    code: 'file-too-large',
+    message: 'The image has 6 bytes. The limit is 5.',
+  })
+  for (const idempotencyKey of ['short', 'ä'.repeat(22), 'x'.repeat(256)])
+    await assert.rejects(sendTo(blobOf(6), { idempotencyKey }, service.endpoint), TypeError)
   assert.equal(service.requests.length, 1)
 })
 

@@ -96,10 +96,11 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
   await backup?.close()
   // Everything that the ledger lists as gone has been removed by now.
   if (options.repair) await abandonRestore(config.dataDir, ledger)
+  const outcome = count === 0 ? 'all is well' : count === 1 ? '1 finding' : `${count} findings`
   print(
     options.json
       ? JSON.stringify({ kind: 'summary', images, bytes, found: count, seconds })
-      : `${images} images, ${formatBytes(bytes)}, in ${seconds} s: ${count === 0 ? 'all is well' : `${count} findings`}`,
+      : `${images} images, ${formatBytes(bytes)}, in ${seconds} s: ${outcome}`,
   )
   return count === 0 || (options.repair && unhealed === 0) ? 0 : 1
 }

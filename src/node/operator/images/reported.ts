@@ -16,7 +16,9 @@ export const queueCommand = new Command('queue')
   .option('--json', 'print one JSON object per line', false)
   .action(
     onData(async ({ stores }, { limit, held, json }: { limit: number; held: boolean; json: boolean }) => {
-      const cases = await stores.ledger.cases([held ? 'held' : 'open'], limit)
+      const state = held ? 'held' : 'open'
+      const cases = await stores.ledger.cases([state], limit)
+      if (cases.length === 0 && !json) print(`no ${state} cases`)
       for (const each of cases) {
         print(json ? JSON.stringify(memberOf(each)) : lineOf(each, stores.clock.now()))
       }

@@ -13,7 +13,9 @@ export const auditCommand = new Command('audit')
   .option('--json', 'print one JSON object per line', false)
   .action(
     onData(async ({ stores }, { limit, json }: { limit: number; json: boolean }) => {
-      for (const entry of await stores.ledger.auditLog(limit)) {
+      const entries = await stores.ledger.auditLog(limit)
+      if (entries.length === 0 && !json) print('no entries')
+      for (const entry of entries) {
         print(json ? JSON.stringify(entry) : lineOf(entry))
       }
     }),

@@ -18,10 +18,14 @@ export const loginCommand = new Command('login')
         programToken: null,
       })
       const token = await sessions.createLoginToken(accountOf())
-      print(`${adminUrl(config)}/login?token=${token}`)
-      if (config.operatorListen.kind !== 'socket') return
+      const path = `/login?token=${token}`
+      if (config.operatorListen.kind !== 'socket' || config.operatorUrl !== null) {
+        print(adminUrl(config) + path)
+        return
+      }
       process.stderr.write(
-        `The admin server listens on the socket ${adminSocket(config)}. Set OPERATOR_LISTEN=127.0.0.1:3001 to reach it from a browser.\n`,
+        `The admin server listens on the socket ${adminSocket(config)}. Set OPERATOR_LISTEN=127.0.0.1:3001 to reach it from a browser, or open this path through a tunnel to the socket:\n`,
       )
+      print(path)
     }),
   )
