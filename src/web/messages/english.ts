@@ -137,6 +137,7 @@ export const english = {
     quotaReset: 'You’ve reached today’s upload limit. Try again after {time}.',
     unreachable: 'Couldn’t reach the service.',
     unreachableYet: 'Couldn’t reach the service. Retrying automatically.',
+    empty: 'This file is empty.',
     unreadable: 'Couldn’t read this file. It may have been moved or deleted.',
     tooLarge: 'Still {size} after compression. The limit is {limit}.',
     kinds: {

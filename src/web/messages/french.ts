@@ -142,6 +142,7 @@ export const french: Messages = {
     quotaReset: 'La limite d’envois du jour est atteinte. Réessayez après {time}.',
     unreachable: 'Le service est injoignable.',
     unreachableYet: 'Service injoignable. Nouvel essai automatique.',
+    empty: 'Ce fichier est vide.',
     unreadable: 'Impossible de lire ce fichier. Il a peut-être été déplacé ou supprimé.',
     tooLarge: 'Encore {size} après compression. La limite est de {limit}.',
     kinds: {

@@ -139,6 +139,7 @@ export const german: Messages = {
     quotaReset: 'Das Upload-Limit für heute ist erreicht. Ab {time} Uhr geht es weiter.',
     unreachable: 'Der Dienst war nicht zu erreichen.',
     unreachableYet: 'Der Dienst ist nicht erreichbar. Der nächste Versuch folgt automatisch.',
+    empty: 'Diese Datei ist leer.',
     unreadable: 'Diese Datei ließ sich nicht lesen. Vielleicht wurde sie verschoben oder gelöscht.',
     tooLarge: 'Auch nach dem Komprimieren noch {size}. Erlaubt sind {limit}.',
     kinds: {

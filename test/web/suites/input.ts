@@ -153,14 +153,16 @@ export function inputSuite(site: () => Site): void {
     const before = proxy.uploads
     const video = { name: 'clip.mov', mimeType: 'video/quicktime', buffer: Buffer.from('\0\0\0\x14ftypqt  ') }
     const drawing = { name: 'plan.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') }
+    const empty = { ...(await photo('empty.jpg')), buffer: Buffer.alloc(0) }
     const cut = { ...(await photo('cut.jpg')), buffer: (await photo()).buffer.subarray(0, 2000) }
-    await choose(page, [heic(), video, drawing, cut])
-    await cardsIn(page, 'failed', 4)
+    await choose(page, [heic(), video, drawing, cut, empty])
+    await cardsIn(page, 'failed', 5)
     const says = (name: string) => card(page, name).locator('.card-state').textContent()
     assert.match((await says('IMG_0001.HEIC')) ?? '', /Most Compatible/)
     assert.match((await says('clip.mov')) ?? '', /video/)
     assert.match((await says('plan.svg')) ?? '', /SVG/)
     assert.match((await says('cut.jpg')) ?? '', /damaged/)
+    assert.match((await says('empty.jpg')) ?? '', /empty/)
     assert.equal(proxy.uploads, before)
     assert.equal(await page.locator('[data-action="retry"]:visible').count(), 0, 'a retry would fail again')
   })

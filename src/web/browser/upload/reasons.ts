@@ -20,6 +20,7 @@ export async function reasonOf(error: unknown, file?: File, bytesOut?: number): 
     return quotaMessage(error.retryAfterSeconds)
   }
   if (error instanceof Refusal) {
+    if (file?.size === 0) return words.empty
     const limit = inWords.limit()
     if (error.code === 'unsupported-type' && file) return words.kinds[await kindOf(file)]
     if (error.code === 'file-too-large' && bytesOut) {
