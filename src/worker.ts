@@ -35,7 +35,7 @@ async function start(env: Env): Promise<Host> {
     config,
     objects,
     ledger,
-    evidence: seal && createEvidence({ seal, files, objects, ledger, now: Date.now }),
+    evidence: () => seal && createEvidence({ seal, files, objects, ledger, now: Date.now }),
     notifiers,
     assets,
     log,

@@ -48,7 +48,8 @@ export function createHost(options: {
   objects: ObjectStore
   ledger: Ledger
   notifiers: Notifier[]
-  evidence: Evidence | null
+  /** Called for every request and trigger of the operator. `null`: no evidence is kept. */
+  evidence: () => Evidence | null
   assets: WorkerAssets
   log: Log
   limits?: Partial<Limits>
@@ -82,7 +83,7 @@ export function createHost(options: {
   })
   const { scanner, rules, isPrivate } = uploads
   const images = uploads.images()
-  const moderationParts = { ...wiring, images, scanner, rules, evidence }
+  const moderationParts = () => ({ ...wiring, images, scanner, rules, evidence: evidence() })
   const site: Site = {
     facts: siteFactsOf(config, baseUrl, assets.urls),
     asset: assets.asset,
@@ -209,7 +210,7 @@ export function createHost(options: {
     ])
     const pages = createOperatorApp({
       ...wiring,
-      ...moderationOf(moderationParts),
+      ...moderationOf(moderationParts()),
       sessions: createAdminSessions({
         ledger,
         hashes,
@@ -250,7 +251,7 @@ export function createHost(options: {
       const { runScheduled } = await import('./scheduled.ts')
       await settings.refresh()
       await runScheduled({
-        ...moderationParts,
+        ...moderationParts(),
         notifiers: options.notifiers,
         link: config.operatorUrl,
         purge: () => purging.run(context),

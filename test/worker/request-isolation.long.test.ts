@@ -5,6 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { newId } from '../../src/service/images/ids.ts'
+import { SEALED_RULE } from '../../src/service/moderation/evidence.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { until } from '../support/until.ts'
 import { type HostHere, startHostHere } from '../support/worker/host-here.ts'
@@ -24,6 +26,13 @@ const report = {
 }
 const json = { 'Content-Type': 'application/json' }
 
+/** Of another image each time: a removal waits for the lease of one that was cut off. */
+const removal = () => ({
+  on: 'takedown',
+  call: 'remove',
+  given: [newId(), 'a reason', { block: false, by: { who: 'me', rule: SEALED_RULE } }],
+})
+
 /** Requests that are sent twice, with their expected status. */
 const REQUESTS: Record<string, [ask: (host: HostHere) => Promise<Response>, status: number]> = {
   'an upload': [({ upload }) => upload(IMAGE), 201],
@@ -34,6 +43,14 @@ const REQUESTS: Record<string, [ask: (host: HostHere) => Promise<Response>, stat
   'a request for a pass challenge': [({ ask }) => ask('GET', '/api/challenge?for=pass'), 200],
   'a report': [({ ask }) => ask('POST', '/api/report', { headers: json, body: JSON.stringify(report) }), 404],
   'a deletion': [({ ask }) => ask('DELETE', `/api/delete?key=${'A'.repeat(43)}`), 404],
+  'a removal that seals evidence': [
+    ({ ask }) =>
+      ask('POST', `${OPERATOR.OPERATOR_URL}/calls`, {
+        headers: { ...json, Authorization: `Bearer ${OPERATOR.OPERATOR_TOKEN}` },
+        body: JSON.stringify(removal()),
+      }),
+    200,
+  ],
   'a readiness check': [({ ask }) => ask('GET', '/readyz'), 200],
 }
 

@@ -53,7 +53,7 @@ export function createEvidence(parts: {
   now: () => number
 }): Evidence {
   const { seal, files, objects, ledger, now } = parts
-  // One at a time, as a whole box is held in memory.
+  // One at a time, as a whole box is held in memory. On Workers, one at a time within a request.
   const semaphore = createSemaphore(1)
 
   async function keep(id: string, { reason, by }: { reason: string; by: Actor }): Promise<void> {

@@ -3,9 +3,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { createEvidence } from '../../../src/service/moderation/evidence.ts'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
 import type { ObjectStore } from '../../../src/stores/object-store.ts'
+import { openR2Files } from '../../../src/stores/r2/store.ts'
 import { openSqliteLedger } from '../../../src/stores/sqlite/ledger.ts'
 import { configOf, type Env } from '../../../src/worker/env.ts'
 import { createHost, type Host } from '../../../src/worker/host.ts'
@@ -14,6 +16,7 @@ import { createLog } from '../../../src/worker/log.ts'
 import type { Execution } from '../../../src/worker/purging.ts'
 import { newFolder } from '../folder.ts'
 import { formOf } from '../multipart.ts'
+import { r2InMemory } from './counted-bindings.ts'
 
 export const SITE = 'https://pics.example'
 
@@ -21,13 +24,13 @@ export interface HostHere {
   host: Host
   ledger: Ledger
   objects: ObjectStore
-  /** Sends a request. Also waits for background work (`waitUntil`), unless `waitsBehind` is false. */
+  /** Sends a request to the site, or to the host of an absolute URL. Also waits for background work (`waitUntil`), unless `waitsBehind` is false. */
   ask(method: string, path: string, more?: RequestInit): Promise<Response>
   upload(bytes: Uint8Array, headers?: Record<string, string>): Promise<Response>
   trigger(): Promise<void>
 }
 
-/** `between`: wraps a port before the host gets it. */
+/** Evidence is an empty file. `between`: wraps a port before the host gets it. */
 export async function startHostHere(
   t: TestContext,
   options: {
@@ -42,13 +45,18 @@ export async function startHostHere(
 ): Promise<HostHere> {
   const { variables = {}, cache, waitsBehind = true, between = (port) => port } = options
   const { ledger, objects } = options.stores ?? (await storesHere(t))
+  const ports = { objects: between<ObjectStore>(objects), ledger: between<Ledger>(ledger) }
+  const seal = async () => new Uint8Array()
+  const files = openR2Files(
+    r2InMemory(() => {}),
+    '.evidence/',
+  )
   const bound = { IMAGES: {}, LEDGER: {}, PRIVATE: {}, ASSETS: {}, BASE_URL: SITE, LOG_LEVEL: 'silent' }
   const host = createHost({
     config: configOf({ ...bound, ...variables } as unknown as Env),
-    objects: between<ObjectStore>(objects),
-    ledger: between<Ledger>(ledger),
+    ...ports,
     notifiers: [],
-    evidence: null,
+    evidence: () => createEvidence({ ...ports, seal, files, now: Date.now }),
     // No page assets are requested.
     assets: { urls: { styles: {}, scripts: {} } as never, asset: () => null },
     log: createLog('silent'),
@@ -58,7 +66,7 @@ export async function startHostHere(
   async function ask(method: string, path: string, more: RequestInit = {}): Promise<Response> {
     const background: Promise<unknown>[] = []
     const headers = { 'CF-Connecting-IP': '198.51.100.7', ...(more.headers as Record<string, string>) }
-    const request = new Request(SITE + path, { method, ...more, headers })
+    const request = new Request(new URL(path, SITE), { method, ...more, headers })
     const response = await host.fetch(request, {
       ...(cache && { cache }),
       waitUntil: (work) => void background.push(work),
