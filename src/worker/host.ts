@@ -38,6 +38,9 @@ export interface Host {
 /** How long settings are cached: changes by the operator take effect within this time. Unit: milliseconds. */
 const SETTINGS_TTL_MS = 1000
 
+/** How long a successful readiness check is cached: `/readyz` is public, and every check costs money. Unit: milliseconds. */
+const READY_TTL_MS = 2000
+
 /** Images per operator request. Hiding one takes ten subrequests, and a request may make a thousand. */
 const MAX_IMAGES = 60
 
@@ -67,6 +70,7 @@ export function createHost(options: {
   const { cdn, purges } = purging
   const settings = wireSettings({ config, ledger, now, log })
   let settingsReadAt = 0
+  let readyAt = 0
 
   const metrics = NO_METRICS
   const wiring = { config, objects, ledger, purges, settings, metrics, hashes, expiryClock, now, log }
@@ -107,7 +111,10 @@ export function createHost(options: {
     reports: uploads.reports(),
     health: {
       async faults() {
+        const at = Date.now()
+        if (at - readyAt < READY_TTL_MS) return {}
         const [storeCheck, ledgerCheck] = await Promise.allSettled([objects.check(), ledger.check()])
+        if (storeCheck.status === 'fulfilled' && ledgerCheck.status === 'fulfilled') readyAt = at
         return {
           ...(storeCheck.status === 'rejected' && { store: 'unavailable' }),
           ...(ledgerCheck.status === 'rejected' && { ledger: 'unavailable' }),

@@ -33,6 +33,8 @@ export function openR2Store(options: R2StoreOptions): ObjectStore {
   })
 }
 
+const CHECK_KEYS = 10_000
+
 function createR2Bucket(bucket: Bucket, prefix: string, now: () => number): ImageBucket {
   return {
     async head(key) {
@@ -107,8 +109,9 @@ function createR2Bucket(bucket: Bucket, prefix: string, now: () => number): Imag
     },
 
     async check() {
-      // Sixty rotating keys, so that later checks overwrite the leftovers of interrupted ones.
-      const key = `${prefix}checks/${Math.floor(now() / 1000) % 60}`
+      // Random, because R2 allows one write per second and key; of few keys, so that later checks overwrite the leftovers of
+      // interrupted ones.
+      const key = `${prefix}checks/${Math.floor(Math.random() * CHECK_KEYS)}`
       await bucket.put({ key, send: (put) => put(new Uint8Array()) })
       await bucket.delete(key)
     },
