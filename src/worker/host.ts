@@ -270,7 +270,7 @@ export function createHost(options: {
       // Through `waitUntil`: when the client resets its connection, the request's code just stops, without catch or finally.
       const followUp = response.then(
         async () => {
-          if (purging.isDue()) await purging.run(context)
+          await purging.runFlushed(context)
           await background.quiet()
         },
         () => {},

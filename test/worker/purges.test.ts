@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { sleep } from '../../src/async.ts'
 import { type WorkersCache, workersCacheCdn } from '../../src/cdn/workers-cache.ts'
 import { fakeIds } from '../support/ids.ts'
 import { gif } from '../support/images/tiny-images.ts'
@@ -62,6 +63,28 @@ it('purges after the response, retries rate-limited purges, and finishes with th
   await trigger()
   assert.deepEqual(cache.tags.slice(1), [[`i-${id}`], [`i-${id}`]])
   assert.equal(await pending(), 0)
+})
+
+it('purges a hundred images deleted within a second with few calls', async (t) => {
+  const cache = fakeCache()
+  const { ask, upload } = await startHostHere(t, {
+    variables: { ...variables, UPLOADS_PER_DAY: '100' },
+    cache,
+  })
+  const ids: string[] = []
+  const keys: string[] = []
+  for (let i = 0; i < 100; i++) {
+    const { id, key } = (await (await upload(gif())).json()) as { id: string; key: string }
+    ids.push(`i-${id}`)
+    keys.push(key)
+  }
+  const deletions = keys.map(async (key, i) => {
+    await sleep(i * 10)
+    await ask('DELETE', `/api/delete?key=${key}`)
+  })
+  await Promise.all(deletions)
+  assert.deepEqual(new Set(cache.tags.flat()), new Set(ids))
+  assert.ok(cache.tags.length <= LIMITS.callsAMinute, `${cache.tags.length} calls`)
 })
 
 // docs/scale.md: 4.2 removals a second when each is purged twice, and 8.3 when the late purge is the only one.
