@@ -1,4 +1,5 @@
 /** Wires up the service in one isolate and dispatches requests to it. */
+import { withDeadline } from '../async.ts'
 import type { Config } from '../config.ts'
 import type { createApp } from '../http/app.ts'
 import type { AppParts, Site } from '../http/context.ts'
@@ -38,6 +39,12 @@ export interface Host {
 /** How long settings are cached: changes by the operator take effect within this time. Unit: milliseconds. */
 const SETTINGS_TTL_MS = 1000
 
+/** Up to this age, a read does not wait for newer settings, and only the reads after it see them. Unit: milliseconds. */
+const MAX_STALE_MS = 60_000
+
+/** How long requests wait for newer settings. Unit: milliseconds. */
+const SETTINGS_DEADLINE_MS = 1500
+
 /** How long a successful readiness check is cached: `/readyz` is public, and every check costs money. Unit: milliseconds. */
 const READY_TTL_MS = 2000
 
@@ -70,6 +77,7 @@ export function createHost(options: {
   const { cdn, purges } = purging
   const settings = wireSettings({ config, ledger, now, log })
   let settingsReadAt = 0
+  let settingsTriedAt = 0
   let readyAt = 0
 
   const metrics = NO_METRICS
@@ -138,19 +146,30 @@ export function createHost(options: {
   }
 
   /** Refreshes the settings when stale, and falls back to the previous ones. Throws if they were never read. */
-  async function refreshSettings(): Promise<void> {
+  async function refreshSettings(context: Execution, mayBeStale: boolean): Promise<void> {
     const at = Date.now()
-    if (at - settingsReadAt < SETTINGS_TTL_MS) return
-    // Concurrent requests use the previous settings, once there are any.
-    if (settingsReadAt > 0) settingsReadAt = at
-    try {
+    if (at - settingsTriedAt < SETTINGS_TTL_MS) return
+    if (settingsReadAt === 0) {
+      // Without them, the defaults from the configuration could show private images and accept uploads that are paused.
       await settings.refresh()
       settingsReadAt = at
-    } catch (error) {
-      // The defaults from the configuration could show private images and accept uploads that are paused.
-      if (settingsReadAt === 0) throw error
-      warning(log, 'failed to refresh settings')(error)
+      settingsTriedAt = at
+      return
     }
+    // Concurrent requests use the previous settings.
+    settingsTriedAt = at
+    const refreshed = withDeadline(
+      settings.refresh(),
+      SETTINGS_DEADLINE_MS,
+      () => new Error('D1 is too slow'),
+    ).then(
+      () => {
+        settingsReadAt = at
+      },
+      warning(log, 'failed to refresh settings'),
+    )
+    if (mayBeStale && at - settingsReadAt < MAX_STALE_MS) context.waitUntil(refreshed)
+    else await refreshed
   }
 
   /** Each upload gets its own service instances: concurrent requests may share plain values, but never a promise. */
@@ -236,14 +255,15 @@ export function createHost(options: {
     return preserveEncoding(response)
   }
 
-  async function answer(request: Request): Promise<Response> {
+  async function answer(request: Request, context: Execution): Promise<Response> {
     const { pathname, search, origin } = new URL(request.url)
     const target = request.url.slice(origin.length).replace(/#.*$/, '')
     const peer = request.headers.get('CF-Connecting-IP')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    await refreshSettings()
+    const isOperator = config.operatorUrl !== null && origin === config.operatorUrl
+    await refreshSettings(context, isRead && !isOperator)
     // The admin server has its own hostname: the public one never serves any part of it.
-    if (config.operatorUrl !== null && origin === config.operatorUrl) return operator(request, target)
+    if (isOperator) return operator(request, target)
     // Without an address, all clients would share one quota.
     if (peer === null && !isRead) {
       return unavailable(baseUrl, 'The address of this request is unknown: Cloudflare did not send it.')
@@ -266,7 +286,7 @@ export function createHost(options: {
       await background.quiet()
     },
     async fetch(request, context) {
-      const response = answer(request)
+      const response = answer(request, context)
       // Through `waitUntil`: when the client resets its connection, the request's code just stops, without catch or finally.
       const followUp = response.then(
         async () => {

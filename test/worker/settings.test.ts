@@ -4,6 +4,7 @@ import { it } from 'node:test'
 import type { Ledger } from '../../src/stores/ledger.ts'
 import type { ObjectStore } from '../../src/stores/object-store.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { until } from '../support/until.ts'
 import { SITE, startHostHere } from '../support/worker/host-here.ts'
 
 it('serves no image before it has read the settings, and falls back to the last known ones', async (t) => {
@@ -32,4 +33,38 @@ it('serves no image before it has read the settings, and falls back to the last 
   isUnavailable = true
   t.mock.timers.setTime(Date.now() + 60_000)
   assert.equal((await second.ask('GET', `/raw/${id}`)).status, status)
+})
+
+it('shows images without waiting for newer settings, for a minute, and never waits for long', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  let isHanging = false
+  const between = <Port extends Ledger | ObjectStore>(port: Port): Port => {
+    if (!('settings' in port)) return port
+    return { ...port, settings: () => (isHanging ? new Promise(() => {}) : port.settings()) }
+  }
+  const { ask, upload, ledger } = await startHostHere(t, { between, waitsBehind: false })
+  const { id } = (await (await upload(gif())).json()) as { id: string }
+  const view = async () => (await ask('GET', `/raw/${id}`)).status
+  const duration = async (work: () => Promise<unknown>) => {
+    const from = performance.now()
+    await work()
+    return performance.now() - from
+  }
+
+  isHanging = true
+  t.mock.timers.setTime(Date.now() + 59_000)
+  assert.ok((await duration(view)) < 1000, 'known settings')
+  t.mock.timers.setTime(Date.now() + 1000)
+  const waited = await duration(view)
+  assert.ok(waited > 1000 && waited < 5000, `old settings: ${waited} ms`)
+  t.mock.timers.setTime(Date.now() + 1000)
+  assert.ok((await duration(() => upload(gif({ size: 100 })))) < 5000, 'an upload')
+
+  isHanging = false
+  t.mock.timers.setTime(Date.now() + 1000)
+  assert.equal(await view(), 200)
+  await ledger.changeSettings({ images: 'private' }, 'a leak', new Date())
+  t.mock.timers.setTime(Date.now() + 1000)
+  await view()
+  await until('the next view sees the change', async () => (await view()) === 503)
 })
