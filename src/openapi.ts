@@ -124,7 +124,12 @@ const HEADERS: Record<string, Header> = {
     text('^[\\w-]{8,}$'),
     'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
   ),
-  'Cache-Control.none': requiredHeader('The response must not be cached.', { const: 'no-store' }),
+  'Cache-Control.none': requiredHeader(
+    'The response must not be cached, and a page with a key not be compressed.',
+    {
+      enum: ['no-store', 'no-store, no-transform'],
+    },
+  ),
   'Cache-Control.page': requiredHeader('Only browsers may cache the page, and must revalidate it.', {
     const: 'private, no-cache',
   }),

@@ -19,31 +19,31 @@ export function problemAnswer(problem: Problem, requestId: string, extraHeaders:
   return textAnswer(problem.status, PROBLEM_TYPE, JSON.stringify(problem), requestId, extraHeaders)
 }
 
-/** A text response with `Cache-Control: no-store`. */
+/** A text response, by default with `Cache-Control: no-store`. */
 export function textAnswer(
   status: number,
   type: string,
   body: string,
   requestId: string,
   extraHeaders: readonly string[],
+  cacheControl = NO_STORE,
 ): Answer {
   const length = new TextEncoder().encode(body).length
-  const headers = ['Content-Type', type, 'Content-Length', `${length}`, 'Cache-Control', NO_STORE]
+  const headers = ['Content-Type', type, 'Content-Length', `${length}`, 'Cache-Control', cacheControl]
   headers.push(REQUEST_ID_HEADER, requestId, ...extraHeaders)
   return { status, headers, body }
 }
 
-/** An HTML page with `Cache-Control: no-store`. */
+/** An HTML page, by default with `Cache-Control: no-store`. */
 export function pageAnswer(
   status: number,
   page: { toString(): string },
   requestId: string,
   extraHeaders: readonly string[],
+  cacheControl = NO_STORE,
 ): Answer {
-  return textAnswer(status, 'text/html; charset=UTF-8', page.toString(), requestId, [
-    ...PAGE_ONLY,
-    ...extraHeaders,
-  ])
+  const headers = [...PAGE_ONLY, ...extraHeaders]
+  return textAnswer(status, 'text/html; charset=UTF-8', page.toString(), requestId, headers, cacheControl)
 }
 
 /** Page headers except `Cache-Control`. A header may appear twice in a response; the values of `Vary` add up. */

@@ -56,6 +56,9 @@ export const PAGE_HEADERS: Record<string, string> = {
 /** `Cache-Control` of responses that must not be cached. */
 export const NO_STORE = 'no-store'
 
+/** `Cache-Control` of pages that contain a key: no proxy may compress them, see `sendCompressed`. */
+export const NO_STORE_NO_TRANSFORM = 'no-store, no-transform'
+
 /** Links to the API descriptions (RFC 8631, RFC 9727), on the pages where a program may start. */
 export const SERVICE_LINKS = [
   `<${API_DOCUMENT_PATH}>; rel="service-desc"; type="application/json"`,

@@ -12,7 +12,13 @@ import { toolsPage } from '../../web/pages/tools.ts'
 import { viewerPage } from '../../web/pages/viewer.ts'
 import { readForm } from '../body.ts'
 import type { AppContext, AppParts } from '../context.ts'
-import { NO_STORE, PAGE_HEADERS, policyWith, SERVICE_LINKS } from '../headers/common.ts'
+import {
+  NO_STORE,
+  NO_STORE_NO_TRANSFORM,
+  PAGE_HEADERS,
+  policyWith,
+  SERVICE_LINKS,
+} from '../headers/common.ts'
 import { acceptsCoding } from '../headers/negotiate.ts'
 import { deleteByKey, unknownKey } from './delete.ts'
 import { errorPageOf } from './error-page.ts'
@@ -47,9 +53,9 @@ export async function sendCompressed(
   return new Response(compressed, { status, headers })
 }
 
-/** Sets `Cache-Control: no-store`. */
-export function uncached(response: Response): Response {
-  response.headers.set('Cache-Control', NO_STORE)
+/** Sets `Cache-Control`. */
+export function uncached(response: Response, cacheControl = NO_STORE): Response {
+  response.headers.set('Cache-Control', cacheControl)
   return response
 }
 
@@ -102,11 +108,9 @@ export async function confirmDeletion(c: AppContext, parts: AppParts): Promise<R
     },
   )
   const context = contextOf(c, parts)
-  return uncached(
-    exists
-      ? await sendPage(c, deletePage(context, { key }))
-      : await sendCompressed(c, deletedPage(context, { wasGone: true }), 404),
-  )
+  return exists
+    ? uncached(await sendPage(c, deletePage(context, { key })), NO_STORE_NO_TRANSFORM)
+    : uncached(await sendCompressed(c, deletedPage(context, { wasGone: true }), 404))
 }
 
 /** Handles the confirmation page's form, for browsers without scripts. */

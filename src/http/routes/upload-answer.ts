@@ -9,7 +9,7 @@ import {
 } from '../../protocol.ts'
 import { type Answer, emptyAnswer, pageAnswer, problemAnswer, textAnswer } from '../answer.ts'
 import type { AppParts, RequestBody } from '../context.ts'
-import { commonHeaders } from '../headers/common.ts'
+import { commonHeaders, NO_STORE_NO_TRANSFORM } from '../headers/common.ts'
 import { representationFor } from '../headers/negotiate.ts'
 import { toProblem } from '../problem.ts'
 
@@ -62,7 +62,7 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
         const { resultPage } = await import('../../web/pages/result.ts')
         const context = contextFor(parts.site.facts, request.header('accept-language'))
         const page = resultPage(context, { answer: stored, remaining, bytes })
-        return pageAnswer(201, page, requestId, headers)
+        return pageAnswer(201, page, requestId, headers, NO_STORE_NO_TRANSFORM)
       }
       case 'text':
         return textAnswer(201, 'text/plain; charset=UTF-8', `${stored.link}\n`, requestId, headers)

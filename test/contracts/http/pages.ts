@@ -139,7 +139,7 @@ export function pageCases(world: World): void {
     for (const answer of [confirmation, result]) {
       assert.match(answer.text, /[0-9A-Za-z]{43}/)
       assert.equal(answer.headers.get('Content-Encoding'), null)
-      assert.equal(answer.headers.get('Cache-Control'), 'no-store')
+      assert.equal(answer.headers.get('Cache-Control'), 'no-store, no-transform')
     }
   })
 

@@ -11,6 +11,8 @@ export interface CheckedRequest {
 
 const LIFETIMES = [
   'no-store',
+  // Pages with a key.
+  'no-store, no-transform',
   // Pages.
   'private, no-cache',
   // Documents with an ETag.
