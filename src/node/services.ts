@@ -2,6 +2,8 @@
 import { hostname } from 'node:os'
 import { createIntervalJob } from '../async.ts'
 import type { Config } from '../config.ts'
+// Loaded at start, not at the first upload.
+import '../formats/inspect-upload.ts'
 import type { Log } from '../http/log.ts'
 import { createExpiryClock } from '../service/expiry-clock.ts'
 import { createForgetting } from '../service/forgetting.ts'

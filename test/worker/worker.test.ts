@@ -12,7 +12,7 @@ import { post } from '../support/upload.ts'
 import { rowsOf, saltsOf } from '../support/worker/stored-data.ts'
 import { modules, startWorker, type WorkerHost } from '../support/worker/worker-host.ts'
 
-const START_KB = 100
+const START_KB = 68
 const ALL_KB = 175
 
 it(`loads less than ${START_KB} KB at startup, and less than ${ALL_KB} KB in total`, async () => {

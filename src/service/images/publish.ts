@@ -3,7 +3,7 @@
 import { createInFlight, createSemaphore, type Semaphore } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import { CHUNK_BYTES, isWhole, lengthOf, readSegments, type Segment } from '../../formats/image.ts'
-import { type InspectedUpload, inspectUpload } from '../../formats/inspect-upload.ts'
+import type { InspectedUpload } from '../../formats/inspect-upload.ts'
 import type { ScanTarget } from '../../scan/scanner.ts'
 import type { Absence } from '../../stores/holds.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -201,7 +201,9 @@ export function createPublish(parts: {
   }
 
   /** Releases its permit before anything else is awaited, so that a slow ledger cannot delay other inspections. */
-  function inspectLimited(draft: Draft): Promise<InspectedUpload> {
+  async function inspectLimited(draft: Draft): Promise<InspectedUpload> {
+    // Loaded at the first upload, so that a Worker starts with less code.
+    const { inspectUpload } = await import('../../formats/inspect-upload.ts')
     const inspect = () => inspectUpload(draft, { strip: parts.stripMetadata }).catch(blameFile)
     // A large draft already holds a permit for all of its reads.
     return draft.size > CHUNK_BYTES ? inspect() : smallInspections.run(inspect)
