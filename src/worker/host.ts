@@ -36,7 +36,7 @@ export interface Host {
   readonly uploadQueue: IsolateUploadQueue
 }
 
-/** How long settings are cached: changes by the operator take effect within this time. Unit: milliseconds. */
+/** How long settings are cached: changes by the operator take effect within this time, see also below. Unit: milliseconds. */
 const SETTINGS_TTL_MS = 1000
 
 /** Up to this age, a read does not wait for newer settings, and only the reads after it see them. Unit: milliseconds. */
