@@ -42,8 +42,6 @@ export class Refusal extends Error {
   readonly code: RefusalCode
   /** The rule that the image broke, shown to visitors: a report category or a custom rule. Empty if none was given. */
   readonly rule: string
-  /** The name of the form field with the mistake. Empty if none was given. */
-  readonly field: string
   /** When a retry makes sense, if known. */
   readonly retryAfterSeconds: number | undefined
   /** The challenge to solve. Only with `challenge-required`. */
@@ -52,18 +50,12 @@ export class Refusal extends Error {
   constructor(
     code: RefusalCode,
     detail: string,
-    options: ErrorOptions & {
-      rule?: string
-      field?: string
-      retryAfterSeconds?: number
-      challenge?: Challenge
-    } = {},
+    options: ErrorOptions & { rule?: string; retryAfterSeconds?: number; challenge?: Challenge } = {},
   ) {
     super(detail, options)
     this.name = 'Refusal'
     this.code = code
     this.rule = options.rule ?? ''
-    this.field = options.field ?? ''
     this.retryAfterSeconds = options.retryAfterSeconds
     this.challenge = options.challenge
   }

@@ -18,7 +18,7 @@ export function checkArguments(file: unknown, options: UploadOptions): void {
     )
   // Not repeated in the message: it is a secret.
   if (idempotencyKey !== undefined && !IDEMPOTENCY_PATTERN.test(idempotencyKey))
-    throw new TypeError('idempotencyKey must be 22 to 255 visible ASCII characters')
+    throw new TypeError('idempotencyKey must be 22 to 255 ASCII characters')
   if (preview !== undefined && !(preview instanceof Blob))
     throw new TypeError(`preview must be a Blob, ${butNot(preview)}`)
   for (const [name, value] of Object.entries({ retries, maxBytes })) {

@@ -107,6 +107,5 @@ async function withPreview(image: Blob, preview: Blob | undefined, maxBytes: num
 }
 
 function tooLarge(bytes: number, maxBytes: number): Refusal {
-  const [size, limit] = [bytes, maxBytes].map((value) => value.toLocaleString('en'))
-  return new Refusal('file-too-large', `The image has ${size} bytes. The limit is ${limit}.`)
+  return new Refusal('file-too-large', `The image has ${bytes} bytes. The limit is ${maxBytes}.`)
 }

@@ -55,13 +55,9 @@ export function createEngine(host: EngineHost): Engine {
       const { inspection, verdict, preview } = await runInWorker(file, options)
       signal?.throwIfAborted()
       if (verdict.kind === 'refused') throw new Refusal(verdict.code, verdict.detail)
-      if (verdict.kind === 'failed') {
-        const { message, isLoadFault } = verdict
-        // As a failed `import()` rejects.
-        if (isLoadFault) throw new TypeError(`a part of the client can't be loaded: ${message}`)
-        throw new Error(`the file can't be read: ${message}`)
-      }
-      if (inspection === null) throw new Error('the file took too long to read')
+      // A TypeError is what a failed `import()` rejects with.
+      if (verdict.kind === 'failed') throw new (verdict.isLoadFault ? TypeError : Error)(verdict.message)
+      if (inspection === null) throw new Error('reading took too long')
       if (verdict.kind === 'recompressed') {
         const { bytes, type, action } = verdict
         const result: Compressed = {

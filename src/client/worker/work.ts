@@ -41,15 +41,14 @@ export function createRequestHandler(
       const finalReply = await compress(request, codecs, reply)
       reply(finalReply, finalReply.kind === 'recompressed' ? [finalReply.bytes.buffer] : [])
     } catch (error) {
-      reply(
-        error instanceof Refusal
-          ? { kind: 'refused', code: error.code, detail: error.detail }
-          : {
-              kind: 'failed',
-              message: error instanceof Error ? error.message : String(error),
-              isLoadFault: error instanceof LoadFault,
-            },
-      )
+      if (error instanceof Refusal) return reply({ kind: 'refused', code: error.code, detail: error.detail })
+      const isLoadFault = error instanceof LoadFault
+      const subject = isLoadFault ? "a part of the client can't be loaded" : "the file can't be read"
+      reply({
+        kind: 'failed',
+        message: `${subject}: ${error instanceof Error ? error.message : error}`,
+        isLoadFault,
+      })
     }
   }
 }

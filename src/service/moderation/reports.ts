@@ -1,5 +1,5 @@
 /** Reports of images. A report never removes anything; it opens a case for the operator. */
-import { Refusal } from '../../errors.ts'
+import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import { ID_PATTERN } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -90,11 +90,20 @@ export async function eraseOldReports(ledger: Pick<Ledger, 'forgetReporters'>, a
   }
 }
 
+/** A mistake in one field of a report. */
+class FieldRefusal extends Refusal {
+  /** Its name in the HTML form. */
+  readonly field: string
+
+  constructor(field: string, code: RefusalCode, detail: string) {
+    super(code, detail)
+    this.field = field
+  }
+}
+
 /** The same for IDs that never existed and deleted images, as viewing an image reveals no more either. */
 export function unknownImage(): Refusal {
-  return new Refusal('not-found', 'There is no such image here. It may have been deleted.', {
-    field: 'image',
-  })
+  return new FieldRefusal('image', 'not-found', 'There is no such image here. It may have been deleted.')
 }
 
 /**
@@ -268,9 +277,8 @@ function clean(text: string, isText = false): string {
   return lines.replace(isText ? /[^\P{C}\n]/gu : /\p{C}/gu, '').trim()
 }
 
-/** `field`: its name in the HTML form. */
 function bad(field: string, detail: string): never {
-  throw new Refusal('bad-report', detail, { field })
+  throw new FieldRefusal(field, 'bad-report', detail)
 }
 
 /** Maximum number of buckets. The least recently used is evicted first. */

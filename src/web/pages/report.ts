@@ -13,17 +13,17 @@ export type FilledIn = Partial<
 /** Required details by category. `contact`: name and email address. */
 export type Needs = Record<string, { contact: string; needsSignature: boolean }>
 
-/** `problem`: why the submitted form was rejected. `field`: where the mistake is; empty if nowhere in particular. */
+/** `problem`: why the submitted form was rejected. `field`: where the mistake is, if it is in one. */
 export function reportPage(
   ctx: PageContext,
   needs: Needs,
   filled: FilledIn,
-  problem: { code: RefusalCode; detail: string; field: string } | null = null,
+  problem: { code: RefusalCode; detail: string; field?: string } | null = null,
 ): Page {
   const { report, frame, errors, lang } = ctx.messages
   /** The problem, at its field: the focus hides the top of the page on a phone. */
   const problemAt = (name: string) =>
-    problem?.field === name
+    problem !== null && (problem.field ?? '') === name
       ? html`<p class="problem" id="problem" role="alert"><strong>${errors.titles[problem.code]}</strong> ${
           // Specific details exist only in English.
           problem.code === 'bad-report' && lang === 'en' ? problem.detail : errors.details[problem.code]

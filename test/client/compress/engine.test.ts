@@ -143,7 +143,7 @@ test("rejects with the worker's refusal or error message", async () => {
   const failed = engine.compress(FILE)
   await flushPromises()
   workers[0]!.reply({ kind: 'failed', message: 'NotReadableError', isLoadFault: false })
-  await assert.rejects(failed, /can't be read: NotReadableError/)
+  await assert.rejects(failed, { name: 'Error', message: 'NotReadableError' })
 })
 
 test('does not reuse a worker that could not load a script, and says that the file is not to blame', async () => {
@@ -152,7 +152,7 @@ test('does not reuse a worker that could not load a script, and says that the fi
   const failed = engine.compress(FILE)
   await flushPromises()
   workers[0]!.reply({ kind: 'failed', message: 'Failed to fetch', isLoadFault: true })
-  await assert.rejects(failed, { name: 'TypeError', message: /can't be loaded: Failed to fetch/ })
+  await assert.rejects(failed, { name: 'TypeError', message: 'Failed to fetch' })
   assert.equal(workers[0]!.isTerminated, true)
 })
 

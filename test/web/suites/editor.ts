@@ -432,7 +432,8 @@ export function editorSuite(site: () => Site): void {
     }
     const short = await write('HHHHH', 40)
     assert.equal(short.x + short.width, WIDTH)
-    assert.equal(short.height, 32)
+    // Browsers round the size of a text differently.
+    assert.ok(Math.abs(short.height - 32) <= 1, `${short.height}`)
     const long = await write('H'.repeat(50), 120)
     assert.deepEqual([long.x, long.width], [0, WIDTH])
     assert.ok(long.height < 32 && long.y > 104, JSON.stringify(long))

@@ -135,7 +135,7 @@ const STATES: State[] = [
   {
     name: 'an empty file',
     file: () => file('empty.png', 'image/png', ''),
-    said: /isn’t supported/,
+    said: /is empty/,
     again: false,
     later: 'nowhere',
   },
