@@ -61,7 +61,7 @@ export function createListener(
     connections,
     screen(incoming) {
       if (isWellFormed(incoming)) {
-        incoming.url = originForm(incoming)
+        incoming.url = originForm(incoming.url ?? '')
         return true
       }
       stopParsing(incoming.socket)
@@ -111,12 +111,7 @@ function isWellFormed(incoming: IncomingMessage): boolean {
   return httpVersionMajor === 1 && (hosts === 1 || (hosts === 0 && httpVersionMinor === 0))
 }
 
-/**
- * The target in origin-form. An absolute one loses its origin: whatever it names, it means this server (RFC 9112, 3.2.2).
- * `OPTIONS *` asks about the server as a whole (3.2.4), for which the page at / has to do.
- */
-function originForm({ method, url = '' }: IncomingMessage): string {
-  if (url.startsWith('/')) return url
-  if (method === 'OPTIONS' && url === '*') return '/'
-  return url.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
+/** Strips the origin from an absolute-form target (RFC 9112, 3.2.2): whatever it names, it means this server. */
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
 }

@@ -120,12 +120,6 @@ export function transportCases(world: World): void {
     assert.equal((await talk.answer()).status, 200)
   })
 
-  onSocket('answers OPTIONS * like a page', async (talk) => {
-    await talk.write('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n')
-    const { status, headers } = await talk.answer()
-    assert.deepEqual([status, headers.get('Allow')], [405, 'GET, HEAD'])
-  })
-
   onSocket('refuses CONNECT', async (talk, me) => {
     await talk.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
     const answer = await talk.answer()
