@@ -1,8 +1,8 @@
 /** Encodes previews as baseline JPEG with 4:2:0 chroma. */
 import { concatBytes } from '../../bytes.ts'
-import { APP0, EOI, encodeSegment, identifierOf, SOI } from '../../formats/jpeg/segments.ts'
+import { APP0, encodeSegment, identifierOf } from '../../formats/jpeg/segments.ts'
 import { PREVIEW_MAX_BYTES, type PreviewType } from '../../protocol.ts'
-import { encodeFrame } from './dct/encode.ts'
+import { encodeFile } from './dct/encode.ts'
 import { requantisationOf } from './dct/quantise.ts'
 import { coefficientsOf, type Plane } from './dct/transform.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
@@ -42,9 +42,6 @@ export function previewQualities(bytes = 0): number[] {
  */
 const TRANSFORM_QUALITY = 94
 
-const SOI_BYTES = Uint8Array.of(0xff, SOI)
-const EOI_BYTES = Uint8Array.of(0xff, EOI)
-
 /** JFIF 1.02 without a density or a thumbnail. */
 const JFIF = encodeSegment(APP0, concatBytes(identifierOf('jfif'), Uint8Array.of(1, 2, 0, 0, 1, 0, 1, 0, 0)))
 
@@ -54,8 +51,8 @@ export function previewJpegOf(planes: Plane[], profile: Uint8Array | null): Made
   const image = coefficientsOf(planes, stepsAt(TRANSFORM_QUALITY))
   const make = (quality: number) => {
     const steps = stepsAt(quality)
-    const frame = encodeFrame(image, requantisationOf(image, { luma: steps, chroma: steps }))
-    return withJpegProfile(concatBytes(SOI_BYTES, JFIF, frame, EOI_BYTES), profile)
+    const coarser = requantisationOf(image, { luma: steps, chroma: steps })
+    return withJpegProfile(encodeFile(image, coarser, [JFIF]), profile)
   }
   let bytes = make(firstQuality)
   for (const quality of previewQualities(bytes.length)) {

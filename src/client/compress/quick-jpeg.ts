@@ -2,14 +2,13 @@
  * Quick recompression of photographs: coarser quantisation of their own DCT coefficients, without decoding them to pixels. About
  * as small as the best encoding, in a small part of its time.
  */
-import { concatBytes } from '../../bytes.ts'
 import { memorySource } from '../../formats/image.ts'
-import { EOI, type JpegKind, SOI } from '../../formats/jpeg/segments.ts'
+import type { JpegKind } from '../../formats/jpeg/segments.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Line } from '../types.ts'
 import { type Coefficients, mcuGrid } from './dct/coefficients.ts'
-import { encodeFrame, estimatedBytes } from './dct/encode.ts'
+import { encodeFile, estimatedBytes } from './dct/encode.ts'
 import { lossOf } from './dct/loss.ts'
 import { type Requantisation, requantisationOf, sampleOf } from './dct/quantise.ts'
 import { readCoefficients } from './dct/read.ts'
@@ -77,7 +76,7 @@ async function encoded(
   const kept = walked.segments
     .filter(({ kind }) => KEPT.includes(kind) || (kind === 'icc' && profile !== null))
     .map(({ offset, length }) => jpeg.subarray(offset, offset + length))
-  const bytes = concatBytes(SOI_BYTES, ...kept, encodeFrame(image, coarser), EOI_BYTES)
+  const bytes = encodeFile(image, coarser, kept)
   const now = performance.now()
   const effort = effortFor(
     {
@@ -93,9 +92,6 @@ async function encoded(
     bytes.length > PREVIEW_MAX_BYTES ? previewJpegOf(previewPlanes(image, orientation), profile) : null
   return { bytes, preview }
 }
-
-const SOI_BYTES = Uint8Array.of(0xff, SOI)
-const EOI_BYTES = Uint8Array.of(0xff, EOI)
 
 /** What decoders need besides the frame and the profile. Once scrubbed, Exif only has the orientation. */
 const KEPT: JpegKind[] = ['jfif', 'adobe', 'exif']

@@ -1,12 +1,15 @@
 /** Writes quantised DCT coefficients as the scan of a baseline JPEG, with the best Huffman tables for it (ITU-T T.81, K.2). */
 import { concatBytes } from '../../../bytes.ts'
-import { DHT, DQT, encodeSegment, SOS } from '../../../formats/jpeg/segments.ts'
+import { DHT, DQT, EOI, encodeSegment, SOI, SOS } from '../../../formats/jpeg/segments.ts'
 import { blocksOfMcu, type Coefficients, forBatches } from './coefficients.ts'
 import { type Requantisation, requantisationOf, requantisedDc, requantisedSize } from './quantise.ts'
 
 const SOF0 = 0xc0
 const EOB = 0
 const ZRL = 0xf0
+
+const SOI_BYTES = Uint8Array.of(0xff, SOI)
+const EOI_BYTES = Uint8Array.of(0xff, EOI)
 
 /** Every step is at least 1. */
 const UNCHANGED = { luma: new Uint16Array(64), chroma: new Uint16Array(64) }
@@ -48,6 +51,15 @@ export function encodeFrame(
     encodeSegment(SOS, concatBytes(Uint8Array.of(components.length), ...selectors, Uint8Array.of(0, 63, 0))),
     scanOf(symbols, counts, codes),
   )
+}
+
+/** A whole JPEG. `segments`: those before the frame, whole. */
+export function encodeFile(
+  image: Coefficients,
+  requantisation: Requantisation,
+  segments: Uint8Array[],
+): Uint8Array<ArrayBuffer> {
+  return concatBytes(SOI_BYTES, ...segments, encodeFrame(image, requantisation), EOI_BYTES)
 }
 
 /** Lower bound for the entropy-coded data of `encodeFrame`, whose codes have whole bits. Unit: bytes. */
