@@ -20,6 +20,8 @@ export interface Track {
   samples: Runs
   /** The children of `stbl`, by type. */
   table: Map<string, Box>
+  /** Number of chunks. */
+  chunks: number
   /** Number of samples. */
   frames: number
 }
@@ -86,8 +88,9 @@ function readTrack(fields: Fields, box: Box, fileBytes: number): Track | null {
   })
   for (const one of sequences) if (one) checkDimensions(one.maxWidth, one.maxHeight)
   const [sequence = null] = sequences
-  const samples = readSamples(fields, table, fileBytes)
-  return { box, ...trackHeader(fields.bodyOf(header)), sequence, samples, table, frames: samples.length / 2 }
+  const { samples, chunks } = readSamples(fields, table, fileBytes)
+  const frames = samples.length / 2
+  return { box, ...trackHeader(fields.bodyOf(header)), sequence, samples, table, chunks, frames }
 }
 
 /** The first child of each type. */
@@ -118,8 +121,15 @@ function trackHeader(fields: Fields): { id: number; width: number; height: numbe
   return { id, width: fields.u32() >>> 16, height: fields.u32() >>> 16 }
 }
 
-/** The ranges of a track's samples, in order (14496-12, 8.7). Throws when one exceeds the file. `table`: children of `stbl`. */
-function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number): Runs {
+/**
+ * The ranges of a track's samples, in order, and the number of its chunks (14496-12, 8.7). Throws when a sample exceeds the file.
+ * `table`: children of `stbl`.
+ */
+function readSamples(
+  fields: Fields,
+  table: Map<string, Box>,
+  fileBytes: number,
+): { samples: Runs; chunks: number } {
   const sizes = sampleSizes(fields, table)
   const offsets = chunkOffsets(fields, table)
   const counts = chunkCounts(fields, table, offsets.length)
@@ -137,7 +147,7 @@ function readSamples(fields: Fields, table: Map<string, Box>, fileBytes: number)
     }
   }
   if (sample !== sizes.length) refuse('its sample tables contradict each other')
-  return samples
+  return { samples, chunks: offsets.length }
 }
 
 /** Unit: bytes. */
@@ -204,7 +214,7 @@ function chunkCounts(fields: Fields, table: Map<string, Box>, chunks: number): (
  * The edits that remove what readers skip in the tables of a track: the entries after its last sample or chunk (14496-12,
  * 8.6.1, 8.6.2 and 8.7.4), and the bytes after the last entry.
  */
-export function unusedEntryEdits(fields: Fields, { table, frames }: Track): Edit[] {
+export function unusedEntryEdits(fields: Fields, { table, chunks, frames }: Track): Edit[] {
   /** `isUsed`: reads an entry. */
   const edits = (type: string, entryBytes: number, isUsed: (entry: Fields) => boolean): Edit[] => {
     const box = table.get(type)
@@ -230,7 +240,6 @@ export function unusedEntryEdits(fields: Fields, { table, frames }: Track): Edit
     })
   }
   let last = 0
-  const chunks = chunkOffsets(fields, table).length
   const stsd = table.get('stsd')
   const descriptions = stsd ? sampleEntries(fields, stsd).length : 0
   return [
