@@ -9,6 +9,7 @@ import {
   openSync,
   type Stats,
 } from 'node:fs'
+import { isCode } from '../../stores/disk/faults.ts'
 
 /** Folders that may hold a million images. Most commands don't write images, so these are skipped for them. */
 const IMAGES = ['images/objects', 'images/held']
@@ -63,7 +64,7 @@ function unlessReplaced<Result>(work: () => Result): Result | undefined {
   try {
     return work()
   } catch (error) {
-    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (!isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error
     return undefined
   }
 }

@@ -115,7 +115,7 @@ function onSubjects(
 function onImages<Options extends ImageOptions>(
   command: Command,
   apply: (takedown: Takedown, id: string, options: Options, objects: ObjectStore) => Promise<Outcome>,
-  places: { heldOnly?: boolean } = {},
+  { heldOnly = false }: { heldOnly?: boolean } = {},
 ): Command {
   command
     .argument('[id...]', 'IDs, or addresses that end with one', variadic(readId))
@@ -131,7 +131,7 @@ function onImages<Options extends ImageOptions>(
     .addHelpText('after', CONDITIONS)
   for (const option of selectionOptions()) command.addOption(option)
   const applyToAll = onData(async ({ takedown, stores: { objects } }, ids: string[], options: Options) => {
-    const all = await withRelated(takedown, await selectIds(ids, options, objects, places), options)
+    const all = await withRelated(takedown, await selectIds(ids, options, objects, heldOnly), options)
     if (all.length === 0) {
       print('no image matches these conditions')
       return 1
@@ -165,11 +165,11 @@ async function selectIds(
   ids: string[],
   options: Selection & { doubles: boolean },
   objects: ObjectStore,
-  places: { heldOnly?: boolean },
+  heldOnly: boolean,
 ): Promise<string[]> {
   const progress = createProgress()
   const records = (selection: Selection) =>
-    select(objects, selection, (count) => progress(() => `${count} records read`), places)
+    select(objects, selection, (count) => progress(() => `${count} records read`), { heldOnly })
   const all = new Set(ids)
   if (ids.length === 0) for await (const { record } of records(options)) all.add(record.id)
   if (!options.doubles) return [...all]
