@@ -19,6 +19,7 @@ import { type FilesystemStore, openFilesystemStore } from '../src/stores/filesys
 import type { Ledger } from '../src/stores/ledger.ts'
 import type { ObjectStore } from '../src/stores/object-store.ts'
 import { openSqliteLedger } from '../src/stores/sqlite/ledger.ts'
+import { allOf } from './support/all-of.ts'
 import { extent } from './support/extent.ts'
 import { newFolder } from './support/folder.ts'
 import { gif } from './support/images/tiny-images.ts'
@@ -375,12 +376,6 @@ class World {
     await this.checkThere()
     for (const image of this.images) await this.view(image)
   }
-}
-
-async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const item of items) all.push(item)
-  return all
 }
 
 test('does not show an image after its expiry or lose it before, and removes its bytes', async () => {
