@@ -65,7 +65,7 @@ it('purges after the response, retries rate-limited purges, and finishes with th
   assert.equal(await pending(), 0)
 })
 
-it('purges a hundred images deleted within a second with few calls', async (t) => {
+it('purges a hundred images that are deleted in a burst with a call for each half second', async (t) => {
   const cache = fakeCache()
   const { ask, upload } = await startHostHere(t, {
     variables: { ...variables, UPLOADS_PER_DAY: '100' },
@@ -78,13 +78,16 @@ it('purges a hundred images deleted within a second with few calls', async (t) =
     ids.push(`i-${id}`)
     keys.push(key)
   }
+  const start = performance.now()
   const deletions = keys.map(async (key, i) => {
     await sleep(i * 10)
     await ask('DELETE', `/api/delete?key=${key}`)
   })
   await Promise.all(deletions)
   assert.deepEqual(new Set(cache.tags.flat()), new Set(ids))
-  assert.ok(cache.tags.length <= LIMITS.callsAMinute, `${cache.tags.length} calls`)
+  // One for each half second, however long a busy machine takes.
+  const maxCalls = 1 + Math.ceil((performance.now() - start) / 500)
+  assert.ok(cache.tags.length <= maxCalls, `${cache.tags.length} calls, not ${maxCalls}`)
 })
 
 // docs/scale.md: 4.2 removals a second when each is purged twice, and 8.3 when the late purge is the only one.
