@@ -18,6 +18,7 @@ import {
   storedSize,
 } from '../../stores/object-store.ts'
 import { expiryOf } from '../images/expiry.ts'
+import { recordAnywhere } from '../images/status.ts'
 
 export interface Transfer {
   copied: number
@@ -135,15 +136,10 @@ export async function pruneImages(from: ObjectStore, to: ObjectStore): Promise<n
   return pruned
 }
 
-/** Checks visible images before and after held ones, so that an image held or released meanwhile is not missed. */
-async function isAnywhere(id: string, { head, headHeld }: ObjectStore): Promise<boolean> {
-  return (await isIn(head(id))) || (await isIn(headHeld(id))) || (await isIn(head(id)))
-}
-
-/** `true` for a damaged image too. */
-async function isIn(record: Promise<ImageRecord | null>): Promise<boolean> {
+/** Whether an image is visible or held. `true` for a damaged one too. */
+async function isAnywhere(id: string, store: ObjectStore): Promise<boolean> {
   try {
-    return (await record) !== null
+    return (await recordAnywhere(store, id)) !== null
   } catch (error) {
     if (isUnreadable(error)) return true
     throw error
