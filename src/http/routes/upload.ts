@@ -64,7 +64,7 @@ export function createUpload(parts: AppParts): Upload {
       address,
       identity,
       maxBytes,
-      shown: credentialsOf(request),
+      credentials: credentialsOf(request),
       onRemaining(left) {
         remaining = left
       },

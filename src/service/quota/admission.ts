@@ -20,7 +20,7 @@ export interface UploadRequest {
   identity: Identity
   /** Upper bound of what will be stored. Unit: bytes. */
   maxBytes: number
-  shown: Credentials
+  credentials: Credentials
   /** Called with the address's remaining uploads, if they were looked up. */
   onRemaining(remaining: number): void
   /** Registers a listener for a client disconnect. Returns a function that removes it. */
@@ -48,7 +48,7 @@ export function createAdmission(parts: {
 
   /** `null` if it depends on uploads in flight. */
   async function admit(upload: UploadRequest): Promise<Admitted | null> {
-    const { address, identity, maxBytes, shown } = upload
+    const { address, identity, maxBytes, credentials } = upload
     await capacity.assertOpen(maxBytes).catch(refuseFault)
     // Tor circuits get no unchallenged uploads, so theirs count as used.
     const usedAnyway = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
@@ -58,12 +58,12 @@ export function createAdmission(parts: {
       // The quota will refuse an address without remaining uploads.
       return remaining === 0 ? 0 : quota.limit - remaining + usedAnyway
     }
-    await challenges.assertPresent(shown, used).catch(refuseFault)
+    await challenges.assertPresent(credentials, used).catch(refuseFault)
     try {
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
-      return (
-        reservation && { reservation, spent: await spend(reservation, shown, usedAnyway), isRepeat: false }
-      )
+      if (reservation === null) return null
+      const spent = await spend(reservation, credentials, usedAnyway)
+      return { reservation, spent, isRepeat: false }
     } catch (error) {
       // A retry of a stored upload is allowed even when the quota is used up.
       const mayRepeat = identity.isDerived && isRefusal(error, 'quota-exceeded')
@@ -73,12 +73,16 @@ export function createAdmission(parts: {
     }
   }
 
-  async function spend(reservation: Reservation, shown: Credentials, usedAnyway: number): Promise<Spent> {
+  async function spend(
+    reservation: Reservation,
+    credentials: Credentials,
+    usedAnyway: number,
+  ): Promise<Spent> {
     try {
-      return await challenges.spend(shown, reservation.used + usedAnyway).catch(refuseFault)
+      return await challenges.spend(credentials, reservation.used + usedAnyway).catch(refuseFault)
     } catch (error) {
       // Invalid credentials count as a refused upload, as verifying them took work.
-      const isInvalid = isRefusal(error, 'challenge-required') && Object.values(shown).some(Boolean)
+      const isInvalid = isRefusal(error, 'challenge-required') && Object.values(credentials).some(Boolean)
       await reservation.release(isInvalid ? 0 : undefined).catch(refuseFault)
       throw error
     }
