@@ -18,9 +18,9 @@ export function holdImages(parts: {
   flushes: FolderFlush
   retire: (id: string, removal: Removal) => Promise<void>
   /** Evicts the image from the hot set. */
-  forget: (id: string) => void
+  evict: (id: string) => void
 }): HeldImages {
-  const { folders, flushes, retire, forget } = parts
+  const { folders, flushes, retire, evict } = parts
   const { objects, held } = folders
   // No hot set: a held image must never be in the memory that public responses are served from.
   const reader = createImageReader(null)
@@ -48,7 +48,7 @@ export function holdImages(parts: {
       const isVisible = (await imageIn(objects, id)) !== null
       if (!isVisible && (await imageIn(held, id)) === null) return false
       const moved = isVisible && (await unlessGone(rename(join(objects, id), join(held, id))))
-      forget(id)
+      evict(id)
       // Unconditionally: a process may have died between its rename and its flush.
       await flushBoth()
       return moved

@@ -26,9 +26,9 @@ export function createRemover(parts: {
   /** Whether a visible image has the ID. */
   exists: (id: string) => Promise<boolean>
   /** Evicts the image from the hot set. */
-  forget: (id: string) => void
+  evict: (id: string) => void
 }) {
-  const { folders, flushes, exists, forget } = parts
+  const { folders, flushes, exists, evict } = parts
   const { objects, removing, retired, incoming } = folders
 
   async function completeRemoval(id: string): Promise<void> {
@@ -60,7 +60,7 @@ export function createRemover(parts: {
     for (let attempt = 1; ; attempt++) {
       try {
         await rename(join(objects, id), join(removing, id))
-        forget(id)
+        evict(id)
         return true
       } catch (error) {
         if (!isCode(error, 'ENOENT')) throw error

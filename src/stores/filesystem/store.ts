@@ -56,13 +56,13 @@ export async function openFilesystemStore({
   // Makes the renames of a process that died before its flush durable.
   await flushes.flush(objects).catch(storeFault)
   const hotSet = createHotSet(hotSetBytes)
-  const forget = hotSet.evict
+  const { evict } = hotSet
   const reader = createImageReader(hotSet)
   const spool = createSpool(incoming, { digester: createBlockDigester, spare: maxTrailerBytes })
   const pathOf = (id: string) => `${objects}/${id}`
   const exists = async (id: string) => ID_PATTERN.test(id) && (await reader.identify(pathOf(id), id)) !== null
   const committer = createCommitter({ folders, spool, flushes, reader, hotSet })
-  const remover = createRemover({ folders, flushes, exists, forget })
+  const remover = createRemover({ folders, flushes, exists, evict })
   await remover.sweep().catch(storeFault)
   let freeCheckedAt = 0
   let isFull = false
@@ -131,7 +131,7 @@ export async function openFilesystemStore({
     open: async (id, selection, signal) =>
       ID_PATTERN.test(id) ? reader.open(pathOf(id), id, selection, signal) : null,
     verify: async (id) => (ID_PATTERN.test(id) ? verifyImage(pathOf(id), id) : null),
-    ...holdImages({ folders, flushes, retire: remover.retire, forget }),
+    ...holdImages({ folders, flushes, retire: remover.retire, evict }),
     remove: remover.remove,
     list: (after = '') => idsAfter(objects, after),
     async check() {

@@ -77,7 +77,7 @@ test('flushes a removal even if the completion of an earlier one deleted its fil
     folders,
     flushes: { ...flushes, flush: async (path) => void flushed.push(path) },
     exists: async (id) => (await store.head(id)) !== null,
-    forget: () => rmSync(join(folders.removing, ID)),
+    evict: () => rmSync(join(folders.removing, ID)),
   })
   assert.equal(await remover.remove(ID), true)
   assert.deepEqual(flushed, [folders.objects])
