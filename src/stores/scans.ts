@@ -22,9 +22,6 @@ export interface ClaimedScan {
   claim: number
 }
 
-/** How a scan ends. `gone`: there is nothing to scan. `decided`: the operator's own act determines the image's state. */
-export type ScanEnd = 'passed' | 'decided' | 'gone'
-
 export interface ScanLedger {
   /**
    * Queues an image for scanning. Called before the image is stored, so that a crash never loses the scan. Recording it again
@@ -36,10 +33,10 @@ export interface ScanLedger {
   /** The claimed scan. `null` once the claim has expired or ended. */
   claimedScan(id: string, claim: number, now: number): Promise<ClaimedScan | null>
   /**
-   * Ends a scan. `passed`: queues the move that makes a hidden image visible, unless the operator holds or removed it.
-   * `false`, and nothing is changed, if the claim is stale.
+   * Ends a scan. `passed`: queues the move that makes a hidden image visible, unless the operator holds or removed it;
+   * `dropped`: queues none. `false`, and nothing is changed, if the claim is stale.
    */
-  endScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, how: ScanEnd): Promise<boolean>
+  endScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, how: 'passed' | 'dropped'): Promise<boolean>
   /** The scan failed: due again at `retryAt`, with one more attempt counted. */
   deferScan(scan: Pick<ClaimedScan, 'id' | 'claim'>, retryAt: number): Promise<void>
   /** Queues the move that hides the image. `false` if no hidden scan of it is pending. */

@@ -96,7 +96,7 @@ export function createScanning(parts: {
     const why = await ledger.absenceReason(scan.id)
     const mayStillArrive = (why === null || why.state === 'scanning') && now() - scan.since < LOST_MS
     if (mayStillArrive) await ledger.deferScan(scan, now() + backoffMs(scan.attempts))
-    else await ledger.endScan(scan, 'gone')
+    else await ledger.endScan(scan, 'dropped')
   }
 
   /** Files a report, so that the case appears in the queue and the operator is notified. */
@@ -128,13 +128,13 @@ export function createScanning(parts: {
     const reason = reasonOf(finding)
     if (verdict === 'block' && isSevere(category)) {
       await takedown.remove(id, reason, { block: true, by: { who: SCANNER, rule: category } })
-      return ledger.endScan(scan, 'decided')
+      return ledger.endScan(scan, 'dropped')
     }
     if (verdict !== 'clean') await openCase(record, result)
     if (verdict === 'hold' || verdict === 'block') {
       const rule = category !== null && isCategory(category) ? { rule: category } : {}
       await takedown.hold(id, reason, { who: SCANNER, ...rule })
-      return ledger.endScan(scan, 'decided')
+      return ledger.endScan(scan, 'dropped')
     }
     const isEnded = await ledger.endScan(scan, 'passed')
     if (isEnded && scan.isHidden) await moves.carryOut(id)
@@ -149,7 +149,7 @@ export function createScanning(parts: {
       await carryOut(scan, record, await scanAll(scanner!, scanTargetsOf(record), signal))
     } catch (error) {
       // A damaged image cannot be scanned.
-      if (error instanceof DamagedObject) await ledger.endScan(scan, 'decided')
+      if (error instanceof DamagedObject) await ledger.endScan(scan, 'dropped')
       else await ledger.deferScan(scan, now() + backoffMs(scan.attempts))
       onFailure(error, scan.id)
     }
@@ -181,7 +181,7 @@ export function createScanning(parts: {
     // Expiring it now would record a deletion of an image whose upload may still be in progress.
     if (!isThere) return deferOrDrop(claimed)
     await parts.images.expire(id)
-    await ledger.endScan(claimed, 'decided')
+    await ledger.endScan(claimed, 'dropped')
   }
 
   /** Publishes or removes images that got no verdict in time. With `hold` they stay hidden until their verdict. */
@@ -236,7 +236,7 @@ export function createScanning(parts: {
       const tasks: ScanTask[] = []
       for (const scan of await ledger.claimScans(limit, at, LEASE_MS)) {
         const record = await recordFor(scan).catch(async (error) => {
-          if (error instanceof DamagedObject) await ledger.endScan(scan, 'decided')
+          if (error instanceof DamagedObject) await ledger.endScan(scan, 'dropped')
           else onFailure(error, scan.id)
           return null
         })

@@ -50,7 +50,7 @@ export function scansCases({ on }: Harness): void {
     const [lost] = await ledger.claimScans(1, NOW, LEASE_MS)
     await ledger.showUnscanned('A')
     await ledger.recordScan(scan('A', { at: NOW + 9, isHidden: true }))
-    assert.equal(await ledger.endScan(lost!, 'gone'), false)
+    assert.equal(await ledger.endScan(lost!, 'dropped'), false)
     assert.deepEqual(await ledger.overdueScans(NOW + 8, 10), [])
     assert.deepEqual(await ledger.overdueScans(NOW + 9, 10), ['A'])
     const [again] = await ledger.claimScans(1, NOW + 9, LEASE_MS)
@@ -90,11 +90,11 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual(await ledger.auditLog(10), [], 'no act of the operator')
   })
 
-  for (const how of ['decided', 'gone'] as const)
-    on(`shows no image when a scan ends as ${how}`, async (ledger) => {
-      await ledger.recordScan(scan('A', { isHidden: true }))
+  for (const isHidden of [true, false])
+    on(`moves no ${isHidden ? 'hidden' : 'visible'} image when its scan is dropped`, async (ledger) => {
+      await ledger.recordScan(scan('A', { isHidden }))
       const [claimed] = await ledger.claimScans(1, NOW, LEASE_MS)
-      assert.equal(await ledger.endScan(claimed!, how), true)
+      assert.equal(await ledger.endScan(claimed!, 'dropped'), true)
       assert.equal(await ledger.claimMove('A', NOW, LEASE_MS), null)
     })
 
@@ -129,7 +129,7 @@ export function scansCases({ on }: Harness): void {
     assert.deepEqual(await ledger.overdueScans(NOW, 10), ['B'])
     assert.equal(await ledger.claimOverdueScan('B', NOW - 1, NOW, LEASE_MS), null)
     const claimed = await ledger.claimOverdueScan('B', NOW, NOW, LEASE_MS)
-    assert.equal(await ledger.endScan(claimed!, 'decided'), true)
+    assert.equal(await ledger.endScan(claimed!, 'dropped'), true)
     assert.equal(await ledger.absenceReason('B'), null)
     assert.equal((await ledger.pendingScans()).count, 2, 'A and C are still to be scanned')
   })
@@ -154,7 +154,7 @@ export function scansCases({ on }: Harness): void {
     // The process that claimed it may die.
     assert.deepEqual(await ledger.overdueScans(NOW, 10), ['E'])
     const again = await claimOverdue('E')
-    assert.equal(await ledger.endScan(claimed!, 'decided'), false)
-    assert.equal(await ledger.endScan(again!, 'decided'), true)
+    assert.equal(await ledger.endScan(claimed!, 'dropped'), false)
+    assert.equal(await ledger.endScan(again!, 'dropped'), true)
   })
 }
