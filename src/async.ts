@@ -33,7 +33,7 @@ export interface Backoff {
 }
 
 /** For background work: purges, notices, moves. */
-export const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, maxMs: 5 * 60_000 }
+const BACKGROUND_BACKOFF: Backoff = { firstMs: 1000, maxMs: 5 * 60_000 }
 
 /** Bounds for a `Retry-After` sent by another service. */
 const MIN_RETRY_AFTER_MS = 1000

@@ -138,13 +138,13 @@ async function isAnywhere(
   }
 }
 
-/** SHA-256 of the stored bytes, of the bytes as uploaded, and of the preview. */
+/** SHA-256 of the stored bytes, of the bytes as uploaded, and of the preview, without duplicates. */
 export function digestsOf({
   sha256,
   sentSha256,
   preview,
 }: Pick<ImageRecord, 'sha256' | 'sentSha256' | 'preview'>): string[] {
-  return [sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])]
+  return [...new Set([sha256, sentSha256, ...(preview === undefined ? [] : [preview.sha256])])]
 }
 
 /** Releases an image that is not going to be sent. For a stream, resolves once its source is closed. */

@@ -197,7 +197,7 @@ export function createPublish(parts: {
   }
 
   function withheldReason(image: Parameters<typeof digestsOf>[0]): Promise<'blocked' | 'held' | null> {
-    return ledger.withheldReason([...new Set(digestsOf(image))])
+    return ledger.withheldReason(digestsOf(image))
   }
 
   /** Releases its permit before anything else is awaited, so that a slow ledger cannot delay other inspections. */

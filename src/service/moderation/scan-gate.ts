@@ -94,7 +94,7 @@ export function createScanGate(parts: {
     if (verdict !== 'block') return ADMITTED[verdict]
     if (isSevere(category)) {
       const by = { who: SCANNER, rule: category }
-      await ledger.block([...new Set(digestsOf(record))], reasonOf(finding), new Date(parts.now()), by)
+      await ledger.block(digestsOf(record), reasonOf(finding), new Date(parts.now()), by)
     }
     throw new Refusal('blocked-image', 'This image was rejected by the automatic check of this server.')
   }

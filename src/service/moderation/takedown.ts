@@ -1,8 +1,7 @@
 /** The operator's actions: hold, keep and remove images, block bytes. They take effect immediately in every process. */
 import type { Decision } from '../../stores/decisions.ts'
-import type { Digests } from '../../stores/holds.ts'
 import type { Actor, Ledger } from '../../stores/ledger.ts'
-import type { ImageRecord, ObjectStore } from '../../stores/object-store.ts'
+import { digestsOf, type ImageRecord, type ObjectStore } from '../../stores/object-store.ts'
 import { isHeld, recordAnywhere, treatDamagedAsPresent } from '../images/status.ts'
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
@@ -58,11 +57,6 @@ export function createTakedown(parts: {
   const { objects, ledger, moves, evidence } = parts
   const at = () => new Date(parts.now())
 
-  /** Falls back to the hold: the operator decides about the bytes of a held image even if its uploader deleted it. */
-  async function digestsOf(id: string, record: ImageRecord | null): Promise<Digests | null> {
-    return record ?? (await ledger.holdOf(id))?.digests ?? null
-  }
-
   async function findRecord(id: string): Promise<ImageRecord | 'damaged' | null> {
     return recordAnywhere(objects, id).catch(treatDamagedAsPresent)
   }
@@ -104,10 +98,9 @@ export function createTakedown(parts: {
       await seal(id, reason, by)
       const found = await findRecord(id)
       const record = found === 'damaged' ? null : found
-      const known = block ? await digestsOf(id, record) : null
-      const digests = new Set(known === null ? [] : [known.sha256, known.sentSha256])
-      if (block && record?.preview !== undefined) digests.add(record.preview.sha256)
-      const blocked = [...digests]
+      // The hold remembers the digests of an image that its uploader deleted.
+      const known = block ? (record ?? (await ledger.holdOf(id))?.digests) : null
+      const blocked = known ? digestsOf(known) : []
       // Recorded before the object is removed, so that a request that finds no object gets the reason.
       const isRecorded = await ledger.recordRemoval(id, reason, at(), by, { blocked, decision })
       if (!isRecorded) return { removed: false, blocked: [] }
