@@ -3,7 +3,16 @@ import { it } from 'node:test'
 import { allImports, type Import, importsOf, reachedFrom } from './support/imports.ts'
 
 /** What every layer may import: timing, bytes, JSON, lifetimes, error codes, the protocol. */
-const BASE = ['async.ts', 'bytes.ts', 'errors.ts', 'json.ts', 'lifetimes.ts', 'protocol.ts', 'retry-after.ts']
+const BASE = [
+  'async.ts',
+  'bytes.ts',
+  'errors.ts',
+  'json.ts',
+  'lifetimes.ts',
+  'protocol.ts',
+  'retry-after.ts',
+  'utc-day.ts',
+]
 
 /** Ports: interfaces with their types and errors, independent of any technology. */
 const PORTS = [

@@ -4,7 +4,7 @@
  */
 import { beforeEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { secondsToNextDay } from '../../src/service/utc-day.ts'
+import { secondsToNextDay } from '../../src/utc-day.ts'
 
 /** Longer than the counting part of any case, on a busy machine. */
 const CASE_SECONDS = 90

@@ -6,8 +6,8 @@
 
 import { type BackgroundJob, createIntervalJob } from '../async.ts'
 import type { Ledger } from '../stores/ledger.ts'
+import { DAY_MS, HOUR_MS, utcDayOf } from '../utc-day.ts'
 import { UNSURE_MS } from './expiry-clock.ts'
-import { DAY_MS, HOUR_MS, utcDayOf } from './utc-day.ts'
 
 const INTERVAL_MS = 5 * 60_000
 

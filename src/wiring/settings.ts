@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { LifetimeRules } from '../service/images/expiry.ts'
 import type { SettingValues } from '../service/settings.ts'
-import { DAY_MS } from '../service/utc-day.ts'
+import { DAY_MS } from '../utc-day.ts'
 
 /** The settings before any change by the operator. */
 export function defaultSettings(config: Config): SettingValues {

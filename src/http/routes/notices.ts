@@ -1,6 +1,6 @@
 /** Terms shortcuts, the transparency page and security.txt. */
 import { Refusal } from '../../errors.ts'
-import { DAY_MS } from '../../service/utc-day.ts'
+import { DAY_MS } from '../../utc-day.ts'
 import { contactUri } from '../../web/pages/page.ts'
 import { transparencyPage } from '../../web/pages/transparency.ts'
 import type { AppContext, AppParts } from '../context.ts'

@@ -10,10 +10,10 @@ import {
   UNCHALLENGED_UPLOADS,
 } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
+import { timeOf } from '../../utc-day.ts'
 import { refuseFault } from '../faults.ts'
 import type { Hashes } from '../hashes.ts'
 import type { Settings } from '../settings.ts'
-import { timeOf } from '../utc-day.ts'
 import { type ChallengeToken, createTokens, type Purpose } from './tokens.ts'
 import type { UploadRate } from './upload-rate.ts'
 

@@ -5,9 +5,9 @@
 import { fromHex } from '../../bytes.ts'
 import type { Puzzle } from '../../proof-of-work.ts'
 import type { Ledger } from '../../stores/ledger.ts'
+import { utcDayOf } from '../../utc-day.ts'
 import type { Hashes } from '../hashes.ts'
 import { equalInConstantTime } from '../images/ids.ts'
-import { utcDayOf } from '../utc-day.ts'
 
 /** What solving a challenge grants. */
 export type Purpose = 'upload' | 'pass'

@@ -3,7 +3,7 @@
  * for a fixed time, in which uploads are not counted.
  */
 import type { Ledger } from '../../stores/ledger.ts'
-import { HOUR_MS } from '../utc-day.ts'
+import { HOUR_MS } from '../../utc-day.ts'
 
 export interface UploadRate {
   /** Whether challenges are on because the rate was exceeded. Throws whatever the ledger throws. */

@@ -4,8 +4,8 @@ import { Refusal } from '../../errors.ts'
 import { lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../../lifetimes.ts'
 import { EXPIRES_PARAMETER } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
+import { timeOf } from '../../utc-day.ts'
 import type { ExpiryClock } from '../expiry-clock.ts'
-import { timeOf } from '../utc-day.ts'
 
 /** The operator's limits. Unit: seconds. `null`: no limit. */
 export interface LifetimeRules {

@@ -13,7 +13,7 @@ import {
   openAnywhere,
   storedSize,
 } from '../../stores/object-store.ts'
-import { DAY_MS, utcDayOf } from '../utc-day.ts'
+import { DAY_MS, utcDayOf } from '../../utc-day.ts'
 import type { Seal } from './sealing.ts'
 
 export interface Evidence {

@@ -8,11 +8,11 @@ import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { Case } from '../../stores/reports.ts'
+import { utcDayOf } from '../../utc-day.ts'
 import type { Purges } from '../images/purges.ts'
 import { findImage, isOnRecord } from '../images/status.ts'
 import type { Tombstones } from '../recovery/tombstones.ts'
 import type { Settings } from '../settings.ts'
-import { utcDayOf } from '../utc-day.ts'
 import { floodOn, URGENT } from './reports.ts'
 
 export interface Monitor extends BackgroundJob {

@@ -3,8 +3,8 @@ import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
 import type { Ledger } from '../../stores/ledger.ts'
+import { DAY_MS, utcDayOf } from '../../utc-day.ts'
 import type { SettingName, Settings } from '../settings.ts'
-import { DAY_MS, utcDayOf } from '../utc-day.ts'
 
 export interface Capacity {
   /**

@@ -2,8 +2,8 @@
 import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
 import type { Ledger, Refusals, ReservationExtras } from '../../stores/ledger.ts'
+import { secondsToNextDay, utcDayOf } from '../../utc-day.ts'
 import type { Hashes } from '../hashes.ts'
-import { secondsToNextDay, utcDayOf } from '../utc-day.ts'
 import type { TagsOf } from './uploader-tags.ts'
 
 export interface Quota {

@@ -5,8 +5,8 @@
  */
 import type { Ledger } from '../../stores/ledger.ts'
 import { NETWORK_TAG_LENGTH, TAG_LENGTH, type UploaderTags } from '../../stores/uploader-tags.ts'
+import { DAY_MS, utcDayOf } from '../../utc-day.ts'
 import type { Hashes } from '../hashes.ts'
-import { DAY_MS, utcDayOf } from '../utc-day.ts'
 
 /** An address and its network, as the quota counts them. */
 interface Client {

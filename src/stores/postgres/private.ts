@@ -4,12 +4,12 @@
  * then no other salt is used, as that would reset every address's quota.
  */
 import { createHash } from 'node:crypto'
+import { DAY_MS } from '../../utc-day.ts'
 import { LedgerUnavailable } from '../ledger.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import type { SqlDatabase, Statement } from '../sql/database.ts'
 import {
   checkedDay,
-  DAY_MS,
   DAY_TABLES,
   deleteAll,
   isSaltExpired,

@@ -1,4 +1,6 @@
 /** The ledger on any database that runs the shared SQL. */
+
+import { utcDayOf } from '../../utc-day.ts'
 import { type Ledger, type LedgerCounts, LedgerUnavailable } from '../ledger.ts'
 import { alertsLedger } from './active-alerts.ts'
 import { auditLedger } from './audit-log.ts'
@@ -10,7 +12,7 @@ import { holdsLedger } from './holds.ts'
 import { adminTokenLedger, instanceLedger, settingsLedger } from './instance.ts'
 import { blocksLedger, movesLedger } from './moves.ts'
 import { noticesLedger } from './notices.ts'
-import { dayOf, type PrivateTables } from './private.ts'
+import type { PrivateTables } from './private.ts'
 import { purgesLedger } from './purges.ts'
 import { capacityLedger, quotaLedger } from './quota.ts'
 import { reportsLedger } from './reports.ts'
@@ -50,12 +52,12 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     async check() {
       await instance.check()
       // Upload counts may be in a separate database, which fails and recovers independently.
-      const usage = await tables.existingUsageOf(dayOf(Date.now()))
+      const usage = await tables.existingUsageOf(utcDayOf(Date.now()))
       if (usage !== null && usage !== database) await usage.write([])
     },
 
     async counts(): Promise<LedgerCounts> {
-      const today = dayOf(Date.now())
+      const today = utcDayOf(Date.now())
       const used = await tables
         .existingUsageOf(today)
         .then((usage) => usage?.read(sql`select sum(used) as uploads from places where day = ${today}`))

@@ -25,8 +25,6 @@ export interface PrivateTables {
 
 export const LAST_DAY = '9999-12-31'
 
-export const DAY_MS = 86_400_000
-
 const SALT_BYTES = 32
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
@@ -82,9 +80,4 @@ export async function deleteAll(
     const [outcome] = await database.write([statement])
     if (outcome!.changes < batchRows) return
   }
-}
-
-/** UTC day (YYYY-MM-DD) of a time in epoch milliseconds. */
-export function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10)
 }

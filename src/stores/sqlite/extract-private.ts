@@ -2,9 +2,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../async.ts'
+import { utcDayOf } from '../../utc-day.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
 import { saltFiles } from '../private/salt-files.ts'
-import { checkedDay, DAY_TABLES, dayOf, PRIVATE_TABLES, TAG_TABLES } from '../sql/private.ts'
+import { checkedDay, DAY_TABLES, PRIVATE_TABLES, TAG_TABLES } from '../sql/private.ts'
 import { type Connection, inTransaction, pragma, rowsOf, translatingErrors } from './connection.ts'
 import { connect, truncateLog } from './database.ts'
 import { hasTable, tableCreator } from './private.ts'
@@ -91,7 +92,7 @@ async function moveTables(connection: Connection, folder: string, timeoutMs: num
   const daysOf = 'select distinct at_ms / 86400000 * 86400000 as at from'
   for (const { at } of rows<{ at: number }>(`${daysOf} links union ${daysOf} uploads`)) {
     const isOfDay = `at_ms >= ${at} and at_ms < ${at} + 86400000`
-    copy(`links-${dayOf(at)}.sqlite`, TAG_TABLES, [
+    copy(`links-${utcDayOf(at)}.sqlite`, TAG_TABLES, [
       'delete from day.links',
       `insert into day.links select at_ms, number, id, tag_a, tag_b from main.links where ${isOfDay}`,
       `insert into day.links select at_ms, 0, id, tag_a, tag_b from main.uploads where ${isOfDay}`,

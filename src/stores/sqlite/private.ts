@@ -5,15 +5,14 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { DAY_MS, utcDayOf } from '../../utc-day.ts'
 import { unlessAbsent } from '../disk/faults.ts'
 import { flushFolder } from '../disk/flush-folder.ts'
 import { eraseFile } from '../private/erase.ts'
 import { saltFiles } from '../private/salt-files.ts'
 import {
   checkedDay,
-  DAY_MS,
   DAY_TABLES,
-  dayOf,
   isSaltExpired,
   isTagSaltExpired,
   newSalt,
@@ -107,7 +106,7 @@ export function sqlitePrivate(folder: string, timeoutMs: number, assertUsable: (
       })
     },
 
-    tagsAt: (atMs) => database('links', dayOf(atMs)),
+    tagsAt: (atMs) => database('links', utcDayOf(atMs)),
 
     allTags: () =>
       translatingErrors(async () => {

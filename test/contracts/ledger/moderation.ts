@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { dayOf } from '../../../src/stores/sql/private.ts'
+import { utcDayOf } from '../../../src/utc-day.ts'
 import { allOf } from '../../support/all-of.ts'
 import type { Harness } from './harness.ts'
 
@@ -128,7 +128,7 @@ export function moderationCases({ on }: Harness): void {
     await ledger.recordHold('BBBBBBBBBBB', 'to be looked at', AT)
     await ledger.reserveUpload('a', '1999-12-31', 10)
     // Midnight may pass during the test.
-    for (const day of [Date.now(), Date.now() + 86_400_000].map(dayOf)) {
+    for (const day of [Date.now(), Date.now() + 86_400_000].map(utcDayOf)) {
       await ledger.reserveUpload('a', day, 10)
       await ledger.reserveUpload('b', day, 10)
       await ledger.reserveUpload('b', day, 10)
