@@ -104,7 +104,7 @@ export async function restore(options: {
     // IDs derived and deleted after the backup are unknown here. A new secret ensures that they are never derived again.
     await renewIdentities(stores.ledger)
     // The image folder's identity differs from the one in the ledger.
-    await agree(stores.ledger, stores.settings)
+    await agree(stores.ledger, stores.agreement)
     const { missing, retired } = await findAbsent(ids ?? [], objects, new Set([...gone, ...transfer.damaged]))
     gone.push(...retired)
     const lost: string[] = []

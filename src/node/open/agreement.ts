@@ -13,10 +13,11 @@ const PREFIX = 'agreed.'
 /** URL parameters that don't identify a location and must not be stored in the ledger. */
 const SECRET_PARAMETERS = ['token', 'api', 'fill']
 
-type Settings = Record<string, string>
+/** Values by variable. */
+export type Agreement = Record<string, string>
 
 /** `folder`: the image folder's identity, if images are in a folder. */
-export function settingsOf(config: Config, folder: string | null): Settings {
+export function agreementOf(config: Config, folder: string | null): Agreement {
   return {
     OBJECTS_URL: folder === null ? withoutSecrets(config.objectsUrl) : `file:${folder}`,
     CDN_URL: withoutSecrets(config.cdnUrl),
@@ -33,25 +34,25 @@ export function settingsOf(config: Config, folder: string | null): Settings {
 }
 
 /** Whether images are configured to be in another store than before. */
-export async function isOtherStore(ledger: Pick<Ledger, 'facts'>, settings: Settings): Promise<boolean> {
+export async function isOtherStore(ledger: Pick<Ledger, 'facts'>, agreement: Agreement): Promise<boolean> {
   const { [`${PREFIX}OBJECTS_URL`]: before } = await ledger.facts()
-  const after = settings.OBJECTS_URL
+  const after = agreement.OBJECTS_URL
   return before !== undefined && after !== undefined && before !== after
 }
 
 /** Makes these settings the agreed ones from now on. */
-export async function agree(ledger: Ledger, settings: Settings): Promise<void> {
+export async function agree(ledger: Ledger, agreement: Agreement): Promise<void> {
   // The new store does not know the retired IDs of the old one.
-  if (await isOtherStore(ledger, settings)) await renewIdentities(ledger)
-  await ledger.writeFacts(prefixed(settings), { replace: true })
+  if (await isOtherStore(ledger, agreement)) await renewIdentities(ledger)
+  await ledger.writeFacts(prefixed(agreement), { replace: true })
 }
 
 /** For a starting server: the first one sets the agreement. Throws an `Error` that lists the differences. */
-export async function joinServers(ledger: Ledger, settings: Settings): Promise<void> {
+export async function joinServers(ledger: Ledger, agreement: Agreement): Promise<void> {
   // The only server on this machine's ledger may bring new settings, except for the image store.
-  const { OBJECTS_URL: _, ...changeable } = settings
+  const { OBJECTS_URL: _, ...changeable } = agreement
   await ledger.join(() => agree(ledger, changeable))
-  assertEqual(await ledger.writeFacts(prefixed(settings), { replace: false }), settings)
+  assertEqual(await ledger.writeFacts(prefixed(agreement), { replace: false }), agreement)
 }
 
 /**
@@ -60,14 +61,14 @@ export async function joinServers(ledger: Ledger, settings: Settings): Promise<v
  */
 export async function assertAgreed(
   ledger: Ledger,
-  { OBJECTS_URL = '', CDN_URL = '' }: Settings,
+  { OBJECTS_URL = '', CDN_URL = '' }: Agreement,
 ): Promise<void> {
   const locations = { OBJECTS_URL, CDN_URL }
   assertEqual({ ...prefixed(locations), ...(await ledger.facts()) }, locations)
 }
 
-function assertEqual(facts: Settings, settings: Settings): void {
-  const differences = Object.entries(settings).filter(([name, value]) => facts[PREFIX + name] !== value)
+function assertEqual(facts: Record<string, string>, agreement: Agreement): void {
+  const differences = Object.entries(agreement).filter(([name, value]) => facts[PREFIX + name] !== value)
   if (differences.length === 0) return
   const lines = differences.map(
     ([name, value]) => `${name}: ${value || 'none'} here, ${facts[PREFIX + name] || 'none'} in the ledger`,
@@ -81,8 +82,8 @@ function assertEqual(facts: Settings, settings: Settings): void {
   )
 }
 
-function prefixed(settings: Settings): Settings {
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [PREFIX + name, value]))
+function prefixed(agreement: Agreement): Agreement {
+  return Object.fromEntries(Object.entries(agreement).map(([name, value]) => [PREFIX + name, value]))
 }
 
 /** In canonical form. Empty for `null`. */

@@ -15,7 +15,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { wireMoves } from '../../wiring/moderation.ts'
 import { wirePurges } from '../../wiring/uploads.ts'
-import { assertAgreed, joinServers, settingsOf } from './agreement.ts'
+import { type Agreement, agreementOf, assertAgreed, joinServers } from './agreement.ts'
 import { openCdn } from './cdn.ts'
 import { assertData, assertRestored } from './data-folder.ts'
 import { s3Options } from './files.ts'
@@ -28,8 +28,7 @@ export interface Stores {
   ledger: Ledger
   cdn: Cdn | null
   clock: Clock
-  /** Settings that all servers on the ledger must agree on. */
-  settings: Record<string, string>
+  agreement: Agreement
   purges: Purges
   moves: Moves
   tombstones: Tombstones
@@ -74,9 +73,9 @@ async function openWithLedger(
   const filesystem = config.objectsUrl === null ? await openFolder(config) : null
   const objects = filesystem ?? (await openBucket(config, config.objectsUrl!, as))
   const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl, config.baseUrl)
-  const settings = settingsOf(config, filesystem?.identity ?? null)
-  if (as === 'server') await joinServers(ledger, settings)
-  else if (!mayDisagree) await assertAgreed(ledger, settings)
+  const agreement = agreementOf(config, filesystem?.identity ?? null)
+  if (as === 'server') await joinServers(ledger, agreement)
+  else if (!mayDisagree) await assertAgreed(ledger, agreement)
   const clock = await createClock(ledger, now)
   const purges = wirePurges(cdn, { ledger, now: clock.now, log })
   const moves = wireMoves({ objects, ledger, purges, now: clock.now, log })
@@ -91,7 +90,7 @@ async function openWithLedger(
     await ledger.close()
   }
 
-  return { objects, filesystem, ledger, cdn, clock, settings, purges, moves, tombstones, close }
+  return { objects, filesystem, ledger, cdn, clock, agreement, purges, moves, tombstones, close }
 }
 
 /** The folder for drafts that are too large for memory. */

@@ -4,10 +4,10 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Stores } from '../open/stores.ts'
 
-/** `tombstones` and `settings` are unavailable for a remote server. */
+/** `tombstones` and `agreement` are unavailable for a remote server. */
 type CommandStores = Pick<Stores, 'objects' | 'ledger'> & {
   clock: Pick<Stores['clock'], 'now'>
-} & Partial<Pick<Stores, 'tombstones' | 'settings'>>
+} & Partial<Pick<Stores, 'tombstones' | 'agreement'>>
 
 export interface OperatorData {
   config: Config

@@ -9,15 +9,15 @@ export const agreeCommand = new Command('agree')
   .description('accept the current settings as those that all servers on the ledger must use')
   .action(
     onData(
-      async ({ stores: { objects, ledger, settings = {} } }) => {
+      async ({ stores: { objects, ledger, agreement = {} } }) => {
         // Before the new store is served: it lacks deletions and decisions made since the last copy passed the images
         // concerned.
-        if (await isOtherStore(ledger, settings)) {
+        if (await isOtherStore(ledger, agreement)) {
           const { removed, held } = await applyLedgerToStore(ledger, objects)
           print(`in the new store: ${removed} images removed, ${held} held, by the ledger`)
         }
-        await agree(ledger, settings)
-        for (const [name, value] of Object.entries(settings)) print(`${name}: ${value || 'none'}`)
+        await agree(ledger, agreement)
+        for (const [name, value] of Object.entries(agreement)) print(`${name}: ${value || 'none'}`)
       },
       { mayDisagree: true, writesImages: true },
     ),
