@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createRaw } from '../src/http/routes/raw.ts'
-import { scan } from '../src/node/verify/scan.ts'
+import { checkImages } from '../src/node/verify/check.ts'
 import { createExpiryClock, MAX_PAUSE_MS, UNSURE_MS } from '../src/service/expiry-clock.ts'
 import { createExpiring } from '../src/service/images/expiring.ts'
 import { NO_PURGES } from '../src/service/images/purges.ts'
@@ -423,7 +423,7 @@ test('verify reports images that expired long ago, and restores missing expiries
   await put(objects, idFor('stays'), bytesFor(4, 900))
   for (const inFolder of [true, false]) {
     const findings = await allOf(
-      scan({
+      checkImages({
         objects,
         ledger,
         folder: inFolder ? join(folder, 'images') : null,

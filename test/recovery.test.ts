@@ -10,8 +10,8 @@ import { abandonRestore } from '../src/node/backup/restored-ledger.ts'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createLog } from '../src/node/log.ts'
 import { openStores, type Stores } from '../src/node/open/stores.ts'
+import { checkImages } from '../src/node/verify/check.ts'
 import { repair } from '../src/node/verify/repair.ts'
-import { scan } from '../src/node/verify/scan.ts'
 import { createDerive } from '../src/service/images/identities.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
@@ -161,7 +161,7 @@ async function loseLedger({ dataDir }: Config): Promise<void> {
 async function repairAll(config: Config): Promise<string[]> {
   const folder = join(config.dataDir, 'images')
   return onMachine(config, async (stores) => {
-    const found = scan({
+    const found = checkImages({
       ...stores,
       folder,
       after: '',

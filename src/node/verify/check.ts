@@ -7,7 +7,7 @@ import { expiryOf } from '../../service/images/expiry.ts'
 import { removedIds, shouldBeHeld } from '../../service/recovery/reconcile.ts'
 import { isDamaged } from '../../service/recovery/transfer.ts'
 import type { Expiry } from '../../stores/expiries.ts'
-import { type Audited, auditFolder } from '../../stores/filesystem/verify.ts'
+import { type CheckedFile, checkFolder } from '../../stores/filesystem/verify.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, storedSize } from '../../stores/object-store.ts'
 
@@ -54,7 +54,7 @@ const KNOWN_NAMES = new Set([
 /** Concurrent reads, where each is a request. */
 const CONCURRENCY = 8
 
-export interface Scan {
+export interface CheckOptions {
   objects: ObjectStore
   ledger: Ledger
   /** The image folder. `null` if images are in S3. */
@@ -68,7 +68,7 @@ export interface Scan {
   onExpiring?: (expiry: Expiry) => Promise<void>
 }
 
-export async function* scan(options: Scan): AsyncGenerator<Finding> {
+export async function* checkImages(options: CheckOptions): AsyncGenerator<Finding> {
   const { folder, after, objects, ledger } = options
   const verified: Verified = { images: 0, bytes: 0, last: after }
   const gone = new Set<string>()
@@ -76,12 +76,12 @@ export async function* scan(options: Scan): AsyncGenerator<Finding> {
   const reported = new Set<string>()
   for await (const id of removedIds(ledger)) gone.add(id)
   const held = new Set(await ledger.heldIds(Number.MAX_SAFE_INTEGER))
-  const audits = folder === null ? auditStore(objects, after) : auditFolder(join(folder, 'objects'), after)
+  const files = folder === null ? checkStore(objects, after) : checkFolder(join(folder, 'objects'), after)
   const startedAt = performance.now()
-  for await (const audited of audits) {
-    if (audited.kind === 'stray') yield { kind: 'stray', path: join('objects', audited.name) }
+  for await (const checked of files) {
+    if (checked.kind === 'stray') yield { kind: 'stray', path: join('objects', checked.name) }
     else {
-      const { id, kind, bytes } = audited
+      const { id, kind, bytes } = checked
       if (gone.has(id)) yield { kind: 'removed', id }
       else if (kind === 'damaged') {
         reported.add(id)
@@ -89,7 +89,7 @@ export async function* scan(options: Scan): AsyncGenerator<Finding> {
       } else {
         // The image may have been released since.
         if (held.has(id) && (await shouldBeHeld(id, ledger))) yield { kind: 'visible', id }
-        const expiresAt = expiryOf(audited)
+        const expiresAt = expiryOf(checked)
         if (expiresAt !== null) await options.onExpiring?.({ id, expiresAt })
         if (expiresAt !== null && Date.now() - expiresAt > EXPIRED_MS) yield { kind: 'expired', id }
       }
@@ -108,18 +108,18 @@ export async function* scan(options: Scan): AsyncGenerator<Finding> {
   if (folder !== null) yield* strayFiles(folder)
 }
 
-async function* auditStore(objects: ObjectStore, after: string): AsyncGenerator<Audited> {
-  let inFlight: Promise<Audited | null>[] = []
+async function* checkStore(objects: ObjectStore, after: string): AsyncGenerator<CheckedFile> {
+  let inFlight: Promise<CheckedFile | null>[] = []
   for await (const id of objects.list(after)) {
-    inFlight.push(auditObject(objects, id))
+    inFlight.push(checkObject(objects, id))
     if (inFlight.length < CONCURRENCY) continue
-    yield* (await Promise.all(inFlight)).filter((audited) => audited !== null)
+    yield* (await Promise.all(inFlight)).filter((checked) => checked !== null)
     inFlight = []
   }
-  yield* (await Promise.all(inFlight)).filter((audited) => audited !== null)
+  yield* (await Promise.all(inFlight)).filter((checked) => checked !== null)
 }
 
-async function auditObject(objects: ObjectStore, id: string): Promise<Audited | null> {
+async function checkObject(objects: ObjectStore, id: string): Promise<CheckedFile | null> {
   try {
     const record = await objects.verify(id)
     return record === null

@@ -6,7 +6,7 @@ import type { Takedown } from '../../service/moderation/takedown.ts'
 import { copyImage, healImage, type Source } from '../../service/recovery/transfer.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, openAnywhere, removeAnywhere } from '../../stores/object-store.ts'
-import type { Finding } from './scan.ts'
+import type { Finding } from './check.ts'
 
 /** The image is held, and damaged in or missing from the backup too. */
 export const NO_COPY = 'held: the backup has no intact copy'

@@ -33,7 +33,7 @@ async function append(path: string, size: number, trailer: Buffer): Promise<void
   await handle.sync()
 }
 
-export type Audited =
+export type CheckedFile =
   | { kind: 'sound'; id: string; bytes: number; expiresAt?: string | undefined }
   /** The bytes do not match the record, or there is no record. */
   | { kind: 'damaged'; id: string; bytes: number }
@@ -44,14 +44,14 @@ export type Audited =
  * Reads every file of a folder completely and classifies it, in order of names, starting after `after`. Synchronous reads:
  * in a command, which has nothing else to do, they are several times faster for small files.
  */
-export async function* auditFolder(folder: string, after: string): AsyncGenerator<Audited> {
+export async function* checkFolder(folder: string, after: string): AsyncGenerator<CheckedFile> {
   const names = (await readdir(folder)).sort()
   for (const name of names) {
     if (name <= after) continue
     if (!ID_PATTERN.test(name)) yield { kind: 'stray', name }
     else {
-      const audited = auditFile(folder, name)
-      if (audited !== null) yield audited
+      const checked = checkFile(folder, name)
+      if (checked !== null) yield checked
     }
   }
 }
@@ -66,7 +66,7 @@ function isWhole(file: Buffer, record: ImageRecord): boolean {
 let memory = Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
 /** `null` if the file is gone, since servers may be running meanwhile. Throws raw file-system errors. */
-function auditFile(folder: string, id: string): Audited | null {
+function checkFile(folder: string, id: string): CheckedFile | null {
   let descriptor: number
   try {
     descriptor = openSync(join(folder, id), 'r')

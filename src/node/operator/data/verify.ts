@@ -5,8 +5,8 @@ import { Command } from 'commander'
 import type { Expiry } from '../../../stores/expiries.ts'
 import { abandonRestore } from '../../backup/restored-ledger.ts'
 import { openImages } from '../../open/stores.ts'
+import { checkImages, type Finding, type Verified } from '../../verify/check.ts'
 import { NO_COPY, repair } from '../../verify/repair.ts'
-import { type Finding, scan, type Verified } from '../../verify/scan.ts'
 import { rateOption, readLocation } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import type { OperatorData } from '../operator-data.ts'
@@ -61,7 +61,7 @@ async function verify({ config, stores, takedown }: OperatorData, options: Verif
   let count = 0
   let unhealed = 0
   const backup = options.from === undefined ? null : await openImages(options.from, config)
-  const found = scan({
+  const found = checkImages({
     objects,
     ledger,
     folder,
