@@ -113,10 +113,10 @@ export interface Ledger
     day: string,
     limit: number,
     budget?: Refusals,
-    more?: ReservationExtras,
+    extras?: ReservationExtras,
   ): Promise<number | 'network-full' | null>
   /** Releases a reservation; the count never falls below zero. `refusedBytes`: also records a refusal of this size. */
-  releaseUpload(bucket: string, day: string, refusedBytes?: number, more?: ReservationExtras): Promise<void>
+  releaseUpload(bucket: string, day: string, refusedBytes?: number, extras?: ReservationExtras): Promise<void>
   /** The upload was stored: it counts as used rather than reserved. A power cut may undo this. */
   confirmUpload(bucket: string, day: string): Promise<void>
   /** Usage and refusals of `bucket` on `day`. */

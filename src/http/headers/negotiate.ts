@@ -1,13 +1,13 @@
 /** Content negotiation (RFC 9110, 12.5). */
 import { parseAccept } from 'hono/utils/accept'
 
-export type Representation = 'json' | 'html' | 'text'
+export type ResponseFormat = 'json' | 'html' | 'text'
 
 /**
  * JSON by default. HTML when the client lists `text/html` and prefers it, as browsers do. Plain text when the client lists
  * it and does not accept JSON.
  */
-export function representationFor(accept: string | undefined): Representation {
+export function formatFor(accept: string | undefined): ResponseFormat {
   if (!accept) return 'json'
   const ranges = parseAccept(accept)
   const quality = (...names: string[]) => {
@@ -35,5 +35,5 @@ export function acceptsCoding(acceptEncoding: string | undefined, coding: string
 }
 
 export function prefersHtml(accept: string | undefined): boolean {
-  return representationFor(accept) === 'html'
+  return formatFor(accept) === 'html'
 }

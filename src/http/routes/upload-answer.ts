@@ -1,4 +1,4 @@
-/** Renders the outcome of an upload in the representation that the client prefers. */
+/** Renders the outcome of an upload in the format that the client prefers. */
 import {
   RATE_FIELD,
   RATE_LIMIT_HEADER,
@@ -10,7 +10,7 @@ import {
 import { type Answer, emptyAnswer, pageAnswer, problemAnswer, textAnswer } from '../answer.ts'
 import type { AppParts, RequestBody } from '../context.ts'
 import { commonHeaders, NO_STORE_NO_TRANSFORM } from '../headers/common.ts'
-import { representationFor } from '../headers/negotiate.ts'
+import { formatFor } from '../headers/negotiate.ts'
 import { toProblem } from '../problem.ts'
 
 export interface UploadRequest {
@@ -55,7 +55,7 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
   ): Promise<Answer> {
     const { requestId } = request
     const headers = ['Location', stored.link, ...endpointHeaders(request, remaining)]
-    switch (representationFor(request.header('accept'))) {
+    switch (formatFor(request.header('accept'))) {
       case 'html': {
         // Loaded on first use: API clients and our own page ask for JSON.
         const { contextFor } = await import('../../web/pages/page.ts')
@@ -85,7 +85,7 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     // The API defines the header for 429 only.
     if (problem.status === 429) headers.push('Retry-After', `${problem.retryAfter}`)
     if (outcome.allow !== undefined) headers.push('Allow', outcome.allow)
-    if (representationFor(request.header('accept')) !== 'html') {
+    if (formatFor(request.header('accept')) !== 'html') {
       return problemAnswer(problem, requestId, headers)
     }
     const { errorPageOf } = await import('./error-page.ts')

@@ -1,6 +1,6 @@
 /**
- * Answers requests that never reach the framework: invalid HTTP, CONNECT, an unknown `Expect`, headers that are too slow or too large,
- * connections that waited too long.
+ * Answers requests that never reach the framework: invalid HTTP, CONNECT, an unknown `Expect`, headers that are too slow or
+ * too large, connections that waited too long.
  */
 import type { Duplex } from 'node:stream'
 import { commonHeaders, NO_STORE } from '../../http/headers/common.ts'

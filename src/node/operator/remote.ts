@@ -82,7 +82,7 @@ function remoteSettings(ask: <T>(on: string, call: string, args: unknown[]) => P
     current: () => latest!.current,
     changed: () => latest!.changed,
     async refresh() {
-      latest = await ask('settings', 'look', [])
+      latest = await ask('settings', 'refresh', [])
     },
     async change(...args) {
       latest = await ask('settings', 'change', args)

@@ -81,7 +81,7 @@ export function newCase(category: ReportCategory, at: number) {
   return { category, severity, at, day: utcDayOf(at), dueAt: at + dueHours * HOUR_MS, raises }
 }
 
-/** Erases what reporters wrote, and their contacts, when the retention period after the decision is over. `at`: epoch milliseconds. */
+/** Erases what reporters wrote, and their contacts, once the retention period is over. `at`: epoch milliseconds. */
 export async function eraseOldReports(ledger: Pick<Ledger, 'forgetReporters'>, at: number): Promise<void> {
   const byDays = Map.groupBy(Object.entries(CATEGORIES), ([, { keptDays }]) => keptDays)
   for (const [days, categories] of byDays) {

@@ -13,9 +13,9 @@ import type { ClientAddress, Quota, Reservation } from './quota.ts'
 import type { Slot, UploadQueue } from './upload-queue.ts'
 
 /** Waits like `UploadQueue.enter`. Throws `Refusal`. */
-export type Admit = (upload: UploadRequest) => Promise<Slot<Admitted>>
+export type Admit = (upload: AdmissionRequest) => Promise<Slot<Admitted>>
 
-export interface UploadRequest {
+export interface AdmissionRequest {
   address: ClientAddress
   identity: Identity
   /** Upper bound of what will be stored. Unit: bytes. */
@@ -47,7 +47,7 @@ export function createAdmission(parts: {
   const { uploadQueue, capacity, quota, challenges, images } = parts
 
   /** `null` if it depends on uploads in flight. */
-  async function admit(upload: UploadRequest): Promise<Admitted | null> {
+  async function admit(upload: AdmissionRequest): Promise<Admitted | null> {
     const { address, identity, maxBytes, credentials } = upload
     await capacity.assertOpen(maxBytes).catch(refuseFault)
     // Tor circuits get no unchallenged uploads, so theirs count as used.

@@ -1,6 +1,6 @@
 /** operator hold, remove, release, keep, block and unblock: apply one decision to many images or digests. */
 import { Command } from 'commander'
-import { treatDamagedAsPresent } from '../../../service/images/status.ts'
+import { recordAnywhere, treatDamagedAsPresent } from '../../../service/images/status.ts'
 import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
 import { currentActor, readDigest, readId, reasonOption, ruleOption, variadic } from '../arguments.ts'
@@ -8,12 +8,12 @@ import { isSelective, type Selection, select, selectionOptions } from '../data/s
 import { onData } from '../on-data.ts'
 import { createProgress, print } from '../print.ts'
 
-interface Decision {
+interface DecisionOptions {
   reason: string
   rule?: string
 }
 
-interface ImageOptions extends Decision, Selection {
+interface ImageOptions extends DecisionOptions, Selection {
   sameUploader: boolean
   sameNetwork: boolean
   doubles: boolean
@@ -90,7 +90,7 @@ export const unblockCommand = onSubjects(
 /** Completes a command that takes IDs, a reason and a rule, and runs `apply` for each ID. */
 function onIds(
   command: Command,
-  apply: (takedown: Takedown, id: string, decision: Decision) => Promise<Outcome>,
+  apply: (takedown: Takedown, id: string, decision: DecisionOptions) => Promise<Outcome>,
 ): Command {
   command.argument('<id...>', 'IDs, or addresses that end with one', variadic(readId))
   return onSubjects(command.addOption(reasonOption()).addOption(ruleOption()), apply)
@@ -99,10 +99,10 @@ function onIds(
 /** Completes a command that runs `apply` for each ID or digest. */
 function onSubjects(
   command: Command,
-  apply: (takedown: Takedown, subject: string, decision: Decision) => Promise<Outcome>,
+  apply: (takedown: Takedown, subject: string, decision: DecisionOptions) => Promise<Outcome>,
 ): Command {
   return command.action(
-    onData(({ takedown }, subjects: string[], decision: Decision) =>
+    onData(({ takedown }, subjects: string[], decision: DecisionOptions) =>
       runEach(subjects, (subject) => apply(takedown, subject, decision)),
     ),
   )
@@ -175,8 +175,7 @@ async function selectIds(
   if (!options.doubles) return [...all]
   const digests = new Set<string>()
   for (const id of all) {
-    const record =
-      (await objects.head(id).catch(() => null)) ?? (await objects.headHeld(id).catch(() => null))
+    const record = await recordAnywhere(objects, id).catch(() => null)
     if (record !== null) for (const digest of digestsOf(record)) digests.add(digest)
   }
   for await (const { record } of records({})) {
