@@ -52,8 +52,8 @@ export const EXCLUDED = [
 const SECTIONS: Record<string, string> = {
   function: 'Functions',
   class: 'Errors',
-  interface: 'Shapes',
-  type: 'Shapes',
+  interface: 'Types',
+  type: 'Types',
 }
 
 export function clientDocs(): string {
