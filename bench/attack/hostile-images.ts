@@ -1,5 +1,5 @@
 /**
- * `node bench/attack/hostile-images.ts [PATTERN] [--megabytes 25]`: the cost of inspecting each hostile image, alone and four
+ * `node bench/attack/hostile-images.ts [WORD…] [--megabytes 25]`: the cost of inspecting each hostile image, alone and four
  * concurrently. The images are in files, like uploads.
  */
 import { mkdtempDisposable, open, writeFile } from 'node:fs/promises'

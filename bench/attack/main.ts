@@ -38,7 +38,7 @@ interface Attack extends Costs {
   isMissed: boolean
 }
 
-const { values: flags, positionals } = readArguments('bench/attack/main.ts [WORD…] [--seconds N] [--save]', {
+const { values: flags, positionals } = readArguments('bench/attack/main.ts [PATTERN] [--seconds N] [--save]', {
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '1.5' }, save: { type: 'boolean', default: false } },
 })
