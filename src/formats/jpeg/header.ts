@@ -18,7 +18,7 @@ export interface JpegFrame {
   /** As stored, before orientation. Unit: pixels. */
   width: number
   height: number
-  /** All component IDs are distinct. If they are not, as in some old files, decoders renumber the components. */
+  /** All component IDs are distinct. */
   hasUniqueIds: boolean
   /** One: grey. Three: colour. Four: CMYK or YCCK. */
   components: JpegComponent[]
@@ -107,7 +107,8 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
   const tables: JpegScan['tables'] = []
   for (let index = 0; index < count; index++) {
     const [id, selectors = 0] = body.subarray(1 + 2 * index)
-    const component = frame.components.find((one) => one.id === id)
+    // Some old files give several components the same ID: decoders then take the next one.
+    const component = frame.components.find((one) => one.id === id && !components.includes(one))
     if (!component)
       throw damaged(
         'The JPEG file is damaged: a scan refers to a component that the frame header does not define.',
@@ -119,8 +120,6 @@ export function readScan(frame: JpegFrame, body: Uint8Array): JpegScan {
   if (count > 1 && frame.coding !== 'lossless' && blocks > MAX_UNIT_BLOCKS) {
     throw scanError(`codes ${blocks} blocks at a time`)
   }
-  if (components.length > new Set(components).size && frame.hasUniqueIds)
-    throw scanError('names a component twice')
   if (tables.some(({ dc, ac }) => dc > 3 || ac > 3)) throw scanError('names a table that does not exist')
   const [start = 0, end = 0, approximation = 0] = body.subarray(1 + 2 * count)
   const [high, low] = [approximation >> 4, approximation & 15]

@@ -8,6 +8,7 @@ import {
   checkScanCount,
   countBlocks,
   isFrame,
+  type JpegComponent,
   type JpegFrame,
   type JpegScan,
   minScanBytes,
@@ -117,7 +118,7 @@ function newWalk() {
   const quantisation: (Uint16Array | undefined)[] = []
   /** The last segment of each kind. */
   const seen = new Map<JpegKind, JpegSegment>()
-  const startedComponents = new Set<number>()
+  const startedComponents = new Set<JpegComponent>()
   /** The current tables, by slot. */
   const tables = new Map<string, JpegTable>()
   let tableCount = 0
@@ -216,8 +217,8 @@ function newWalk() {
         )
       }
       // A component keeps the quantisation table that was current at its first scan.
-      if (table && !startedComponents.has(component.id)) table.used = true
-      if (startsComponents(frame, scan)) startedComponents.add(component.id)
+      if (table && !startedComponents.has(component)) table.used = true
+      if (startsComponents(frame, scan)) startedComponents.add(component)
     }
     for (const slot of [RESTART_SLOT, ...codingSlots(frame, scan)]) {
       const table = tables.get(slot)
@@ -228,7 +229,7 @@ function newWalk() {
   }
 
   function finish(end: number): Jpeg {
-    if (!frame || frame.components.some(({ id }) => !startedComponents.has(id))) throw incompletePicture()
+    if (!frame || frame.components.some((one) => !startedComponents.has(one))) throw incompletePicture()
     const body = (wanted: JpegKind) => segments.find(({ kind }) => kind === wanted)?.body ?? EMPTY
     const xmp = latin1(body('xmp').subarray(identifierOf('xmp').length))
     return { segments, end, frame, quantisation, exif: readExif(body('exif')), xmp }

@@ -60,6 +60,8 @@ export async function jpegs(): Promise<MadeImage[]> {
       height: 45,
       sampling: '4x1,1x1,1x1',
     }),
+    'components of one ID': withOneId(plain),
+    'components of one ID, 4:4:4': withOneId(await picture().jpeg({ chromaSubsampling: '4:4:4' }).toBuffer()),
     'fill bytes': codeJpeg({ width: 40, height: 30, fillBytes: 3 }),
     arithmetic: arithmeticJpeg(),
   }
@@ -150,6 +152,14 @@ function jfifSegment({ density = 1, thumbnail = false }): Buffer {
     [density > 1 ? 1 : 0, density >> 8, density & 255, density >> 8, density & 255, size, size],
     Buffer.alloc(3 * size * size, 'SECRET '),
   )
+}
+
+/** Gives all three components the ID 1, as some old encoders did. */
+function withOneId(file: Buffer): Buffer {
+  const bytes = Buffer.from(file)
+  const [frame, scan] = [0xc0, 0xda].map((marker) => bytes.indexOf(Buffer.of(0xff, marker)))
+  for (let index = 0; index < 3; index++) bytes[frame! + 10 + 3 * index] = bytes[scan! + 5 + 2 * index] = 1
+  return bytes
 }
 
 /** Removes the segments of a marker before the first scan. */
