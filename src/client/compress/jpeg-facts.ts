@@ -19,7 +19,7 @@ export async function jpegFactsOf(
       ({ horizontal, vertical }) =>
         horizontal * times === luma!.horizontal && vertical * times === luma!.vertical,
     )
-  const lumaTable = quantisation[luma!.quantisation] ?? []
+  const lumaTable = quantisation.get(luma!) ?? []
   const lumaTableSum = [...lumaTable].reduce((sum, value) => sum + value, 0)
   const profile = await jpegProfileOf(source, segments)
   return {

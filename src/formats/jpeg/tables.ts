@@ -12,6 +12,8 @@ export interface JpegTable {
   used: boolean
   /** It defines a decodable Huffman code. */
   isValid: boolean
+  /** Of a quantisation table: 64 values, in zigzag order. */
+  values?: Uint16Array
 }
 
 /** Slot names, 0 to 3 of each kind. */
@@ -23,8 +25,8 @@ const acSlot = (index: number) => `A${index}`
 /** `slot`: of the Huffman table that arithmetic coding would use in its place. */
 const conditioningSlot = (slot: string) => `C${slot}`
 
-/** The definitions of a DQT segment (B.2.4.1) with 64 values each, in zigzag order. */
-export function readQuantisation(body: Uint8Array): (JpegTable & { index: number; values: Uint16Array })[] {
+/** The definitions of a DQT segment (B.2.4.1). */
+export function readQuantisation(body: Uint8Array): JpegTable[] {
   const view = new DataView(body.buffer, body.byteOffset, body.length)
   const tables = []
   for (let at = 0; at < body.length; ) {
@@ -36,7 +38,7 @@ export function readQuantisation(body: Uint8Array): (JpegTable & { index: number
     for (let value = 0; value < 64; value++) {
       values[value] = wide ? view.getUint16(first + 2 * value) : view.getUint8(first + value)
     }
-    tables.push({ at, length, slot: quantisationSlot(index), used: false, isValid: true, index, values })
+    tables.push({ at, length, slot: quantisationSlot(index), used: false, isValid: true, values })
     at += length
   }
   return tables

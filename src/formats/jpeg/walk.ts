@@ -49,8 +49,8 @@ export interface Jpeg {
   /** Just after EOI. Unit: bytes. */
   end: number
   frame: JpegFrame
-  /** The quantisation tables as of the first scan, by index: 64 values each, in zigzag order. */
-  quantisation: (Uint16Array | undefined)[]
+  /** The quantisation table of each component, except in lossless coding: 64 values, in zigzag order. */
+  quantisation: Map<JpegComponent, Uint16Array>
   exif: ExifFacts
   /** The main XMP packet; empty when there is none. */
   xmp: string
@@ -115,7 +115,7 @@ export async function walkJpeg(source: ByteSource, start = 0, end = source.size)
 /** The state of a walk. */
 function newWalk() {
   const segments: JpegSegment[] = []
-  const quantisation: (Uint16Array | undefined)[] = []
+  const quantisation: Jpeg['quantisation'] = new Map()
   /** The last segment of each kind. */
   const seen = new Map<JpegKind, JpegSegment>()
   const startedComponents = new Set<JpegComponent>()
@@ -170,12 +170,7 @@ function newWalk() {
       add(segment)
       return readScan(frame, body)
     } else if (marker === DQT) {
-      const definitions = readQuantisation(body)
-      for (const { index, values } of definitions) {
-        // Later scans may redefine tables; clients estimate the quality from those of the first.
-        if (scans === 0 || !quantisation[index]) quantisation[index] = values
-      }
-      addTables(segment, definitions)
+      addTables(segment, readQuantisation(body))
     } else if (marker === DHT) {
       addTables(segment, readHuffman(body))
     } else if (marker === DRI) {
@@ -217,7 +212,10 @@ function newWalk() {
         )
       }
       // A component keeps the quantisation table that was current at its first scan.
-      if (table && !startedComponents.has(component)) table.used = true
+      if (table?.values && !quantisation.has(component)) {
+        table.used = true
+        quantisation.set(component, table.values)
+      }
       if (startsComponents(frame, scan)) startedComponents.add(component)
     }
     for (const slot of [RESTART_SLOT, ...codingSlots(frame, scan)]) {

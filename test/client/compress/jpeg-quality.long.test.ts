@@ -20,8 +20,8 @@ async function lumaTableSum(picture: Sharp): Promise<number> {
   const jpeg = await picture.jpeg({ quality: 97, chromaSubsampling: '4:2:0' }).toBuffer()
   const { blob, action } = await compress(blobOf(jpeg))
   assert.equal(action, 'lossy')
-  const { quantisation } = await walkJpeg(memorySource(await blob.bytes()))
-  return quantisation[0]!.reduce((sum, value) => sum + value, 0)
+  const { frame, quantisation } = await walkJpeg(memorySource(await blob.bytes()))
+  return quantisation.get(frame.components[0]!)!.reduce((sum, value) => sum + value, 0)
 }
 
 /** Soft colours of every hue. */

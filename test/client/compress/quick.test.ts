@@ -15,6 +15,8 @@ import { memorySource } from '../../../src/formats/image.ts'
 import { DHT, DQT, SOS } from '../../../src/formats/jpeg/segments.ts'
 import { walkJpeg } from '../../../src/formats/jpeg/walk.ts'
 import { corpus, DAMAGED } from '../../support/corpus.ts'
+import { beforeLastScan } from '../../support/images/jpeg.ts'
+import { codeJpeg, segment } from '../../support/images/jpeg-coder.ts'
 import { blobOf, cameraJpeg, meanDifference, photo } from '../pictures.ts'
 
 /** JPEG files in the project's own corpus that can be read. */
@@ -103,6 +105,16 @@ test('coefficients of a file with a scan for each component are those of a singl
   const again = await readCoefficients(separate)
   assert.deepEqual(again?.coefficients, image?.coefficients)
   assert.deepEqual(again?.blockStarts, image?.blockStarts)
+})
+
+test('a quantisation table that changes between scans applies to the components after it', async () => {
+  const jpeg = codeJpeg({ width: 64, height: 40, sampling: '1x1,1x1,1x1', separateScans: true })
+  const changed = beforeLastScan(jpeg, segment(DQT, [0, ...new Array(64).fill(3)]))
+  const image = await readCoefficients(changed)
+  assert.deepEqual(
+    image?.components.map(({ steps }) => steps[0]),
+    [8, 8, 3],
+  )
 })
 
 test('a damaged file is refused or read to the end, but nothing is thrown', async () => {

@@ -23,8 +23,9 @@ export async function readCoefficients(jpeg: Uint8Array, walked: Jpeg): Promise<
   const { frame, quantisation, segments } = walked
   if (!isPlainYcc(frame, segments)) return null
   const components: Component[] = []
-  for (const { id, horizontal, vertical, quantisation: table } of frame.components) {
-    const steps = quantisation[table]
+  for (const component of frame.components) {
+    const { id, horizontal, vertical } = component
+    const steps = quantisation.get(component)
     if (!steps?.every((step) => step > 0 && step < 256)) return null
     components.push({ id, horizontal, vertical, steps })
   }
