@@ -4,7 +4,8 @@ import { be32At } from './chunks.ts'
 import { canHoldImage, exceedsImage, type PngHeader } from './header.ts'
 
 export interface PngAnimation {
-  readonly frames: number
+  /** Its only frame is the still picture. Only valid after `finish`. */
+  isStill(): boolean
   /** Adds a frame header (fcTL). `beforePicture`: it precedes the first IDAT. */
   control(body: Uint8Array, beforePicture: boolean): void
   /** Adds frame data (fdAT). `start`: the start of the body, with the sequence number. `length`: of the body. Unit: bytes. */
@@ -45,7 +46,7 @@ export function readAnimation(body: Uint8Array, header: PngHeader): PngAnimation
   }
 
   return {
-    frames,
+    isStill: () => frames === 1 && current === null,
     control(body, beforePicture) {
       if (body.length !== FCTL_BYTES)
         throw damagedApng(`fcTL has ${body.length} bytes instead of ${FCTL_BYTES}`)

@@ -217,7 +217,8 @@ function newPngWalk() {
       return {
         type: 'image/png',
         ...(swapsSides(exif?.orientation) ? { width: height, height: width } : { width, height }),
-        animated: (animation?.frames ?? 0) > 1,
+        // Viewers show a single frame too, instead of the still picture.
+        animated: animation !== undefined && !animation.isStill(),
         hasLocation: xmpLocation || (exif?.hasLocation ?? false),
         segments: kept.segments,
       }

@@ -151,6 +151,7 @@ test('leaves animations unchanged', async () => {
   for (const [name, bytes, count] of [
     ['animated WebP', await (await frames(4)).webp().toBuffer(), 4],
     ['APNG', apngOf(await pages(5)), 5],
+    ['APNG of one frame, picture apart', apngOf(await pages(2), { firstIsHidden: true }), 1],
   ] as const) {
     for (const mode of MODES) {
       const { blob, animated, action } = await compress(blobOf(bytes), { mode })
