@@ -9,6 +9,7 @@ import {
   identifierOf,
   type JpegSegment,
 } from '../../formats/jpeg/segments.ts'
+import { validProfile } from '../../formats/metadata/icc.ts'
 
 const SIGNATURE = identifierOf('icc')
 /** A segment holds up to 65,533 bytes. */
@@ -30,7 +31,7 @@ export function withJpegProfile(
   return concatBytes(jpeg.subarray(0, at), ...segments, jpeg.subarray(at))
 }
 
-/** `null` if there is none, `broken` if chunks are missing or inconsistent. */
+/** `null` if there is none, `broken` if chunks are missing or inconsistent, or decoders would reject it. */
 export async function jpegProfileOf(
   source: ByteSource,
   segments: JpegSegment[],
@@ -40,5 +41,5 @@ export async function jpegProfileOf(
   const parts: Uint8Array[] = []
   for (const { segment, length } of orderedIccChunks(own))
     parts.push(await source.read(segment.bodyAt + ICC_CHUNK_HEADER_BYTES, length))
-  return parts.length > 0 ? concatBytes(...parts) : 'broken'
+  return validProfile(concatBytes(...parts)) ?? 'broken'
 }

@@ -4,7 +4,7 @@ import { latin1 } from '../../formats/bytes/text.ts'
 import { inflate } from '../../formats/bytes/zlib.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { readExif } from '../../formats/metadata/exif.ts'
-import { MAX_PROFILE_BYTES, profileLength } from '../../formats/metadata/icc.ts'
+import { MAX_PROFILE_BYTES, validProfile } from '../../formats/metadata/icc.ts'
 import { profileKindOf } from './icc.ts'
 import type { PngFacts } from './plan.ts'
 
@@ -69,6 +69,5 @@ async function profileOf(chunk: Uint8Array): Promise<Uint8Array | null> {
   const nameEnd = chunk.indexOf(0)
   if (nameEnd < 1 || chunk[nameEnd + 1] !== 0) return null
   const bytes = await inflate(chunk.subarray(nameEnd + 2), MAX_PROFILE_BYTES)
-  const length = bytes && profileLength(bytes, bytes.length)
-  return bytes && length ? bytes.subarray(0, length) : null
+  return bytes && validProfile(bytes)
 }

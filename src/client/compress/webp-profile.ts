@@ -1,5 +1,6 @@
 /** ICC profiles in WebP: a chunk of the extended format (RFC 9649, section 2.7). */
 import { concatBytes } from '../../bytes.ts'
+import { validProfile } from '../../formats/metadata/icc.ts'
 import { encodeChunk, le32, readChunk, u32le } from '../../formats/webp/chunks.ts'
 
 const RIFF_HEADER_BYTES = 12
@@ -28,13 +29,13 @@ export function withWebpProfile(
   return out
 }
 
-/** `null` if there is no profile. `webp` must be valid. */
+/** `null` if there is no valid profile. `webp` must be valid. */
 export function webpProfileOf(webp: Uint8Array): Uint8Array | null {
   const end = Math.min(CHUNK_HEADER_BYTES + u32le(webp, 4), webp.length)
   for (let at = RIFF_HEADER_BYTES; at + CHUNK_HEADER_BYTES <= end; ) {
     const chunk = readChunk(webp.subarray(at), at, end)
     const start = at + CHUNK_HEADER_BYTES
-    if (chunk.type === 'ICCP') return webp.slice(start, start + chunk.length)
+    if (chunk.type === 'ICCP') return validProfile(webp.slice(start, start + chunk.length))
     at = chunk.end
   }
   return null

@@ -1,5 +1,5 @@
 /** Colour information in the properties of a HEIF image (ISO/IEC 23008-12, 6.5.5). */
-import { MAX_PROFILE_BYTES } from '../metadata/icc.ts'
+import { MAX_PROFILE_BYTES, validProfile } from '../metadata/icc.ts'
 import type { Item } from './meta.ts'
 
 export interface Colour {
@@ -30,7 +30,7 @@ export function colourOf(primary: Item, tile: Item = primary): Colour {
         colour.primaries = fields.u16()
         colour.transfer = fields.u16()
       } else if ((kind === 'prof' || kind === 'rICC') && fields.left <= MAX_PROFILE_BYTES) {
-        colour.profile = fields.rest().slice()
+        colour.profile = validProfile(fields.rest().slice())
       }
     }
   }

@@ -22,3 +22,9 @@ export function profileLength(start: Uint8Array, available: number): number | nu
   if (latin1(start.subarray(SIGNATURE_AT, SIGNATURE_AT + 4)) !== 'acsp') return null
   return length <= available && ICC_HEADER_BYTES + tagBytes <= length ? length : null
 }
+
+/** The profile without the bytes after its end. `null` when decoders would reject it. */
+export function validProfile(bytes: Uint8Array): Uint8Array | null {
+  const length = profileLength(bytes, bytes.length)
+  return length === null ? null : bytes.subarray(0, length)
+}

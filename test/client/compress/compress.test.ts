@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import sharp from 'sharp'
+import { withJpegProfile } from '../../../src/client/compress/jpeg-profile.ts'
 import { compress } from '../../../src/client/node.ts'
 import type { Mode } from '../../../src/client/types.ts'
 import { memorySource } from '../../../src/formats/image.ts'
@@ -120,6 +121,16 @@ test('keeps a P3 profile unchanged, and drops an sRGB profile', async () => {
         `${name} ${is.subarray(middle, middle + 3)}`,
       )
   }
+})
+
+test('bytes after the end of a profile, or a cut-off one, are no error of a codec', async () => {
+  const jpeg = new Uint8Array(await cameraJpeg())
+  const { icc } = await sharp(await sharp(jpeg).withIccProfile('p3').toBuffer()).metadata()
+  const padded = await compress(blobOf(withJpegProfile(jpeg, Buffer.concat([icc!, Buffer.alloc(3)]))))
+  assert.deepEqual([padded.action, padded.fallback], ['lossy', undefined])
+  assert.deepEqual((await metadata(padded.blob)).icc, icc)
+  const cut = await compress(blobOf(withJpegProfile(jpeg, icc!.subarray(0, -8))))
+  assert.deepEqual([cut.action, cut.fallback], ['scrubbed', undefined])
 })
 
 test('gains almost nothing when compressing its own output again', async () => {

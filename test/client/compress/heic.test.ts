@@ -89,7 +89,8 @@ describe('colours', () => {
 
   test('stay Display P3, whether tagged by a profile or by a code point', async () => {
     const p3 = displayProfile(12)!
-    for (const property of [profiled(p3), codePoints(12, 13)]) {
+    const padded = Buffer.concat([p3, Buffer.alloc(3)])
+    for (const property of [profiled(p3), profiled(padded), codePoints(12, 13)]) {
       const { blob } = await converted({ properties: [property] })
       assert.deepEqual(new Uint8Array((await profileOf(blob))!), p3)
       await assertShows(blob, [RED, GREEN, BLUE, YELLOW])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import sharp from 'sharp'
+import { be32 } from '../../../src/bytes.ts'
 import { profileKindOf } from '../../../src/client/compress/icc.ts'
 import { jpegFactsOf } from '../../../src/client/compress/jpeg-facts.ts'
 import { withJpegProfile } from '../../../src/client/compress/jpeg-profile.ts'
@@ -11,6 +12,13 @@ import { noise } from '../pictures.ts'
 const picture = () => sharp({ create: { width: 20, height: 10, channels: 4, background: '#12345678' } })
 const profileOf = async (name: string) =>
   new Uint8Array((await sharp(await picture().jpeg().withIccProfile(name).toBuffer()).metadata()).icc!)
+
+/** Over 64 KB, without tags. */
+async function longProfile(): Promise<Uint8Array> {
+  const profile = new Uint8Array([...(await profileOf('p3')).slice(0, 128), ...be32(0), ...noise(150_000)])
+  profile.set(be32(profile.length))
+  return profile
+}
 
 test('distinguishes sRGB from other profiles', async () => {
   assert.equal(profileKindOf(null), 'none')
@@ -35,7 +43,7 @@ test('an sRGB profile with changed primaries is not sRGB', async () => {
 })
 
 test('splits a profile over 64 KB across segments that other programs can read', async () => {
-  const profile = new Uint8Array([...(await profileOf('p3')).slice(0, 128), ...noise(150_000)])
+  const profile = await longProfile()
   const jpeg = withJpegProfile(await picture().flatten().jpeg().toBuffer(), profile)
   assert.equal(Buffer.compare((await sharp(jpeg).metadata()).icc!, profile), 0)
   const found = await jpegFactsOf(memorySource(jpeg))
@@ -43,7 +51,7 @@ test('splits a profile over 64 KB across segments that other programs can read',
 })
 
 test('a profile with a missing chunk is unusable', async () => {
-  const profile = new Uint8Array([...(await profileOf('p3')).slice(0, 128), ...noise(150_000)])
+  const profile = await longProfile()
   const jpeg = withJpegProfile(await picture().flatten().jpeg().toBuffer(), profile)
   const endOf = (at: number) => at + 2 + jpeg[at + 2]! * 256 + jpeg[at + 3]!
   const second = endOf(Buffer.from(jpeg).indexOf(Buffer.from([0xff, 0xe2])))
