@@ -451,6 +451,33 @@ export function editorSuite(site: () => Site): void {
     }
   })
 
+  test('a press ends a text: the next one starts empty, and an emptied one leaves the others as they are', async ({
+    page,
+  }) => {
+    await open(page, [await withSecret('', 'png')])
+    await page.getByLabel('Text', { exact: true }).check({ force: true })
+    const layer = (await page.locator('.editor-layer').boundingBox())!
+    const field = page.getByRole('textbox', { name: 'Type your text' })
+    const texts = page.locator('.edit-text')
+    for (const [index, word] of ['One', 'Two', 'Three'].entries()) {
+      await page.mouse.click(layer.x + 60, layer.y + 20 + 60 * index)
+      await page.keyboard.type(word)
+      assert.equal(await field.inputValue(), word)
+    }
+    await texts.first().click()
+    await field.fill('')
+    const { x, y, width, height } = (await texts.nth(1).boundingBox())!
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width / 2 + 60, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    assert.equal(await texts.count(), 2)
+    assert.ok(Math.abs((await texts.first().boundingBox())!.x - x - 60) <= 1)
+    assert.equal(await field.inputValue(), 'Two')
+    await button(page, 'Remove selected').dblclick()
+    assert.equal(await texts.count(), 1, 'a double click removes no second one')
+  })
+
   test('edits pictures before, during and after the upload, and from an earlier visit', async ({
     page,
     proxy,

@@ -190,13 +190,14 @@ async function withEdits(
         const box = shrunkToPicture(mark.box, steps.now)
         return box === mark.box ? mark : { ...mark, box }
       })
+    if (kept.length < all.length) marks.select(null)
     if (all.some((mark, index) => mark !== kept[index])) draft({ ...steps.now, marks: kept })
     commit()
   }
 
   function beginDrag(tool: Tool, down: PointerEvent): Drag | null {
     commitText()
-    const grabbed = marks.at(down.target)
+    const grabbed = marks.at(down)
     const [x0, y0] = stage.toPicture(down.clientX, down.clientY)
     if (grabbed) return dragMark(grabbed, x0, y0)
     if (tool === 'move' || tool === 'text') return null
@@ -267,7 +268,7 @@ async function withEdits(
     begin: (down) => beginDrag(frame.tool(), down),
     onPress(event) {
       commitText()
-      const grabbed = marks.at(event.target)
+      const grabbed = marks.at(event)
       if (grabbed) marks.select(grabbed.name, true)
       else if (frame.tool() === 'text') addText(...stage.toPicture(event.clientX, event.clientY))
       else marks.select(null)

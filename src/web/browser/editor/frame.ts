@@ -173,7 +173,7 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels) 
     /** Shows the text field with the selected text; `null` hides it. */
     showText(text: string | null): void {
       writing.hidden = text === null
-      if (text !== null && document.activeElement !== field) field.value = text
+      if (text !== null && text !== field.value) field.value = text
     },
     focusText(): void {
       field.focus()

@@ -56,6 +56,8 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
 
   function remove(name: MarkId): void {
     const now = edits()
+    // The next mark takes its number.
+    select(null)
     if (name === 'crop') draft({ ...now, crop: null })
     else draft({ ...now, marks: now.marks.toSpliced(name, 1) })
     commit()
@@ -177,12 +179,13 @@ export function createMarks({ stage, words, edits, draft, commit, onSelect, say 
     },
     select,
     remove,
-    /** The mark, and corner if it is a handle, at a pointer event's target. */
-    at(target: EventTarget | null): { name: MarkId; corner: Corner | null } | null {
-      const element = (target as Element).closest<HTMLElement>('.edit-box')
+    /** The mark, and corner if it is a handle, at a point. Not an event's target, which may have been removed since. */
+    at({ clientX, clientY }: PointerEvent): { name: MarkId; corner: Corner | null } | null {
+      const target = document.elementFromPoint(clientX, clientY) as HTMLElement | null
+      const element = target?.closest<HTMLElement>('.edit-box')
       if (!element) return null
       const { name } = element.dataset
-      const { corner } = (target as HTMLElement).dataset
+      const { corner } = target!.dataset
       return { name: name === 'crop' ? name : Number(name), corner: (corner as Corner) ?? null }
     },
     resized,
