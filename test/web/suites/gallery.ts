@@ -200,7 +200,8 @@ export function gallerySuite(site: () => Site): void {
   })
 
   test('shows each picture with its number, preview first, and reports load failures', {
-    expected: /Failed to load resource/,
+    // For a screenshot in Firefox, Playwright adds a style that the page's policy forbids.
+    expected: /Failed to load resource|style-src-elem/,
   }, async ({ page, axe, proxy, url }) => {
     await upload(page, 3)
     const ids = await idsOf(page)
@@ -210,15 +211,24 @@ export function gallerySuite(site: () => Site): void {
       return path.startsWith(`/raw/${ids[2]}`) ? { kind: 'cut' } : NONE
     }
     // GIFs have no separate preview: the preview URL redirects to the picture, which is blocked here.
-    await page.route('**/preview/*', (route) => route.fulfill({ body: preview, contentType: 'image/gif' }))
+    const previewing = Promise.withResolvers<void>()
+    await page.route('**/preview/*', async (route) => {
+      if (route.request().url().endsWith(ids[1]!)) await previewing.promise
+      await route.fulfill({ body: preview, contentType: 'image/gif' })
+    })
     await page.goto(`${url}/g#${ids}`)
     await page.locator('.tiles a').first().click()
     const shown = page.locator('#shown')
     const source = () => shown.evaluate((image: HTMLImageElement) => new URL(image.src).pathname)
     await page.locator(`#shown[src$="/raw/${ids[0]}"]`).waitFor()
+    const visible = () => page.locator('.lightbox-picture').screenshot()
+    const first = await visible()
     await page.keyboard.press('ArrowRight')
     await page.locator('#lightbox-title').filter({ hasText: '2 of 3' }).waitFor()
     assert.equal(await source(), `/preview/${ids[1]}`)
+    assert.notDeepEqual(await visible(), first, 'the first picture is not shown as the second')
+    previewing.resolve()
+    await page.waitForFunction(() => document.querySelector<HTMLImageElement>('#shown')!.naturalWidth > 0)
     await page.keyboard.press('ArrowRight')
     await page.locator('#shown-problem').filter({ hasText: 'Couldn’t be loaded' }).waitFor()
     assert.equal(await shown.isVisible(), false)

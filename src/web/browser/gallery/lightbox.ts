@@ -37,6 +37,8 @@ export function openLightbox(pictures: LinkedPicture[], words: GalleryFacts['wor
   async function load(id: string): Promise<void> {
     problem.textContent = ''
     image.hidden = false
+    // Otherwise the browser shows the previous picture until this one arrives.
+    image.removeAttribute('src')
     image.src = previewPath(id)
     const full = new Image()
     full.src = rawPath(id)
