@@ -189,7 +189,20 @@ export function gallerySuite(site: () => Site): void {
     await page.selectOption('#format', 'page')
     await page.click('#one-link')
     await heard(page, /One link to 2 pictures copied/)
-    await page.goto(await clipboard(page))
+    const link = await clipboard(page)
+    const gallery = card(page, 'Gallery').locator('[data-action="qr"]')
+    assert.equal(await gallery.isVisible(), true)
+    await pressInMenu(card(page, '1.gif'), 'describe')
+    await page.locator('.describe input').fill('🐈'.repeat(250))
+    await page.keyboard.press('Enter')
+    await page.locator('.describe').waitFor({ state: 'hidden' })
+    await page.click('#one-link')
+    await page.waitForFunction(
+      (link) => document.querySelector<HTMLInputElement>('.card-gallery input')!.value !== link,
+      link,
+    )
+    assert.equal(await gallery.isVisible(), false, 'longer than a QR code')
+    await page.goto(link)
     await page.getByRole('link', { name: 'A "cat" [asleep] <on> a mat, 50 % grey' }).click()
     await page.locator('#shown[alt^="A \\"cat"]').waitFor()
     assert.equal(

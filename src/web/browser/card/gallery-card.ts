@@ -5,6 +5,9 @@ import { facts, inWords, words } from '../upload/facts.ts'
 import { createCard, SHARE } from './card.ts'
 import { showQr } from './qr.ts'
 
+/** What a QR code can hold, with error correction level M. Unit: characters. */
+const MAX_QR_LENGTH = 2331
+
 let close = () => {}
 
 /** Shows the card on top, replacing any earlier gallery card, and copies its link. */
@@ -23,7 +26,7 @@ export async function showGallery(pictures: HistoryEntry[]): Promise<void> {
       state: 'done',
       status: inWords.count(words.galleryOf, linked.length),
       codes: { page: link, direct: link, markdown: link, bbcode: link, html: link },
-      actions: ['open', ...SHARE, 'qr', 'dismiss'],
+      actions: ['open', ...SHARE, ...(link.length > MAX_QR_LENGTH ? [] : (['qr'] as const)), 'dismiss'],
     })
     card.onAction = (action) => {
       if (action === 'share') navigator.share({ url: link }).catch(() => {})
