@@ -111,7 +111,7 @@ export function pageCases(world: World): void {
 
   withOwnCompression('compresses pages for clients that accept gzip only', async (me) => {
     const { id } = await me.store()
-    for (const path of ['/', '/terms', `/${id}`, '/AAAAAAAAAAA']) {
+    for (const path of ['/', '/terms', '/g', `/${id}`, '/AAAAAAAAAAA']) {
       const plain = await me.get(path, { Accept: 'text/html' })
       for (const accepted of ['gzip', 'gzip, br', 'br;q=0, *', 'GZIP;q=0.5']) {
         const answer = await me.get(path, { Accept: 'text/html', 'Accept-Encoding': accepted })
