@@ -58,7 +58,8 @@ upload() {
   answer=$(curl -sS -H 'Accept: application/json' \${PINHOLE_PASS:+-H "Authorization: Bearer $PINHOLE_PASS"} -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}\${PINHOLE_EXPIRES:+?${EXPIRES_PARAMETER}=$PINHOLE_EXPIRES}") || return 5
   link=$(member "$answer" link)
   if [ -z "$link" ]; then
-    printf '%s: %s\\n' "$1" "$(member "$answer" detail)" >&2
+    detail=$(member "$answer" detail)
+    printf '%s: %s\\n' "$1" "\${detail:-The response is not from a Pinhole server. Is $server its address? A proxy may also refuse large files.}" >&2
     return 4
   fi
   (umask 077 && mkdir -p "$(dirname "$keys")" && printf '%s %s\\n' "$link" "$(member "$answer" delete)" >>"$keys") ||

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { listening } from '../support/listen.ts'
 import { skipWithout } from '../support/processes/caches.ts'
 import { serverFor, startServer } from '../support/processes/server.ts'
 
@@ -70,6 +71,11 @@ test('upload.sh reports why an upload was refused', { skip: noCurl }, async () =
   assert.equal(refused.code, 4)
   assert.match(refused.stderr, /^notes\.gif: This is not an image of a known type\./)
   assert.equal(refused.stdout, '')
+  // A proxy's answer, e.g. to a large file or to plain HTTP, is not Pinhole's.
+  const { url } = await listening((_, response) => response.writeHead(413).end('<html>'))
+  const foreign = await script(['notes.gif'], undefined, 'sh', { PINHOLE_SERVER: url })
+  assert.equal(foreign.code, 4)
+  assert.match(foreign.stderr, /^notes\.gif: The response is not from a Pinhole server\./)
 })
 
 for (const shell of ['bash', 'zsh']) {
