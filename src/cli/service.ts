@@ -50,14 +50,14 @@ export function readServerAddress(text: string): string {
 }
 
 /**
- * Checks that something answers at the upload address. Rejects with `Unreachable`, with a `ServerRefusal` for a redirect, or
- * with the signal's reason. Any other response is left for the upload to handle.
+ * Checks that a service may be at this address. Rejects with `Unreachable`, with the signal's reason, or with a `ServerRefusal`
+ * for a redirect, a 404 or a success, which no service sends. Any other response is left for the upload to handle.
  */
 export async function checkReachable(server: string, policy: RetryPolicy): Promise<void> {
   const { address, transport, clock } = endpointOf(server)
   const attempt = async () => {
     const answer = await transport({ method: 'HEAD', url: address(UPLOAD_PATH), signal: policy.signal })
-    if (answer.status >= 300 && answer.status < 400) throw refusalOf(answer)
+    if (answer.status < 400 || answer.status === 404) throw refusalOf(answer)
   }
   await withRetries(attempt, policy, clock)
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { cameraJpeg, photoPng } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
+import { listening } from '../support/listen.ts'
 import { startServer } from '../support/processes/server.ts'
 import { until } from '../support/until.ts'
 import { newUser } from './command.ts'
@@ -49,6 +50,12 @@ test('use sets the default service, which the environment and the command line o
   await writeFile(join(me.folder, 'a.gif'), gif())
   assert.equal((await me.run(['use', 'pics'])).code, 2)
   assert.equal((await me.run(['use', 'http://127.0.0.1:9'])).code, 5)
+  const page = await listening((_, response) => response.end('<html>'))
+  for (const wrong of [`${server.url}/api/upload`, page.url]) {
+    const { code, stderr } = await me.run(['use', wrong])
+    assert.equal(code, 4)
+    assert.match(stderr, /There is no Pinhole service at this address/)
+  }
   assert.equal((await me.run(['use', server.url])).code, 0)
   assert.equal((await me.run(['a.gif'])).code, 0)
   assert.equal((await me.run(['a.gif'], { env: { PINHOLE_SERVER: 'http://127.0.0.1:9' } })).code, 5)
