@@ -26,7 +26,7 @@ export interface Entry {
   sha256?: string
   /** Compression mode. */
   mode?: Mode
-  /** Address of the service, as the user gave it. */
+  /** Address of the service. */
   server?: string
 }
 

@@ -41,12 +41,17 @@ const BARE_HOST = /^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+(?=:\d)|\[[0-9a-f:.]
 const LOCAL =
   /^(?:(?:[\w-]+\.)*localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|\[::1\])(?=[:/]|$)/i
 
-/** Normalizes a typed address: `localhost:3000`, `pics.example`, or a URL. */
+/** Normalizes a typed address: `localhost:3000`, `pics.example`, or a URL. No trailing slash. */
 export function readServerAddress(text: string): string {
   const word = text.trim()
   const url = BARE_HOST.test(word) ? `${LOCAL.test(word) ? 'http' : 'https'}://${word}` : word
-  if (/^https?:\/\/[^\s/]/i.test(url) && URL.canParse(url)) return url
-  throw new CommandError('usage', `${text} is not a valid service address. Use one like https://pics.example`)
+  if (!/^https?:\/\/[^\s/]/i.test(url) || !URL.canParse(url))
+    throw new CommandError(
+      'usage',
+      `${text} is not a valid service address. Use one like https://pics.example`,
+    )
+  const { origin, pathname } = new URL(url)
+  return origin + pathname.replace(/\/$/, '')
 }
 
 /**

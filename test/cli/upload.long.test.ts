@@ -132,10 +132,12 @@ test('-r reports files that are not accepted, and uploads the others', async () 
   assert.match(stderr, /^phone\/b\.HEIC: .+\n$/)
 })
 
-test('accepts an address without a scheme', async () => {
+test('accepts an address without a scheme or with a trailing slash, as the same service', async () => {
   const me = await site.uploader()
   const { host } = new URL(site.server.url)
-  assert.equal((await me.run(['upload', '-s', host, 'small.gif'])).code, 0)
+  const { code, stdout } = await me.run(['upload', '-s', host, 'small.gif'])
+  assert.equal(code, 0)
+  assert.equal((await me.run(['upload', '-s', `${site.server.url}/`, 'small.gif'])).stdout, stdout)
   assert.equal((await me.run(['upload', '-s', `localhost:${site.server.port}`, 'small.gif'])).code, 0)
 })
 
