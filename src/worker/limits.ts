@@ -1,13 +1,16 @@
 /** Limits on clients, where the platform has none of its own. */
 
 export const LIMITS = {
-  /** Maximum memory for drafts in an isolate, which has 128 MB in total. Unit: bytes. */
+  /**
+   * Maximum memory for drafts in an isolate, which has 128 MB in total. From half of it on, only the first upload of a network
+   * is read. Unit: bytes.
+   */
   draftBytes: 64 * 1024 * 1024,
   /** How long an upload may wait in the queue, unread. */
   waitMs: 20_000,
   /** Maximum queued uploads per address and isolate. */
   maxWaitingPerAddress: 256,
-  /** Maximum queued uploads per isolate. */
+  /** Maximum queued uploads per isolate. Half of them per network. */
   waiting: 1024,
   /** How often a queued upload checks whether it can start. */
   pollMs: 50,

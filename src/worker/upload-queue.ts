@@ -11,6 +11,7 @@ import type { Limits } from './limits.ts'
 
 interface Entry {
   readonly address: string
+  readonly network: string
   /** Memory reserved for the draft. */
   readonly bytes: number
   isReading: boolean
@@ -34,16 +35,16 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
   let entries: Entry[] = []
   // Maintained incrementally, because hundreds of queued uploads poll it.
   let held = 0
-  const readingOf = new Map<string, number>()
+  const ofAddress = new Map<string, number>()
+  const ofNetwork = new Map<string, number>()
 
   function setReading(entry: Entry, isReading: boolean): void {
     if (entry.isReading === isReading) return
     entry.isReading = isReading
     const sign = isReading ? 1 : -1
     held += sign * entry.bytes
-    const ofAddress = (readingOf.get(entry.address) ?? 0) + sign
-    if (ofAddress > 0) readingOf.set(entry.address, ofAddress)
-    else readingOf.delete(entry.address)
+    count(ofAddress, entry.address, sign)
+    count(ofNetwork, entry.network, sign)
   }
 
   function leave(entry: Entry): void {
@@ -58,18 +59,22 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
 
   /** First come, first served: within an address, and among uploads that wait only for memory. */
   function canStart(entry: Entry): boolean {
-    if (!hasFreeSlot(entry.address) || held + entry.bytes > limits.draftBytes) return false
+    if (!isWithinShare(entry) || held + entry.bytes > limits.draftBytes) return false
     for (const earlier of entries) {
       if (earlier === entry) break
       if (earlier.isReading) continue
-      if (earlier.address === entry.address || (!earlier.isStalled && hasFreeSlot(earlier.address)))
-        return false
+      if (earlier.address === entry.address || (!earlier.isStalled && isWithinShare(earlier))) return false
     }
     return true
   }
 
-  function hasFreeSlot(address: string): boolean {
-    return (readingOf.get(address) ?? 0) < maxPerAddress
+  /**
+   * Half of the memory is open to everyone, the rest is reserved for networks without an upload being read. So one network
+   * that uploads as slowly as possible cannot lock others out.
+   */
+  function isWithinShare({ address, network, bytes }: Entry): boolean {
+    if ((ofAddress.get(address) ?? 0) >= maxPerAddress) return false
+    return held + bytes <= limits.draftBytes / 2 || !ofNetwork.has(network)
   }
 
   async function enter<Admitted>(
@@ -78,8 +83,12 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
     admit: () => Promise<Admitted | null>,
   ): Promise<Admitted> {
     const waiting = entries.filter(({ isReading }) => !isReading)
-    const ofAddress = waiting.filter(({ address }) => address === entry.address)
-    if (ofAddress.length >= limits.maxWaitingPerAddress || waiting.length >= limits.waiting) {
+    const sharing = (of: 'address' | 'network') => waiting.filter((other) => other[of] === entry[of]).length
+    if (
+      sharing('address') >= limits.maxWaitingPerAddress ||
+      sharing('network') >= limits.waiting / 2 ||
+      waiting.length >= limits.waiting
+    ) {
       throw new Refusal('busy', FULL)
     }
     let isGone = false
@@ -124,6 +133,7 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
         async enter(client, admit) {
           const ownEntry: Entry = {
             address: client.address,
+            network: client.network,
             bytes: Math.min(Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES, limits.draftBytes),
             isReading: false,
             isStalled: false,
@@ -140,4 +150,10 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
     },
     heldBytes: () => held,
   }
+}
+
+function count(counts: Map<string, number>, name: string, change: 1 | -1): void {
+  const total = (counts.get(name) ?? 0) + change
+  if (total > 0) counts.set(name, total)
+  else counts.delete(name)
 }

@@ -9,9 +9,9 @@ import { startHostHere } from '../support/worker/host-here.ts'
 
 const MB = 1024 * 1024
 const quick = { ...LIMITS, pollMs: 1, firstRetryMs: 1, maxRetryMs: 4, waitMs: 60_000 }
-const client = (address: string) => ({
+const client = (address: string, network = address) => ({
   address,
-  network: address,
+  network,
   waitingBytes: 0,
   onDisconnect: () => () => {},
 })
@@ -49,7 +49,10 @@ it('keeps the drafts of a whole host within the budget and frees all memory in t
   // Every second upload has a Content-Length; the others count with the maximum size.
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, i) =>
-      upload(bytes, i % 2 === 0 ? {} : { 'Content-Length': `${bytes.length + 300}` }),
+      upload(bytes, {
+        'CF-Connecting-IP': `198.51.${i}.7`,
+        ...(i % 2 === 0 ? {} : { 'Content-Length': `${bytes.length + 300}` }),
+      }),
     ),
   )
   for (const { status } of answers) assert.ok(status === 201 || status === 503, `${status}`)
@@ -87,6 +90,21 @@ it('limits concurrent uploads per address without blocking other addresses', asy
   slots[0]!.end()
   await third
   for (const slot of [slots[1]!, await third, other]) slot.end()
+  assert.equal(queue.heldBytes(), 0)
+})
+
+it('does not let one network use all memory or fill the queue', async () => {
+  const queue = createUploadQueue({ ...quick, waitMs: 1000, waiting: 4 }, 16)
+  const enter = (address: string, network: string) =>
+    queue.queueFor(25 * MB).enter(client(address, network), async () => 'admitted')
+  const first = await enter('a1', 'a')
+  const waiting = [enter('a1', 'a'), enter('a2', 'a')].map((entered) => entered.catch((error) => error))
+  await assert.rejects(enter('a3', 'a'), { code: 'busy' })
+  const other = await enter('b', 'b')
+  assert.equal(queue.heldBytes(), 50 * MB)
+  other.end()
+  first.end()
+  for (const entered of waiting) (await entered).end()
   assert.equal(queue.heldBytes(), 0)
 })
 
