@@ -99,6 +99,17 @@ it('checks for hidden images once while scanning is off, and again only while th
   }
 })
 
+it('answers a retry of the last upload of the day while its image waits for a scan', async (t) => {
+  const server = await startServer({ SCAN: 'before', UPLOADS_PER_DAY: '1' })
+  t.after(() => server.stop())
+  const bytes = gif()
+  const send = () => post(server.url, bytes, undefined, { headers: { 'Idempotency-Key': 'k'.repeat(22) } })
+  const first = await send()
+  assert.equal(first.status, 201, first.text)
+  assert.equal((await fetchRaw(server.url, first.json().id)).json().error, 'held')
+  assert.equal((await send()).text, first.text)
+})
+
 /** Uploads that wait for a pull scanner. After a second they are refused or shown. */
 async function waitingUploads(t: TestContext, fault: 'refuse' | 'publish' = 'refuse') {
   const { objects, ledger } = await storesOf(t)

@@ -160,6 +160,8 @@ it('private images are not shown, not even from memory, until they are public ag
     }
   }
   await assert.rejects(store(server.url), /uploads-paused/)
+  const asked = await request(server.url, 'GET', `/api/delete?key=${large.key}`)
+  assert.deepEqual([asked.status, asked.text.includes('<form')], [200, true])
   assert.equal((await remove(server.url, large.key)).status, 200)
   assert.equal((await server.operator(['confirm-restore'])).code, 0)
   await until('they are public', async () => (await fetchRaw(server.url, small.id)).status === 200)

@@ -99,16 +99,8 @@ export async function confirmDeletion(c: AppContext, parts: AppParts): Promise<R
   const key = c.req.query('key')
   if (!key) throw new Refusal('missing-key', 'This URL needs the deletion key: ?key=…')
   if (!KEY_PATTERN.test(key)) throw unknownKey()
-  const exists = await parts.images.find(idOfKey(key)).then(
-    (record) => record !== null,
-    (error) => {
-      // The uploader may delete a held image.
-      if (error instanceof Refusal && error.code === 'held') return true
-      throw error
-    },
-  )
   const context = contextOf(c, parts)
-  return exists
+  return (await parts.images.exists(idOfKey(key)))
     ? uncached(await sendPage(c, deletePage(context, { key })), NO_STORE_NO_TRANSFORM)
     : uncached(await sendCompressed(c, deletedPage(context, { wasGone: true }), 404))
 }

@@ -27,6 +27,8 @@ export interface Images {
   publish: Publish
   /** `null` if there is no such image. Throws `Refusal` if the operator removed it (`removed`) or holds it (`held`). */
   find(id: string): Promise<ImageRecord | null>
+  /** Whether there is an image, even one that is held, not scanned yet or private. Throws `Refusal('removed')`. */
+  exists(id: string): Promise<boolean>
   /** Like `find`; also throws `UnsatisfiableRange` and `AbortError`. */
   open(id: string, selection?: Selection, signal?: Signal): Promise<StoredImage | null>
   /** Removes the image that the deletion key belongs to, even if it is held. `false` if there is none. */
@@ -97,6 +99,16 @@ export function createImages(parts: {
     return null
   }
 
+  async function find(id: string): Promise<ImageRecord | null> {
+    try {
+      const record = await objects.head(id)
+      if (record === null) return await absent(id)
+      return isShown(record) ? record : null
+    } catch (error) {
+      return refuseFault(error)
+    }
+  }
+
   /** Only for images that are not visible: viewing or deleting a visible one needs no ledger lookup. */
   async function heldRecord(id: string): Promise<ImageRecord | null> {
     const why = await ledger.absenceReason(id)
@@ -138,14 +150,13 @@ export function createImages(parts: {
 
   return {
     publish: (body, options) => publish(body, options).catch(refuseFault),
-    async find(id) {
-      if (isPrivate()) throw notShown()
+    find: (id) => (isPrivate() ? Promise.reject(notShown()) : find(id)),
+    async exists(id) {
       try {
-        const record = await objects.head(id)
-        if (record === null) return await absent(id)
-        return isShown(record) ? record : null
+        return (await find(id)) !== null
       } catch (error) {
-        return refuseFault(error)
+        if (error instanceof Refusal && error.code === 'held') return true
+        throw error
       }
     },
     // Saves two promises compared to `await`, which take almost as long as reading a small image.

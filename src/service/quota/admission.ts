@@ -42,7 +42,7 @@ export function createAdmission(parts: {
   capacity: Capacity
   quota: Quota
   challenges: Challenges
-  images: Pick<Images, 'find'>
+  images: Pick<Images, 'exists'>
 }): Admit {
   const { uploadQueue, capacity, quota, challenges, images } = parts
 
@@ -67,7 +67,7 @@ export function createAdmission(parts: {
     } catch (error) {
       // A retry of a stored upload is allowed even when the quota is used up.
       const mayRepeat = identity.isDerived && isRefusal(error, 'quota-exceeded')
-      if (!mayRepeat || (await images.find(identity.id)) === null) throw error
+      if (!mayRepeat || !(await images.exists(identity.id))) throw error
       const reservation = await quota.reserve(address, { isRepeat: true }).catch(refuseFault)
       return reservation && { reservation, spent: { release() {} }, isRepeat: true }
     }
