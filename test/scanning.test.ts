@@ -8,6 +8,7 @@ import { createMoves } from '../src/service/moderation/moves.ts'
 import { createScanGate } from '../src/service/moderation/scan-gate.ts'
 import { createScanning } from '../src/service/moderation/scanning.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
+import { LedgerUnavailable } from '../src/stores/ledger.ts'
 import { StoreUnavailable } from '../src/stores/object-store.ts'
 import { pullScanSuite } from './contracts/pull-scans.ts'
 import { verdict } from './support/fake-scanner.ts'
@@ -186,6 +187,24 @@ it('does not refuse an upload that is not stored yet, and gives a retry the full
   await handleOverdue()
   assert.equal(await objects.headHeld(ID), null)
   assert.equal(await ledger.isGone(ID), true)
+})
+
+it('counts an upload whose image is stored but could not be hidden', async (t) => {
+  const { objects, ledger, images, imagesWith } = await waitingUploads(t)
+  const identity = { id: ID, key: ID + 'k'.repeat(32), isDerived: true }
+  const failing = imagesWith({
+    ledger: { ...ledger, hideForScan: () => Promise.reject(new LedgerUnavailable()) },
+  })
+  let isCounted = false
+  const onStored = () => {
+    isCounted = true
+  }
+  const bytes = gif()
+  await assert.rejects(failing.publish(inChunks(bytes), { identity, onStored }), { code: 'unavailable' })
+  // The retry finds the image, and so does not count.
+  assert.equal((await images.publish(inChunks(bytes), { identity })).isRepeat, true)
+  assert.ok(await objects.headHeld(ID))
+  assert.equal(isCounted, true)
 })
 
 for (const when of ['waits for its scan', 'is stored slowly'] as const)

@@ -172,12 +172,13 @@ export function createPublish(parts: {
     }
     // `commit` disposes of the draft, even if it fails.
     await limited(largeCommits, () => draft.commit(record, segments, { isContended: isDerived }))
-    if (admission === 'hidden') await hide(id)
-    if (scans !== undefined || performance.now() - admittedAt > SLOW_MS) {
-      await assertStillAdmitted(record, isDerived).catch((error) => {
-        if (!(error instanceof Refusal)) onStored()
-        throw error
-      })
+    try {
+      if (admission === 'hidden') await hide(id)
+      if (scans !== undefined || performance.now() - admittedAt > SLOW_MS)
+        await assertStillAdmitted(record, isDerived)
+    } catch (error) {
+      if (!(error instanceof Refusal)) onStored()
+      throw error
     }
     return { record, key, isRepeat: false }
   }
