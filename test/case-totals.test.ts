@@ -1,8 +1,12 @@
-/** The totals of the transparency page, which anybody may request, are not counted for each request. */
+/** The transparency page, which anybody may request, stays cheap however many cases and months there are. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseConfig } from '../src/config.ts'
 import { nodeHashes } from '../src/node/hashes.ts'
 import { createReports } from '../src/service/moderation/reports.ts'
+import { contextFor } from '../src/web/pages/page.ts'
+import { siteFactsOf } from '../src/web/pages/site-facts.ts'
+import { transparencyPage } from '../src/web/pages/transparency.ts'
 import { storeOf } from './support/ids.ts'
 import { ledgerOf } from './support/ledger.ts'
 
@@ -48,4 +52,14 @@ test('case totals are counted once a minute, and again after a failure', async (
   assert.deepEqual([await total(), counts], [2, 4])
   time -= 3_600_000
   assert.deepEqual([await total(), counts], [2, 5], 'a clock set back')
+})
+
+test('the months of the page share one date format, which takes longer to create than a month', (t) => {
+  const facts = siteFactsOf(parseConfig({}), 'http://localhost', { styles: {}, scripts: {} } as never)
+  const months = ['2026-01', '2026-02', '2027-01']
+  const totals = months.map((month) => ({ month, category: 'malware', state: 'kept' as const, count: 1 }))
+  const formats = t.mock.method(Intl, 'DateTimeFormat')
+  const page = `${transparencyPage(contextFor(facts, 'en-GB'), totals)}`
+  assert.deepEqual(page.match(/(?<=<h2>)[^<]+/g), ['January 2027', 'February 2026', 'January 2026'])
+  assert.equal(formats.mock.callCount(), 1)
 })
