@@ -154,7 +154,8 @@ export function postgresPrivate(database: SqlDatabase, saltFolder: string | null
       if (salt === undefined || salt === null) {
         await database.write([sql`delete from salts where day = ${key} and salt = ${storedSalt}`])
         const cause = new Error(
-          `the database lost the salt of ${key} in a crash; a server that has it will restore it within half a minute`,
+          `the database lost the salt of ${key} in a crash; a server that has it will restore it within half a minute. ` +
+            'If none has it, "delete from salt_marks" resets everyone’s quota for the day',
         )
         throw new LedgerUnavailable({ cause })
       }

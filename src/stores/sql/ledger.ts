@@ -25,11 +25,12 @@ import { uploaderTagsLedger } from './uploader-tags.ts'
 export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Ledger['join']): Ledger {
   const calls = createCallTracker()
   const instance = instanceLedger(database)
+  const quota = quotaLedger(tables)
   // Not tracked as calls: these generators run for as long as their consumer takes.
   const { everyCase, ...reports } = reportsLedger(database, tables)
   const { everyAuditEntry, ...audit } = auditLedger(database)
   const methods = {
-    ...quotaLedger(tables),
+    ...quota,
     ...audit,
     ...blocksLedger(database),
     ...holdsLedger(database),
@@ -50,9 +51,12 @@ export function sqlLedger(database: SqlDatabase, tables: PrivateTables, join: Le
     ...tombstonesLedger(database),
 
     async check() {
+      const today = utcDayOf(Date.now())
       await instance.check()
+      // Without it no upload is counted, and so none accepted.
+      await quota.daySalt(today)
       // Upload counts may be in a separate database, which fails and recovers independently.
-      const usage = await tables.existingUsageOf(utcDayOf(Date.now()))
+      const usage = await tables.existingUsageOf(today)
       if (usage !== null && usage !== database) await usage.write([])
     },
 

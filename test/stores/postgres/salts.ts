@@ -56,8 +56,10 @@ export function saltCases(server: () => PostgresServer): void {
       const salt = await one.daySalt(DAY)
       const links = await one.daySalt(DAY, 'links')
       assert.equal(await one.reserveUpload('a', DAY, 2), 1)
+      await one.check()
       await crash()
       const other = await openLedger(t, { url })
+      await assert.rejects(other.check(), LedgerUnavailable, '/readyz says why no upload is accepted')
       for (let attempt = 0; attempt < 2; attempt++) {
         await assert.rejects(other.daySalt(DAY), (error) => {
           assert.ok(error instanceof LedgerUnavailable)
@@ -70,6 +72,7 @@ export function saltCases(server: () => PostgresServer): void {
       await until('the ledger recovers', () => succeeds(one.time()))
       assert.deepEqual(await other.daySalt(DAY), salt)
       assert.deepEqual(await other.daySalt(DAY, 'links'), links)
+      await other.check()
     })
 
     test('keeps salts on a machine whose servers died along with the database', async (t) => {
