@@ -44,6 +44,15 @@ describe('operator commands', () => {
     assert.equal((await fetchRaw(server.url, id)).status, 200)
   })
 
+  it('refuses to back up the data to where it is', async () => {
+    for (const location of [server.dataDir, `${server.dataDir}/`, '']) {
+      const ran = await server.operator(['backup', location])
+      assert.equal(ran.code, 1, ran.stdout)
+      assert.match(ran.stderr, /the location of the data itself/)
+      assert.ok(!existsSync(join(server.dataDir, 'backup')))
+    }
+  })
+
   it('reads variables from the same file as the systemd unit, and reports which data it works on', async () => {
     const file = join(server.dataDir, 'pinhole.env')
     await writeFile(

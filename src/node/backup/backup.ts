@@ -1,9 +1,10 @@
 /** Backups: an image store that grows incrementally, with ledger snapshots and manifests beside it. */
+import { resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { recordRetired, removeGone } from '../../service/recovery/reconcile.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
 import { copyEvidence, openBackupFiles, openEvidenceFiles } from '../open/files.ts'
-import { openImages, type Stores } from '../open/stores.ts'
+import { dataFolderOf, openImages, type Stores } from '../open/stores.ts'
 import { copyLedger, markBackup } from './ledger.ts'
 import { type Manifest, nameOf, sha256Of } from './manifest.ts'
 
@@ -24,6 +25,7 @@ export async function backUp(options: {
   onProgress: (transfer: Transfer) => void
 }): Promise<BackupResult> {
   const { config, stores, to, bytesPerSecond, onProgress } = options
+  assertElsewhere(to, config)
   const begunAt = new Date()
   const name = nameOf(begunAt)
   const files = await openBackupFiles(to, config)
@@ -61,4 +63,11 @@ export async function backUp(options: {
     await target.close()
     await files.close()
   }
+}
+
+/** There the images would count as copied already. */
+function assertElsewhere(to: string, config: Config): void {
+  const folder = dataFolderOf(to, config)
+  const isSame = folder === null ? to === config.objectsUrl : resolve(folder) === resolve(config.dataDir)
+  if (isSame) throw new Error('this is the location of the data itself: a backup there would be lost with it')
 }
