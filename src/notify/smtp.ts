@@ -50,7 +50,8 @@ export function smtp(url: URL): Notifier {
 }
 
 function address(url: URL, name: 'from' | 'to'): string {
-  const value = url.searchParams.get(name) ?? ''
+  // Addresses contain no spaces: in a query, "+" stands for one.
+  const value = (url.searchParams.get(name) ?? '').replaceAll(' ', '+')
   if (ADDRESS.test(value)) return value
   throw new Error(`NOTIFY: ${url.protocol}// needs ?from=…&to=…, with one e-mail address each`)
 }

@@ -68,7 +68,7 @@ notifierContract(
 )
 
 notifierContract('smtp', mailServer, (host) =>
-  smtp(new URL(`smtp://pinhole:hunter2@${host}?from=pinhole@pics.example&to=me@ops.example&tls=off`)),
+  smtp(new URL(`smtp://pinhole:hunter2@${host}?from=pinhole@pics.example&to=me+pinhole@ops.example&tls=off`)),
 )
 
 async function mailServer(): Promise<Receiver> {
@@ -82,7 +82,7 @@ async function mailServer(): Promise<Receiver> {
       else callback(new Error('who?'))
     },
     onRcptTo({ address }, _session, callback) {
-      assert.equal(address, 'me@ops.example')
+      assert.equal(address, 'me+pinhole@ops.example')
       if (mood !== 'broken') callback(mood === 'refusing' ? new Error('no room') : null)
       else for (const connection of server.connections) connection.close()
     },
