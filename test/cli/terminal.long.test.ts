@@ -50,6 +50,13 @@ test('leaves no part of a progress bar on the screen with three concurrent uploa
   assert.ok(!stdout.includes('\x1b[?25l'))
 })
 
+test('prints only lines to a terminal that cannot move its cursor', { skip: noTerminal }, async () => {
+  const me = await uploader()
+  const { code, stdout } = await me.runOnTerminal(['upload', 'a.jpg'], '', { env: { TERM: 'dumb' } })
+  assert.equal(code, 0)
+  assert.match(stdout, /^a\.jpg: JPEG .*recompressed\r\nhttp:\/\/\S+\r\n$/)
+})
+
 test('prints each link on its own line to the terminal and the file when piped through tee', {
   skip: noTerminal,
 }, async () => {

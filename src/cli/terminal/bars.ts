@@ -1,4 +1,4 @@
-/** Progress bars on a terminal, one per file, on stderr. There are none if stderr is not a terminal. */
+/** Progress bars on a terminal, one per file, on stderr. There are none if stderr is not a terminal that can move its cursor. */
 import { fstatSync } from 'node:fs'
 import type { Progress } from '../../client/types.ts'
 import { printable } from './text.ts'
@@ -27,7 +27,7 @@ const NO_WRAP = '\x1b[?7l'
 const WRAP = '\x1b[?7h'
 
 export function createBars(): Bars {
-  return process.stderr.isTTY ? barsOn(process.stderr) : noBars()
+  return process.stderr.isTTY && process.env.TERM !== 'dumb' ? barsOn(process.stderr) : noBars()
 }
 
 function noBars(): Bars {
