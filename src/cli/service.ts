@@ -68,9 +68,13 @@ export async function checkReachable(server: string, policy: RetryPolicy): Promi
 }
 
 /** Whether the service of an upload reports it as gone. Rejects if the service does not answer within 30 seconds. */
-export function isUploadGone({ id, link }: Entry, signal: AbortSignal): Promise<boolean> {
-  const raw = link.slice(0, -viewPath(id).length) + rawPath(id)
-  return isGone(raw, AbortSignal.any([signal, AbortSignal.timeout(30_000)]))
+export function isUploadGone(entry: Entry, signal: AbortSignal): Promise<boolean> {
+  return isGone(rawOf(entry), AbortSignal.any([signal, AbortSignal.timeout(30_000)]))
+}
+
+/** Address of an upload's image file. */
+export function rawOf({ id, link }: Entry): string {
+  return link.slice(0, -viewPath(id).length) + rawPath(id)
 }
 
 export function settingsPath(): string {

@@ -46,6 +46,16 @@ test('upload --json and list --json print all fields', async () => {
     action: 'lossy',
     hasLocation: false,
   })
+  const again = JSON.parse((await me.run(['upload', '--json', 'photo.jpg'])).stdout)
+  assert.deepEqual(again, {
+    file: 'photo.jpg',
+    id,
+    link,
+    key,
+    delete: rest.delete,
+    raw: rest.raw,
+    known: true,
+  })
   const entry = JSON.parse((await me.run(['list', '--json'])).stdout)
   assert.deepEqual([entry.link, entry.key, entry.bytes, entry.name], [link, key, bytesOut, 'photo.jpg'])
   assert.equal((await me.run(['delete', key])).code, 0)

@@ -3,6 +3,7 @@ import type { Compressed, Sent } from '../../client/types.ts'
 import { EXIT, type ExitCode, explain } from '../exit.ts'
 import { addToHistory, type Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
+import { rawOf } from '../service.ts'
 import type { Bars } from '../terminal/bars.ts'
 import { describe, jsonText, LOCATION_WARNING, localTime, printable } from '../terminal/text.ts'
 
@@ -38,10 +39,12 @@ export function report(outcome: Outcome, { flags, bars }: Reporting): string | E
     return outcome.sent.link
   }
   if ('known' in outcome) {
-    const { id, link, key, delete: deleteLink } = outcome.known
+    const { known } = outcome
+    const { id, link, key, delete: deleteLink } = known
     if (process.stderr.isTTY)
       bars.log(`${printable(name)}: already uploaded (use --again to upload it again)`)
-    bars.print(flags.json ? jsonText({ file: name, id, link, key, delete: deleteLink, known: true }) : link)
+    const facts = { file: name, id, link, key, delete: deleteLink, raw: rawOf(known), known: true }
+    bars.print(flags.json ? jsonText(facts) : link)
     return link
   }
   if ('isUnsent' in outcome) return EXIT.ok
