@@ -108,6 +108,16 @@ test('--watch uploads each new file in a folder once it is complete, until Ctrl-
   assert.deepEqual([...new Set(uploadedFiles())], ['first.gif', 'shot.jpg'])
 })
 
+test('--watch refuses a file and a missing folder', async () => {
+  const me = await uploader()
+  await writeFile(join(me.folder, 'a.gif'), gif())
+  for (const path of ['a.gif', 'missing']) {
+    const { code, stderr } = await me.run(['--watch', path])
+    assert.equal(code, 3)
+    assert.match(stderr, /can't be watched \(ENO/)
+  }
+})
+
 test('list --forget removes an upload; list --prune removes those that the service no longer has', async () => {
   const me = await uploader()
   for (const name of ['a', 'b', 'c']) await writeFile(join(me.folder, `${name}.gif`), gif())

@@ -15,7 +15,8 @@ const QUIET_MS = 400
 export async function* newImages(folder: string, signal: AbortSignal): AsyncGenerator<string> {
   const lastChanges = new Map<string, number>()
   try {
-    for await (const { filename } of watch(folder, { signal, maxQueue: 10_000 })) {
+    // With the slash, a file can't be watched.
+    for await (const { filename } of watch(`${folder}/`, { signal, maxQueue: 10_000 })) {
       if (filename === null || !isImageFile(filename)) continue
       const path = join(folder, filename)
       // One file causes several events. An overwritten file counts as new.
