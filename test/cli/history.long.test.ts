@@ -83,6 +83,25 @@ test('list --prune only removes uploads that the service itself reports as gone'
   assert.match(await pruned(), /^forgot http/)
 })
 
+test('list --prune asks a service that does not answer only once', async () => {
+  const me = await site.uploader()
+  await me.run(['upload', '--again', 'photo.jpg', 'small.gif', 'small.gif'])
+  let requests = 0
+  const { url } = await listening(({ socket }) => {
+    requests++
+    socket.destroy()
+  })
+  const folder = join(me.dataHome, 'pinhole/uploads')
+  for (const name of await readdir(folder)) {
+    const entry = await readFile(join(folder, name), 'utf8')
+    await writeFile(join(folder, name), entry.replaceAll(site.server.baseUrl, url))
+  }
+  const { code, stdout, stderr } = await me.run(['list', '--prune'])
+  assert.deepEqual([code, stdout, requests], [1, '', 1])
+  assert.match(stderr, /^\S+: Its service can’t be reached, so its uploads stay in the list\.\n$/)
+  assert.equal((await me.run(['list'])).lines.length, 3)
+})
+
 test('list --prune keeps the key of a held image while the ledger is unavailable', async (t) => {
   const server = await serverFor(t)
   const me = await newUser({ PINHOLE_SERVER: server.url })

@@ -58,11 +58,16 @@ async function forgetNamed(args: string[]): Promise<void> {
 
 async function forgetGone(): Promise<void> {
   const signal = interruptSignal()
+  /** Services that did not answer: waiting for each of their uploads would take hours. */
+  const silent = new Set<string>()
   for (const entry of await readHistory()) {
     try {
+      const { origin } = new URL(entry.link)
+      if (silent.has(origin)) continue
       const isGone = await isUploadGone(entry, signal).catch((cause) => {
         signal.throwIfAborted()
-        throw new Error('Its service can’t be reached, so it stays in the list.', { cause })
+        silent.add(origin)
+        throw new Error('Its service can’t be reached, so its uploads stay in the list.', { cause })
       })
       if (isGone) await forgetAll([entry])
     } catch (error) {
