@@ -46,10 +46,10 @@ export function createProgram(): Command {
 
 /** Runs a command line (`process.argv`) and sets the process's exit code. */
 export async function main([node = '', script = '', ...args]: string[]): Promise<void> {
-  // A closed pipe (`pinhole list | head`) is not an error, and must not stop an upload before its key is saved.
+  // A closed pipe (`pinhole list | head`) or terminal is not an error, and must not stop an upload before its key is saved.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
     })
   }
   try {

@@ -61,7 +61,7 @@ function withAdvice({ code, detail, retryAfterSeconds }: ServerRefusal): string 
 /** One Ctrl-C may arrive twice: from the terminal to the whole process group, and from a parent that forwards it. */
 const SAME_KEYSTROKE_MS = 500
 
-/** The first Ctrl-C cancels pending work in an orderly way; a second one exits immediately. */
+/** The first Ctrl-C, or the end of the terminal, cancels pending work in an orderly way; a second one exits immediately. */
 export function interruptSignal(): AbortSignal {
   const controller = new AbortController()
   let first = 0
@@ -73,6 +73,6 @@ export function interruptSignal(): AbortSignal {
       process.exit(EXIT.interrupted)
     }
   }
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt)
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, interrupt)
   return controller.signal
 }

@@ -1,6 +1,7 @@
 /** The command against a real server: lifetimes, terminals, interrupts, clipboard. */
 import assert from 'node:assert/strict'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +10,7 @@ import { blobOf, drawing, photoPng, rgba } from '../client/pictures.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { succeeds } from '../support/processes/process.ts'
 import { serverFor } from '../support/processes/server.ts'
+import { until } from '../support/until.ts'
 import { newUser, noTerminal } from './command.ts'
 import { proxyTo } from './service.ts'
 import * as site from './uploader.ts'
@@ -128,6 +130,26 @@ test('Ctrl-C after a complete upload still saves its link and key', async () => 
   assert.equal(code, 130)
   assert.equal((await fetch(`${site.server.url}/raw/${id}`)).status, 200)
   assert.equal((await me.run(['delete', '--server', slow, key])).code, 0)
+})
+
+test('closing the terminal after a complete upload still saves its key', { skip: noTerminal }, async () => {
+  let close = async () => {}
+  const slow = await proxyTo(
+    site.server.url,
+    () => true,
+    () => close(),
+  )
+  const me = await site.uploader()
+  await me.runOnTerminal(['upload', '--server', slow, 'small.gif'], '', {
+    onStart: (child) => {
+      close = async () => {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+    },
+  })
+  const folder = join(me.dataHome, 'pinhole/uploads')
+  await until('the key is saved', async () => (await readdir(folder).catch(() => [])).length === 1)
 })
 
 test('-r reports files that are not accepted, and uploads the others', async () => {
