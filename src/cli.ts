@@ -46,12 +46,17 @@ export function createProgram(): Command {
 
 /** Runs a command line (`process.argv`) and sets the process's exit code. */
 export async function main([node = '', script = '', ...args]: string[]): Promise<void> {
-  // A closed pipe (`pinhole list | head`) or terminal is not an error, and must not stop an upload before its key is saved.
+  // Reported at the end, because it must not stop an upload before its key is saved.
+  let failure: Error | undefined
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
+      // A closed pipe (`pinhole list | head`) or terminal is not an error.
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') failure ??= error
     })
   }
+  process.once('exit', () => {
+    if (failure) process.exitCode = reportError(failure)
+  })
   try {
     const program = createProgram()
     await program.parseAsync([node, script, ...withCommand(program, args)])

@@ -9,7 +9,7 @@ import { gif } from '../support/images/tiny-images.ts'
 import { listening } from '../support/listen.ts'
 import { breakLedger } from '../support/processes/broken-ledger.ts'
 import { serverFor } from '../support/processes/server.ts'
-import { newUser } from './command.ts'
+import { newUser, noTerminal } from './command.ts'
 import * as site from './uploader.ts'
 
 test('uploads a file again if its earlier upload no longer exists', async () => {
@@ -60,6 +60,17 @@ test('continues uploading when the reader closes the pipe', async () => {
   })
   assert.equal(code, 0)
   assert.equal((await readdir(join(me.dataHome, 'pinhole/uploads'))).length, 3)
+})
+
+test('continues uploading when its output cannot be written, and says so', { skip: noTerminal }, async () => {
+  const me = await site.uploader()
+  const { code, stdout } = await me.runOnTerminal(
+    ['upload', '-j', '1', 'photo.jpg', 'small.gif'],
+    '>/dev/full',
+  )
+  assert.equal(code, 1)
+  assert.match(stdout, /pinhole: ENOSPC: no space left on device, write\r\n$/)
+  assert.equal((await me.run(['list'])).lines.length, 2)
 })
 
 test('list --prune only removes uploads that the service itself reports as gone', async () => {
