@@ -1,5 +1,5 @@
 /** All environment variables of the server. `--help` prints the table; `parseConfig` reports all mistakes together. */
-import { lifetimeOf } from './lifetimes.ts'
+import { ACCEPTED_LIFETIMES, lifetimeOf } from './lifetimes.ts'
 import { DEFAULT_MAX_UPLOAD_BYTES, DEFAULT_UPLOADS_PER_DAY } from './protocol.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -302,7 +302,7 @@ function integer(min: number, max: number): (value: string) => number {
 /** Same syntax as the `expires` parameter. Unit: seconds. */
 function lifetime(value: string): number {
   const seconds = lifetimeOf(value)
-  if (seconds === null) throw new Error('must be 1h, 1d, 7d, 30d, or seconds from 60 to 31536000')
+  if (seconds === null) throw new Error(`must be ${ACCEPTED_LIFETIMES}`)
   return seconds
 }
 

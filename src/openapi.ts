@@ -2,7 +2,7 @@
  * The API as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.2.html), with the operator's settings filled in.
  * The HTTP contract tests validate every response of every host against it, and check that every documented response occurs.
  */
-import { LIFETIMES, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from './lifetimes.ts'
+import { ACCEPTED_LIFETIMES, LIFETIMES } from './lifetimes.ts'
 import { PROBLEMS, type ProblemCode, problemType, titleOf } from './problems.ts'
 import {
   CDN_MAX_AGE_SECONDS,
@@ -345,8 +345,8 @@ const KEY_PARAMETER: Parameter = {
 
 const EXPIRES_QUERY: Parameter = inQuery(
   EXPIRES_PARAMETER,
-  `How long to keep the image: ${Object.keys(LIFETIMES).join(', ')}, or a number of seconds from ${MIN_LIFETIME_SECONDS} to ` +
-    `${MAX_LIFETIME_SECONDS}. An expired image behaves as if it had been deleted. By default, an image is kept until it is ` +
+  `How long to keep the image: ${ACCEPTED_LIFETIMES}. ` +
+    'An expired image behaves as if it had been deleted. By default, an image is kept until it is ' +
     'deleted with its key, or for as long as the operator has configured. A lifetime above the maximum that the operator has ' +
     'configured is reduced to it. See expires in the response.',
   text(`^(${Object.keys(LIFETIMES).join('|')}|\\d{1,9})$`),

@@ -1,6 +1,7 @@
 /** Every error code with its status, meaning and remedy, for problem details (RFC 9457) and the API reference. */
 import type { RefusalCode } from './errors.ts'
-import { API_PAGE_PATH } from './protocol.ts'
+import { ACCEPTED_LIFETIMES } from './lifetimes.ts'
+import { API_PAGE_PATH, UNCHALLENGED_UPLOADS } from './protocol.ts'
 
 /** Refusal codes, plus the codes that only the web layer uses. */
 export type ProblemCode =
@@ -80,7 +81,7 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   },
   'challenge-required': {
     status: 403,
-    when: 'The operator has enabled challenges, this address has used its five uploads per day that need none, and the request has no valid solution or pass.',
+    when: `The operator has enabled challenges, this address has used its ${UNCHALLENGED_UPLOADS} uploads per day that need none, and the request has no valid solution or pass.`,
     remedy:
       'Solve the challenge in the challenge field and retry with a Challenge-Solution header, or with a pass from <base URL>/pass.',
   },
@@ -117,7 +118,7 @@ export const PROBLEMS: Record<ProblemCode, ProblemFacts> = {
   },
   'bad-expires': {
     status: 400,
-    when: 'The expires parameter is not 1h, 1d, 7d, 30d, or a whole number of seconds from 60 to 31536000.',
+    when: `The expires parameter is not ${ACCEPTED_LIFETIMES}.`,
     remedy: 'Send one of these values once, or omit the parameter.',
   },
   'idempotency-key-reused': {

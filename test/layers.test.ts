@@ -63,7 +63,7 @@ const LAYERS: Record<string, Layer> = {
   ...Object.fromEntries([...BASE, ...PORTS].map((path) => [path, { may: [] }])),
   'proof-of-work.ts': { may: [], types: ['protocol.ts'] },
   'errors.ts': { may: [], types: ['protocol.ts'] },
-  'problems.ts': { may: ['errors.ts', 'protocol.ts'] },
+  'problems.ts': { may: ['errors.ts', 'lifetimes.ts', 'protocol.ts'] },
   'config.ts': { may: BASE },
   'stores/object-store.ts': { may: ['protocol.ts'], types: ['formats/image.ts'] },
   'stores/ledger.ts': {

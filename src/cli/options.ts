@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { DEFAULT_RETRIES } from '../client/api/retry.ts'
 import { MODES, type Mode } from '../client/types.ts'
-import { LIFETIMES, lifetimeOf } from '../lifetimes.ts'
+import { ACCEPTED_LIFETIMES, LIFETIMES, lifetimeOf } from '../lifetimes.ts'
 
 /** Options of `pinhole upload`. */
 export interface UploadFlags {
@@ -41,7 +41,7 @@ export function expiresOption(): Option {
     (text) => {
       const seconds = lifetimeOf(text)
       if (seconds !== null) return seconds
-      throw new InvalidArgumentError(`Use ${names}, or a number of seconds from 60 to 31536000 (a year).`)
+      throw new InvalidArgumentError(`Use ${ACCEPTED_LIFETIMES}.`)
     },
   )
 }

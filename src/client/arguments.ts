@@ -1,5 +1,5 @@
 /** Validates arguments at run time, so that untyped callers get a clear error instead of a broken upload. */
-import { LIFETIMES, lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../lifetimes.ts'
+import { ACCEPTED_LIFETIMES, lifetimeOf } from '../lifetimes.ts'
 import { IDEMPOTENCY_PATTERN } from '../protocol.ts'
 import { MODES, type UploadOptions } from './types.ts'
 
@@ -13,9 +13,7 @@ export function checkArguments(file: unknown, options: UploadOptions): void {
   if (convert !== undefined && typeof convert !== 'boolean')
     throw new TypeError(`convert must be true or false, not ${convert}`)
   if (expires !== undefined && lifetimeOf(`${expires}`) === null)
-    throw new TypeError(
-      `expires must be one of ${Object.keys(LIFETIMES).join(', ')}, or seconds from ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}, not ${expires}`,
-    )
+    throw new TypeError(`expires must be ${ACCEPTED_LIFETIMES}, not ${expires}`)
   // Not repeated in the message: it is a secret.
   if (idempotencyKey !== undefined && !IDEMPOTENCY_PATTERN.test(idempotencyKey))
     throw new TypeError('idempotencyKey must be 22 to 255 ASCII characters')

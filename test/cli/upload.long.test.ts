@@ -27,7 +27,7 @@ test('--expires sets a lifetime, and an expiring upload is never reused for the 
   assert.equal((await me.run(['upload', 'small.gif'])).stdout.trim(), permanent)
   const refused = await me.run(['upload', '--expires', 'soon', 'small.gif'])
   assert.equal(refused.stdout.length, 0)
-  assert.match(refused.stderr, /1h, 1d, 7d, 30d, or a number of seconds/)
+  assert.match(refused.stderr, /1h, 1d, 7d, 30d, or a whole number of seconds/)
 })
 
 test('upload --json and list --json print all fields', async () => {

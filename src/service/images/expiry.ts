@@ -1,7 +1,7 @@
 /** When images expire: the uploader's choice, the operator's limits, and the time in an image's own record. */
 
 import { Refusal } from '../../errors.ts'
-import { lifetimeOf, MAX_LIFETIME_SECONDS, MIN_LIFETIME_SECONDS } from '../../lifetimes.ts'
+import { ACCEPTED_LIFETIMES, lifetimeOf } from '../../lifetimes.ts'
 import { EXPIRES_PARAMETER } from '../../protocol.ts'
 import type { ImageRecord } from '../../stores/object-store.ts'
 import { timeOf } from '../../utc-day.ts'
@@ -29,10 +29,7 @@ export function lifetimeFor(query: string, { standard, max }: LifetimeRules): nu
 function parseRequested(values: readonly string[]): number {
   const seconds = values.length === 1 ? lifetimeOf(values[0]!) : null
   if (seconds !== null) return seconds
-  throw new Refusal(
-    'bad-expires',
-    `${EXPIRES_PARAMETER} must be 1h, 1d, 7d, 30d, or whole seconds from ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}.`,
-  )
+  throw new Refusal('bad-expires', `${EXPIRES_PARAMETER} must be ${ACCEPTED_LIFETIMES}.`)
 }
 
 /** RFC 3339. Rounded up to whole seconds, the resolution of HTTP caches. `now`: epoch milliseconds. */
