@@ -8,18 +8,12 @@ import { listCommand } from './cli/commands/list.ts'
 import { serveCommand } from './cli/commands/serve.ts'
 import { uploadCommand } from './cli/commands/upload.ts'
 import { useCommand } from './cli/commands/use.ts'
-import { EXIT, reportError } from './cli/exit.ts'
+import { EXIT, EXIT_CODES, reportError } from './cli/exit.ts'
 import { manifest } from './cli/manifest.ts'
 
-const EXIT_CODES = `
+const EXIT_HELP = `
 Exit codes:
-  0    success
-  1    unexpected error
-  2    invalid command line
-  3    a file was refused or can't be read
-  4    the service refused the request (quota, unknown key, …)
-  5    the service can't be reached
-  130  interrupted
+${EXIT_CODES.map(([code, meaning]) => `  ${`${code}`.padEnd(3)}  ${meaning}`).join('\n')}
 With several files, the exit code is that of the first failure.`
 
 export function createProgram(): Command {
@@ -29,7 +23,7 @@ export function createProgram(): Command {
     .version(manifest.version)
     .exitOverride()
     .showHelpAfterError('(run pinhole --help for usage)')
-    .addHelpText('after', EXIT_CODES)
+    .addHelpText('after', EXIT_HELP)
   for (const command of [
     serveCommand(),
     uploadCommand(),

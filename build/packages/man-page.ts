@@ -1,5 +1,6 @@
 /** Generates the command's manual page from its `--help`, in man(7) format. */
 import type { Command } from 'commander'
+import { EXIT_CODES } from '../../src/cli/exit.ts'
 
 /** `version`: the package's. */
 export function manPage(program: Command, version: string): string {
@@ -24,7 +25,7 @@ export function manPage(program: Command, version: string): string {
     '.SH COMMANDS',
     ...program.commands.flatMap((command) => section(name, command)),
     '.SH EXIT STATUS',
-    ...EXIT_STATUS.flatMap(([code, meaning]) => ['.TP', `.B ${code}`, text(meaning)]),
+    ...EXIT_CODES.flatMap(([code, meaning]) => ['.TP', `.B ${code}`, text(meaning)]),
     'With several files, the code is that of the first one that failed.',
     '.SH ENVIRONMENT',
     '.TP',
@@ -36,16 +37,6 @@ export function manPage(program: Command, version: string): string {
   ]
   return `${lines.join('\n')}\n`
 }
-
-const EXIT_STATUS = [
-  ['0', 'Success.'],
-  ['1', 'Unexpected error.'],
-  ['2', 'Invalid command line.'],
-  ['3', "A file was refused or can't be read."],
-  ['4', 'The service refused the request (quota, unknown key, …).'],
-  ['5', "The service can't be reached."],
-  ['130', 'Interrupted.'],
-] as const
 
 function section(name: string, command: Command): string[] {
   const words = command.registeredArguments.map((argument) => {

@@ -14,6 +14,17 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
+/** For the help and the manual page. */
+export const EXIT_CODES: [code: number, meaning: string][] = [
+  [EXIT.ok, 'success'],
+  [EXIT.failed, 'unexpected error'],
+  [EXIT.usage, 'invalid command line'],
+  [EXIT.file, "a file was refused or can't be read"],
+  [EXIT.refused, 'the service refused the request (quota, unknown key, …)'],
+  [EXIT.unreachable, "the service can't be reached"],
+  [EXIT.interrupted, 'interrupted'],
+]
+
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** An error raised by the command itself, with a message for the user. */
