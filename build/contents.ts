@@ -1,8 +1,7 @@
 /** Licenses and SBOMs (software bills of materials) of the third-party components in a release. */
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-
-const ROOT = join(import.meta.dirname, '..')
+import { ROOT } from './packages/paths.ts'
 
 export interface Component {
   name: string

@@ -6,9 +6,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { sourceDate } from './archive.ts'
 import { bomOf, licensesOf } from './contents.ts'
-import { ROOT } from './executable/bundle.ts'
 import { executableOf } from './executable.ts'
-import { manifest } from './packages/paths.ts'
+import { manifest, ROOT } from './packages/paths.ts'
 import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)

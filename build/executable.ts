@@ -9,10 +9,10 @@ import { FLAGS } from '../bin/tuning.mjs'
 import { buildAssets } from '../src/node/assets/build.ts'
 import { packTar, sourceDate } from './archive.ts'
 import { bomOf, type Component, componentsOf, licensesOf, nodeComponent } from './contents.ts'
-import { bundleServer, ROOT } from './executable/bundle.ts'
+import { bundleServer } from './executable/bundle.ts'
 import { stripped } from './executable/strip.ts'
 import { nodeBinary } from './node-binary.ts'
-import { manifest } from './packages/paths.ts'
+import { manifest, ROOT } from './packages/paths.ts'
 import type { Platform } from './platforms.ts'
 
 const run = promisify(execFile)

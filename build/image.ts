@@ -20,9 +20,8 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { packTar, sourceDate } from './archive.ts'
 import { bomOf, type Component, licensesOf } from './contents.ts'
-import { ROOT } from './executable/bundle.ts'
 import { executableOf } from './executable.ts'
-import { manifest } from './packages/paths.ts'
+import { manifest, ROOT } from './packages/paths.ts'
 import { ARCHITECTURES, type Platform } from './platforms.ts'
 
 const run = promisify(execFile)

@@ -4,11 +4,10 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtempDisposable, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { ROOT } from './packages/paths.ts'
 import type { Platform } from './platforms.ts'
 
 const run = promisify(execFile)
-
-const ROOT = join(import.meta.dirname, '..')
 
 export interface NodeBinary {
   version: string

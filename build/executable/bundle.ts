@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
-
-export const ROOT = join(import.meta.dirname, '../..')
+import { ROOT } from '../packages/paths.ts'
 
 export interface Bundle {
   code: string
