@@ -44,7 +44,8 @@ export function uploadScript(baseUrl: string): string {
 #   PINHOLE_EXPIRES=1d upload.sh … expires after 1h, 1d, 7d, 30d or a number of seconds
 #   PINHOLE_PASS=… upload.sh …     a pass from ${baseUrl}/pass, if the server requires one
 # Saves deletion links to PINHOLE_KEYS (default ~/.local/share/pinhole/keys), readable only by you.
-# Files are sent as they are. The service removes location and other metadata, except from GIFs.
+# Files are sent as they are. The service removes location and other metadata, except from GIFs, unless its operator has
+# disabled this.
 set -eu
 server=\${PINHOLE_SERVER:-${shellQuoted(baseUrl)}}
 keys=\${PINHOLE_KEYS:-\${XDG_DATA_HOME:-$HOME/.local/share}/pinhole/keys}
