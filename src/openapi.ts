@@ -527,7 +527,7 @@ export function createDocument({ baseUrl, maxUploadBytes, uploadsPerDay }: ApiSe
               'Idempotency-Key',
               'Makes retries safe. Generate a key with at least 128 random bits for each image and send it again with each ' +
                 'retry: the same image then gets the same response and counts once. Keep it secret, because it gives access ' +
-                `to the deletion key. Stop retrying after ${REPEAT_SECONDS} seconds. The key of an image that was deleted is refused.`,
+                `to the deletion key. Stop retrying after ${REPEAT_SECONDS} seconds. Once the image is deleted, its idempotency key is refused.`,
               text(IDEMPOTENCY_PATTERN),
               'c1f0a8de-0f4d-4e0b-9d5b-3a4c7fae2b11',
             ),
