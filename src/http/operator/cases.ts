@@ -74,7 +74,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
       reports,
       image,
       others: others?.length ?? null,
-      doubles: await duplicatesOf(id, cases),
+      duplicates: await duplicatesOf(id, cases),
       previous: cases[at - 1]?.id ?? null,
       next: (at < 0 ? null : cases[at + 1]?.id) ?? null,
       show,

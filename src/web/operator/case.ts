@@ -23,7 +23,7 @@ export interface CaseFacts {
   /** Number of other images by this uploader within two days. `null` if it can't be read, for example on a full disk. */
   others: number | null
   /** IDs of cases in the queue with the same bytes. */
-  doubles: string[]
+  duplicates: string[]
   /** Previous case in the queue. */
   previous: string | null
   next: string | null
@@ -103,13 +103,13 @@ function recordLine(record: NonNullable<CaseFacts['image']['record']>): string {
   return `${createdAt.slice(0, 16)}Z, ${type}, ${width} × ${height}, ${byteSize('en', size)}`
 }
 
-function decisionForm(ctx: AdminContext, { id, found, image, others, doubles }: CaseFacts): Page {
+function decisionForm(ctx: AdminContext, { id, found, image, others, duplicates }: CaseFacts): Page {
   const isHeld = image.state === 'held' || image.state === 'withheld'
   const isGone = image.state === 'absent' || image.state === 'deleted'
   return html`<section aria-labelledby="decision"><h2 id="decision">The decision</h2>
 <form class="decision" method="post" action="/cases/${id}">${formToken(ctx)}
 ${reasonFields(found !== null)}
-${doubles.length === 0 ? '' : check('same-bytes', `Also the ${doubles.length} other reported ${doubles.length === 1 ? 'image' : 'images'} with the same bytes`, true)}
+${duplicates.length === 0 ? '' : check('same-bytes', `Also the ${duplicates.length} other reported ${duplicates.length === 1 ? 'image' : 'images'} with the same bytes`, true)}
 ${!others ? '' : check('same-uploader', `Also ${others === 1 ? 'the other picture' : `the ${others} other pictures`} from this uploader`, false)}
 ${others === null ? '' : check('same-network', 'Also all pictures from its network within two days', false)}
 <p class="actions">
