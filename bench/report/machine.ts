@@ -1,14 +1,14 @@
 /** Describes the machine and the run that figures were measured on. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem } from 'node:os'
+import { utcDayOf } from '../../src/utc-day.ts'
 
 /** Load average at the start of this process, from other work on the machine. */
 const load = loadavg()[0]!.toFixed(1)
 
 /** The properties that vary between runs. */
 export function thisRun(): string {
-  const day = new Date().toISOString().slice(0, 10)
-  return `${day}, commit ${commit()}, Node ${process.versions.node}, load ${load}`
+  return `${utcDayOf(Date.now())}, commit ${commit()}, Node ${process.versions.node}, load ${load}`
 }
 
 /** The constant properties. */

@@ -88,7 +88,7 @@ interface Trial {
 }
 
 export async function benchWays({ dir, rounds }: BenchOptions): Promise<Figures> {
-  if (process.getuid?.() !== 0) throw new Error('only root can run every way in')
+  if (process.getuid?.() !== 0) throw new Error('this bench must run as root')
   // Other accounts need to read it.
   for (const folder of [tmpdir(), dir]) await letOthersRead(folder)
   const engine = await openEngine()

@@ -33,10 +33,6 @@ export interface Sample {
 
 /** Expected SSIMULACRA2 score of the whole image at `USUAL_QUALITY`; within 2 points for two thirds of images. */
 function expectedScore({ loss }: Sample): number {
-  return expectedScoreOf(loss)
-}
-
-function expectedScoreOf(loss: TextureLoss): number {
   return Math.min(95, 75.4 - 2.66 * Math.log(Math.max(loss.structure, 1e-6)) - 114 * loss.contrast)
 }
 

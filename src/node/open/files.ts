@@ -8,6 +8,7 @@ import type { Files } from '../../stores/files.ts'
 import { openFolderFiles } from '../../stores/filesystem/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
+import { utcDayOf } from '../../utc-day.ts'
 
 /** A backup's ledger snapshots and manifests. `url`: `file:` and a folder, or `s3://…`. */
 export function openBackupFiles(url: string, config: Config): Promise<Files> {
@@ -58,7 +59,7 @@ export async function copyEvidence(from: Files, to: Files): Promise<void> {
     const box = await from.read(name)
     if (box !== null) await to.write(name, box)
   }
-  const today = new Date().toISOString().slice(0, 10)
+  const today = utcDayOf(Date.now())
   for (const name of known) if (isExpired(name, today)) await to.remove(name)
 }
 

@@ -39,7 +39,7 @@ export interface SiteFacts {
   convertsHeic: boolean
   /** `null`: previews are uploaded by clients. */
   resizer: Resizer | null
-  /** Of uploads that set none, and the longest. Unit: seconds. `Infinity`: until it is deleted. */
+  /** `standard`: of uploads that set none. `max`: the longest. Unit: seconds. `Infinity`: until it is deleted. */
   lifetimes: { standard: number; max: number }
   /** True if the operator can find uploads by the same uploader. */
   linksUploads: boolean
