@@ -91,7 +91,7 @@ export function quotaLedger(tables: PrivateTables) {
 
     usedUploads: async (bucket, day) => (await usageRow(bucket, day))?.used ?? 0,
 
-    async daySalt(day, purpose) {
+    async daySalt(day, purpose?: 'links') {
       const key = purpose === undefined ? checkedDay(day) : `${checkedDay(day)} ${purpose}`
       let salt = saltCache.get(key)
       if (salt === undefined) {
