@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
-import { assertServed, operate, rot } from '../support/backed-up.ts'
+import { after, describe, it, type TestContext } from 'node:test'
+import { assertServed, backedUp, operate, rot } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import { s3Env, serviceOf } from '../support/processes/cluster.ts'
@@ -99,9 +99,17 @@ describe('operator copy', () => {
 
 describe('operator backup and restore', () => {
   it('restores S3 and Postgres from a backup in S3', async (t) => {
-    const keys = s3Env(serviceOf(fake), 'live/')
-    const backup = s3Env(serviceOf(fake), 'backup/').OBJECTS_URL!
-    const env = { ...keys, LEDGER_URL: await postgres.createSchema() }
+    await restoresFrom(t, 'several', { LEDGER_URL: await postgres.createSchema() })
+  })
+
+  it('restores S3 and Postgres from a backup of one machine, which becomes several', async (t) => {
+    await restoresFrom(t, 'one', { OBJECTS_URL: 'file:' })
+  })
+
+  async function restoresFrom(t: TestContext, name: string, settings: Env): Promise<void> {
+    const placeOf = (place: string) => s3Env(serviceOf(fake), `${place}-${name}/`)
+    const backup = placeOf('backup').OBJECTS_URL!
+    const env = { ...placeOf('live'), ...settings }
     const server = await serverFor(t, env)
     const images = await storeImages(server, 5)
     const [removed, deleted] = images.splice(0, 2) as [Stored, Stored]
@@ -117,7 +125,7 @@ describe('operator backup and restore', () => {
     const second = await resultOf(env, server.dataDir, ['backup', backup])
     assert.deepEqual([second.removed, second.images, second.damaged], [1, 5, []])
     await server.end()
-    const elsewhere = { ...s3Env(serviceOf(fake), 'other/'), LEDGER_URL: await postgres.createSchema() }
+    const elsewhere = { ...placeOf('other'), LEDGER_URL: await postgres.createSchema() }
     const restored = await resultOf(elsewhere, server.dataDir, ['restore', backup])
     assert.deepEqual([restored.copied, restored.keptLedger, restored.missing], [7, false, []])
     assert.equal((await operate(server.dataDir, ['confirm-restore'], elsewhere)).code, 0)
@@ -129,6 +137,16 @@ describe('operator backup and restore', () => {
     assert.equal((await fetchRaw(server.url, removed.id)).status, 410)
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
     await assert.rejects(store(server.url, removed.bytes), /blocked-image/)
+  }
+
+  it('leaves a machine as it was if the backup cannot be restored there', async (t) => {
+    const { server, backup } = await backedUp(t, 1, { LEDGER_URL: await postgres.createSchema() })
+    await server.end()
+    const other = await serverFor(t)
+    const ran = await other.operator(['restore', backup])
+    assert.equal(ran.code, 1)
+    assert.match(ran.stderr, /the backup’s ledger is postgres, but LEDGER_URL selects sqlite/)
+    await other.restart()
   })
 
   it('holds and releases images as the newer ledger says, not the backup', async (t) => {

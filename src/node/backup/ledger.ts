@@ -1,5 +1,5 @@
 /** Copies a configuration's ledger to bytes, and restores it from them. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -19,11 +19,16 @@ export async function copyLedger(config: Config): Promise<{ kind: LedgerKind; by
     return { kind: 'postgres', bytes: Buffer.concat(chunks) }
   }
   const { snapshotSqlite } = await import('../../stores/sqlite/snapshot.ts')
-  const folder = await mkdtemp(join(tmpdir(), 'pinhole-ledger-'))
-  try {
-    const copy = join(folder, 'ledger.sqlite')
+  return withTemporaryFile(async (copy) => {
     await snapshotSqlite(join(config.dataDir, 'ledger.sqlite'), copy)
     return { kind: 'sqlite', bytes: gzipSync(await readFile(copy)) }
+  })
+}
+
+async function withTemporaryFile<T>(work: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'pinhole-ledger-'))
+  try {
+    return await work(join(folder, 'ledger.sqlite'))
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -88,11 +93,10 @@ export async function assertNewer(
   )
 }
 
-/** Writes the backup's ledger if there is none, or resumes an interrupted attempt. */
+/** Writes the backup's ledger if there is none, or resumes an interrupted attempt. One from SQLite may move to Postgres. */
 export async function writeLedger(config: Config, kind: LedgerKind, bytes: Uint8Array): Promise<void> {
-  const wanted: LedgerKind = config.ledgerUrl === null ? 'sqlite' : 'postgres'
-  if (kind !== wanted) throw new Error(`the backup’s ledger is ${kind}, but LEDGER_URL selects ${wanted}`)
-  if (config.ledgerUrl === null) {
+  const { ledgerUrl } = config
+  if (ledgerUrl === null) {
     if (await hasLedger(config)) return
     const files = openFolderFiles(config.dataDir)
     // SQLite would replay another ledger's write-ahead log into this one.
@@ -103,6 +107,14 @@ export async function writeLedger(config: Config, kind: LedgerKind, bytes: Uint8
   const { openPostgresLedger } = await import('../../stores/postgres/ledger.ts')
   const { restorePostgres } = await import('../../stores/postgres/snapshot.ts')
   // Creates the tables.
-  await (await openPostgresLedger({ url: config.ledgerUrl })).close()
-  await restorePostgres(config.ledgerUrl, gunzipSync(bytes).toString('utf8').split('\n'))
+  await (await openPostgresLedger({ url: ledgerUrl })).close()
+  if (kind === 'postgres') return restorePostgres(ledgerUrl, gunzipSync(bytes).toString('utf8').split('\n'))
+  const { openSqliteLedger } = await import('../../stores/sqlite/ledger.ts')
+  const { linesOfSnapshot } = await import('../../stores/sqlite/snapshot.ts')
+  await withTemporaryFile(async (file) => {
+    await writeFile(file, gunzipSync(bytes))
+    // Migrates it, if an older version wrote it.
+    await (await openSqliteLedger({ file })).close()
+    await restorePostgres(ledgerUrl, linesOfSnapshot(file))
+  })
 }

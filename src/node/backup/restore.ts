@@ -67,6 +67,8 @@ export async function restore(options: {
   const resumed = await readMark(dataDir)
   const keptLedger = resumed === null ? await hasLedger(config) : resumed.ledger === 'kept'
   const { manifest, ledger, ids, damaged } = await readBackup(files, name, !keptLedger)
+  if (ledger !== null && manifest.ledger.kind === 'postgres' && config.ledgerUrl === null)
+    throw new Error('the backup’s ledger is postgres, but LEDGER_URL selects sqlite')
   if (resumed === null && keptLedger && !keepLedger) await assertNewer(config, manifest)
   const tombstones = keptLedger || withoutTombstones ? null : await readTombstones(config)
   await mkdir(config.objectsUrl === null ? join(dataDir, 'images', 'objects') : dataDir, {

@@ -1,4 +1,4 @@
-/** Snapshot of a ledger in SQLite while servers keep writing to it. */
+/** Snapshot of a ledger in SQLite while servers keep writing to it, and its rows for another technology. */
 import { rm } from 'node:fs/promises'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pragma } from './connection.ts'
@@ -22,5 +22,22 @@ export async function snapshotSqlite(file: string, target: string): Promise<void
     if (found !== 'ok') throw new Error(`the ledger is damaged: ${found}`)
   } finally {
     copy.close()
+  }
+}
+
+/** The rows of a snapshot, in the format that `postgres/snapshot.ts` restores. */
+export function* linesOfSnapshot(file: string): Generator<string> {
+  const connection = new DatabaseSync(file, { readOnly: true })
+  try {
+    const tables = connection.prepare(
+      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'",
+    )
+    for (const { name: table } of tables.all()) {
+      for (const row of connection.prepare(`select * from "${table}"`).iterate()) {
+        yield JSON.stringify({ table, row })
+      }
+    }
+  } finally {
+    connection.close()
   }
 }
