@@ -194,6 +194,29 @@ it('is included in backups, restores and copies to another store', async (t) => 
   assert.deepEqual(await readdir(boxes), names)
 })
 
+it('is sealed again by a restore, if it was lost with the machine', async (t) => {
+  const folder = await folderOf(t)
+  const TOMBSTONES_URL = `file:${join(folder, 'second')}`
+  const { publicKey, privateKey } = await createKeyPair()
+  const server = await serverFor(t, { EVIDENCE_KEY: publicKey, TOMBSTONES_URL })
+  const [abuse, other] = [await store(server.url), await store(server.url)]
+  const backup = join(folder, 'backup')
+  assert.equal((await server.operator(['backup', backup])).code, 0)
+  await server.operator(['remove', abuse.id, ...REMOVE])
+  await server.operator(['remove', other.id, '--reason', 'x'])
+  await server.end()
+  await rm(server.dataDir, { recursive: true })
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const restored = await server.operator(['restore', backup])
+    assert.equal(restored.code, 0, restored.stderr)
+  }
+  const boxes = join(server.dataDir, 'evidence')
+  const [name = '', ...others] = await readdir(boxes)
+  assert.deepEqual([name.slice(11, 22), others], [abuse.id, []])
+  const { facts, bytes } = readOpened(await open(await readFile(join(boxes, name)), privateKey))
+  assert.deepEqual([facts.record.id, Buffer.from(bytes)], [abuse.id, abuse.bytes])
+})
+
 it('is deleted after a year, but not by a clock that is not trusted', async (t) => {
   const folder = join(await folderOf(t), 'evidence')
   const files = openFolderFiles(folder)

@@ -4,14 +4,22 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../http/log.ts'
 import { renewIdentities } from '../../service/images/identities.ts'
+import { SEALED_RULE } from '../../service/moderation/evidence.ts'
 import { removeGone, syncHolds } from '../../service/recovery/reconcile.ts'
 import { createTombstoneFiles, type FoundTombstones } from '../../service/recovery/tombstone-files.ts'
 import { type Transfer, transferImages, unexpired } from '../../service/recovery/transfer.ts'
+import type { Files } from '../../stores/files.ts'
 import { DamagedObject, type ObjectStore } from '../../stores/object-store.ts'
 import { nodeHashes } from '../hashes.ts'
 import { agree } from '../open/agreement.ts'
-import { copyEvidence, openBackupFiles, openEvidenceFiles, openTombstoneFiles } from '../open/files.ts'
-import { openImages, openStores } from '../open/stores.ts'
+import {
+  copyEvidence,
+  openBackupFiles,
+  openEvidence,
+  openEvidenceFiles,
+  openTombstoneFiles,
+} from '../open/files.ts'
+import { openImages, openStores, type Stores } from '../open/stores.ts'
 import { assertNewer, hasLedger, writeLedger } from './ledger.ts'
 import { type Manifest, readBackup } from './manifest.ts'
 import {
@@ -100,8 +108,9 @@ export async function restore(options: {
       staysHeld: new Set(await stores.ledger.heldIds(Number.MAX_SAFE_INTEGER)),
       onProgress,
     })
-    await copyEvidence(await openEvidenceFiles(config, from), await openEvidenceFiles(config))
-    const gone = await removeGone(stores.ledger, objects)
+    const boxes = await openEvidenceFiles(config)
+    await copyEvidence(await openEvidenceFiles(config, from), boxes)
+    const gone = await removeGone(stores.ledger, objects, await sealerOfLost(boxes, config, stores))
     for (const id of await syncHolds(stores.ledger, objects)) transfer.damaged.push(id)
     // IDs derived and deleted after the backup are unknown here. A new secret ensures that they are never derived again.
     await renewIdentities(stores.ledger)
@@ -131,6 +140,21 @@ export async function restore(options: {
     await stores.close()
     await source.close()
     await files.close()
+  }
+}
+
+/** Seals images removed since the backup: what was sealed then was lost with the machine. */
+async function sealerOfLost(
+  boxes: Files,
+  config: Config,
+  stores: Stores,
+): Promise<(id: string) => Promise<void>> {
+  const evidence = await openEvidence(config, stores)
+  const names = await boxes.names()
+  return async (id) => {
+    const rule = (await stores.ledger.absenceReason(id))?.rule
+    if (evidence === null || rule !== SEALED_RULE || names.some((name) => name.includes(id))) return
+    await evidence.keep(id, { reason: 'removed before the machine was lost', by: { who: 'pinhole', rule } })
   }
 }
 

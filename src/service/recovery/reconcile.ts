@@ -17,16 +17,18 @@ export async function* removedIds(ledger: Pick<Ledger, 'removedIds'>): AsyncGene
   }
 }
 
-/** Removes images that are gone according to the ledger. Returns the IDs that still existed. */
+/** Removes images that are gone according to the ledger, after `onFound`. Returns the IDs that still existed. */
 export async function removeGone(
   ledger: Pick<Ledger, 'removedIds'>,
   objects: ObjectStore,
+  onFound: (id: string) => Promise<void> = async () => {},
 ): Promise<string[]> {
   const held = await toSet(objects.listHeld())
   const removed: string[] = []
   // Merges two sorted listings, as a million lookups in the store would take hours.
   for await (const { id, isThere } of compareListings(removedIds(ledger), objects.list())) {
     if (!isThere && !held.has(id)) continue
+    await onFound(id)
     if ((await removeAnywhere(objects, id)) !== null) removed.push(id)
   }
   return removed
