@@ -39,7 +39,7 @@ async function sceneFor(t: TestContext) {
     location,
     objects,
     events,
-    found: () => createTombstoneFiles(openFolderFiles(location), nodeHashes).read(),
+    found: (place = location) => createTombstoneFiles(openFolderFiles(place), nodeHashes).read(),
     async ledger(name: string): Promise<Ledger> {
       const ledger = await openSqliteLedger({ file: join(folder, `${name}.sqlite`) })
       ends.push(ledger.close)
@@ -50,14 +50,14 @@ async function sceneFor(t: TestContext) {
       ahead += 60_000
     },
     /** Starts the replication of a server. */
-    async follow(ledger: Ledger) {
-      const isNew = await ledger.setTombstoneLocation(location, NOW)
+    async follow(ledger: Ledger, place = location) {
+      const isNew = await ledger.setTombstoneLocation(place, NOW)
       const tombstones = createTombstones({
         ledger,
         objects,
-        files: openFolderFiles(location),
+        files: openFolderFiles(place),
         hashes: nodeHashes,
-        location,
+        location: place,
         isNew,
         now: () => Date.now() + ahead,
         onFailure: () => events.push('failed'),
@@ -123,6 +123,24 @@ test('writes tombstones claimed by a process that died', async (t) => {
   await (await follow(ledger)).pending()
   await until('it is written', none(ledger))
   assert.deepEqual(await subjectsOf(found()), [idFor(1)])
+})
+
+test('moves to a new location, to which servers that still have the old one leave everything', async (t) => {
+  const { location, found, ledger: open, follow, wait } = await sceneFor(t)
+  const ledger = await open('a')
+  const old = await follow(ledger)
+  await ledger.recordDeletion(idFor(1), AT)
+  await until('it is written', none(ledger))
+  const place = `${location}-new`
+  await ledger.setTombstoneLocation(place, NOW)
+  await ledger.recordDeletion(idFor(2), AT)
+  wait()
+  // Stopping runs the replication once more.
+  await old.stop()
+  assert.deepEqual(await subjectsOf(found()), [idFor(1)])
+  await follow(ledger, place)
+  await until('they are written', none(ledger))
+  assert.deepEqual(await subjectsOf(found(place)), [1, 2].map(idFor))
 })
 
 test('rewrites all effective tombstones to a location that lost its data', async (t) => {

@@ -8,7 +8,7 @@ import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts
 import type { Files } from '../../stores/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
-import { APPLIED_FACT, REACHED_FACT, type Tombstone } from '../../stores/tombstones.ts'
+import { APPLIED_FACT, LOCATION_FACT, REACHED_FACT, type Tombstone } from '../../stores/tombstones.ts'
 import type { Hashes } from '../hashes.ts'
 import { restoreFromTombstones } from './reconcile.ts'
 import { createTombstoneFiles, isTombstoneAct, latestPerSubject } from './tombstone-files.ts'
@@ -71,9 +71,13 @@ export function createTombstones(parts: {
   let followedAt = 0
   let isStarted = false
 
+  /** `false` once another server brought a new location: what this one writes would be missing there. */
+  const isCurrent = ({ [LOCATION_FACT]: location }: Record<string, string>) => location === parts.location
+
   async function prepare(): Promise<void> {
     if (isPrepared) return
     const facts = await ledger.facts()
+    if (!isCurrent(facts)) return
     // Creates the location only until it was first reached. If it is missing later, its disk is not mounted.
     const isNew = isNewToLedger || facts[REACHED_FACT] !== parts.location
     if (isNew) await parts.files.make()
@@ -111,6 +115,10 @@ export function createTombstones(parts: {
     const claimed = await ledger.claimTombstones(BATCH, now(), LEASE_MS)
     if (claimed === null) return false
     try {
+      if (!isCurrent(await ledger.facts())) {
+        await ledger.deferTombstones(claimed.claim, now())
+        return false
+      }
       await files.write(claimed.tombstones, now())
     } catch (error) {
       await ledger.deferTombstones(claimed.claim, now())
@@ -124,9 +132,10 @@ export function createTombstones(parts: {
     const at = now()
     if (Math.abs(at - followedAt) < FOLLOW_RATE.intervalMs) return
     followedAt = at
-    if ((await ledger.takeTokens('tombstones.follow', at, FOLLOW_RATE)) > 0) return
+    const facts = await ledger.facts()
+    if (!isCurrent(facts) || (await ledger.takeTokens('tombstones.follow', at, FOLLOW_RATE)) > 0) return
     // A disk was mounted or unmounted there.
-    if ((await files.id()) !== (await ledger.facts())[APPLIED_FACT]) {
+    if ((await files.id()) !== facts[APPLIED_FACT]) {
       isPrepared = false
       await prepare()
       return
