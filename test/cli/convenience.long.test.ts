@@ -33,11 +33,13 @@ test('-r uploads the images in a folder and its subfolders, except hidden ones',
   await mkdir(join(me.folder, 'trip/.cache'))
   for (const name of ['trip/b.gif', 'trip/day 2/a.GIF', 'trip/notes.txt', 'trip/.cache/c.gif', 'trip/.d.gif'])
     await writeFile(join(me.folder, name), gif())
+  await symlink('b.gif', join(me.folder, 'trip/link.gif'))
+  await symlink('..', join(me.folder, 'trip/day 2/circle'))
   const { code, lines } = await me.run(['-r', 'trip', '--json'])
   assert.equal(code, 0)
   assert.deepEqual(
     lines.map((line) => JSON.parse(line).file),
-    ['trip/b.gif', 'trip/day 2/a.GIF'],
+    ['trip/b.gif', 'trip/day 2/a.GIF', 'trip/link.gif'],
   )
   const without = await me.run(['upload', 'trip'])
   assert.deepEqual([without.code, /Use -r/.test(without.stderr)], [3, true])

@@ -49,7 +49,10 @@ export async function expandInputs(args: string[], recursive = false): Promise<I
   return inputs
 }
 
-/** Images in a folder and its subfolders, except hidden ones. An unreadable folder becomes an input whose `read` rejects. */
+/**
+ * Images in a folder and its subfolders, except hidden ones. Follows links to images, not to folders, which may form a circle. An
+ * unreadable folder becomes an input whose `read` rejects.
+ */
 async function imagesIn(folder: string): Promise<Input[]> {
   let entries: Dirent[]
   try {
@@ -62,7 +65,8 @@ async function imagesIn(folder: string): Promise<Input[]> {
     .map((entry) => {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) return imagesIn(path)
-      return entry.isFile() && isImageFile(path) ? [fileInput(path)] : []
+      const isFile = entry.isFile() || entry.isSymbolicLink()
+      return isFile && isImageFile(path) ? [fileInput(path)] : []
     })
   return (await Promise.all(found)).flat()
 }
