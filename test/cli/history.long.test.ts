@@ -51,6 +51,16 @@ test('-r reports an unreadable folder, and uploads the other images', async () =
   }
 })
 
+test('says what to do with a file whose name is not UTF-8', async () => {
+  const me = await newUser({ PINHOLE_SERVER: site.server.url })
+  await writeFile(Buffer.from(`${me.folder}/caf\xe9.gif`, 'latin1'), gif())
+  const { code, stderr } = await me.run(['-r', '.'])
+  assert.deepEqual(
+    [code, stderr],
+    [3, 'caf\ufffd.gif: File not found. Its name is not UTF-8: use - for stdin instead.\n'],
+  )
+})
+
 test('continues uploading when the reader closes the pipe', async () => {
   const me = await site.uploader()
   const names = ['a.gif', 'b.gif', 'c.gif']

@@ -88,7 +88,9 @@ export function fileInput(path: string): Input {
     async read(signal) {
       const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw unreadable('file', error)
-        throw new CommandError('file', 'File not found.', { cause: error })
+        // Node replaces bytes that are not UTF-8, and then finds no such file.
+        const advice = path.includes('\ufffd') ? ' Its name is not UTF-8: use - for stdin instead.' : ''
+        throw new CommandError('file', `File not found.${advice}`, { cause: error })
       })
       if (stats.isDirectory()) {
         throw new CommandError('file', 'This is a folder. Use -r to upload all images in it.')
