@@ -24,7 +24,10 @@ export const MODES = ['auto', 'keep-format', 'lossless', 'original'] as const
  */
 export type Action = 'unchanged' | 'scrubbed' | 'lossless' | 'lossy'
 
-/** Why only metadata was removed although recompression was planned. */
+/**
+ * Why only metadata was removed although recompression was planned. `no-worker` in Node: a bundler has separated the code from
+ * its worker. Mark the package as external.
+ */
 export type Fallback = 'codec-error' | 'timed-out' | 'no-webassembly' | 'no-worker' | 'too-many-pixels'
 
 export interface PrepareOptions {
