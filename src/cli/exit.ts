@@ -65,7 +65,8 @@ function withAdvice({ code, detail, retryAfterSeconds }: ServerRefusal): string 
     const at = new Date(Date.now() + retryAfterSeconds * 1000)
     return `${detail} Try again after ${at.toLocaleString()}.`
   }
-  if (code === 'unknown-key') return `${detail} Run \`pinhole list\` to see the keys saved on this machine.`
+  if (code === 'unknown-key')
+    return `${detail} Run \`pinhole list\` to see the keys saved on this machine; --prune forgets those of deleted images.`
   return detail
 }
 
