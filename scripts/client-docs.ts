@@ -32,6 +32,9 @@ npm ci && npm run packages                                      # in a checkout 
 npm install /path/to/checkout/dist/release/pinhole-[0-9]*.tgz   # in your project
 \`\`\`
 
+It does not work in service workers, which have neither \`XMLHttpRequest\` nor workers. In a browser extension, call it in a page or
+an offscreen document.
+
 Decoders for HEIC and JPEG XL are fetched with the first such file. In browsers without HEIC support, that is 500 kB of libheif
 (LGPL-3.0, in a separate file).
 
