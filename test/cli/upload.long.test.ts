@@ -98,6 +98,19 @@ test('shows progress on the terminal when stdout is a file, which gets only the 
   assert.match(await readFile(join(me.folder, 'links.txt'), 'utf8'), /^http:\/\/\S+\n$/)
 })
 
+test('uploads a file above the usual limit to a service that accepts it', async (t) => {
+  const { url } = await serverFor(t, { MAX_UPLOAD_BYTES: '30000000' })
+  const me = await site.uploader()
+  const comment = Buffer.concat([Buffer.of(0xff, 0xfe, 0xff, 0xff), Buffer.alloc(65_533)])
+  const [start, rest] = [site.jpeg.subarray(0, 2), site.jpeg.subarray(2)]
+  await writeFile(join(me.folder, 'large.jpg'), Buffer.concat([start, ...Array(410).fill(comment), rest]))
+  const words = ['upload', '--mode', 'original', 'large.jpg']
+  assert.equal((await me.run([...words, '--server', url])).code, 0)
+  const refused = await me.run(words)
+  assert.equal(refused.code, 4)
+  assert.match(refused.stderr, /limit of 26214400 bytes/)
+})
+
 test('says when to try again if the quota is exceeded', async (t) => {
   const small = await serverFor(t, { UPLOADS_PER_DAY: '1' })
   const me = await newUser({ PINHOLE_SERVER: small.url })
