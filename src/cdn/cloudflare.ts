@@ -10,7 +10,7 @@
 import { RemoteFailure } from '../errors.ts'
 import { parseJsonObject } from '../json.ts'
 import { type Cdn, cacheTag, imageTargets, MAX_PURGE_MS, purgeName } from './cdn.ts'
-import { call, type Fetch, maxFillMs, rateOf, required } from './provider-call.ts'
+import { call, type Fetch, maxFillMs, rateOf, tokenOf } from './provider-call.ts'
 
 /** The account's limit on purges by tag: 5 calls a minute, bursts of 25. */
 const BY_TAG = { perMinute: 5, burst: 25, ids: 100 }
@@ -34,7 +34,7 @@ const BY_URL = {
 export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl: string | null = null): Cdn {
   const api = url.searchParams.get('api') ?? 'https://api.cloudflare.com/client/v4'
   const endpoint = `${api}/zones/${url.hostname}/purge_cache`
-  const token = required(url, 'token')
+  const token = tokenOf(url)
   const plan = baseUrl === null ? BY_TAG : BY_URL
 
   async function send(body: { files: string[] } | { tags: string[] }, signal: AbortSignal): Promise<void> {

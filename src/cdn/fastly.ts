@@ -6,7 +6,7 @@
 import { RemoteFailure } from '../errors.ts'
 import { parseJsonObject } from '../json.ts'
 import { type Cdn, cacheTag } from './cdn.ts'
-import { call, type Fetch, maxFillMs, rateOf, required } from './provider-call.ts'
+import { call, type Fetch, maxFillMs, rateOf, tokenOf } from './provider-call.ts'
 
 /** Fastly allows 100,000 purges per hour and customer. */
 const RATE_LIMIT = { perMinute: 1666, burst: 1000 }
@@ -17,7 +17,7 @@ const BATCH_SIZE = 256
 export function fastlyCdn(url: URL, fetch: Fetch = globalThis.fetch): Cdn {
   const api = url.searchParams.get('api') ?? 'https://api.fastly.com'
   const endpoint = `${api}/service/${url.hostname}/purge`
-  const token = required(url, 'token')
+  const token = tokenOf(url)
   return {
     name: 'fastly',
     batchSize: BATCH_SIZE,

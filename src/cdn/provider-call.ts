@@ -70,9 +70,9 @@ function wholeNumber(url: URL, name: string): number | undefined {
   return Number(value)
 }
 
-/** Returns a mandatory query parameter. Throws if it is missing. */
-export function required(url: URL, name: string): string {
-  const value = url.searchParams.get(name)
-  if (!value) throw new Error(`CDN_URL: ${url.protocol}// needs ?${name}=…`)
-  return value
+/** The `token` parameter. Throws if it is missing. */
+export function tokenOf(url: URL): string {
+  const token = url.searchParams.get('token')
+  if (!token) throw new Error(`CDN_URL: ${url.protocol}// needs ?token=…`)
+  return token
 }

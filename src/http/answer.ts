@@ -51,10 +51,10 @@ const PAGE_ONLY = Object.entries(PAGE_HEADERS)
   .filter(([name]) => name !== 'Cache-Control')
   .flat()
 
-/** A response without a body. */
-export function emptyAnswer(status: number, requestId: string, extraHeaders: readonly string[]): Answer {
+/** 204, without a body. */
+export function emptyAnswer(requestId: string, extraHeaders: readonly string[]): Answer {
   const headers = ['Cache-Control', NO_STORE, REQUEST_ID_HEADER, requestId, ...extraHeaders]
-  return { status, headers, body: null }
+  return { status: 204, headers, body: null }
 }
 
 /** The bytes of a text or file, in one of its codings. */

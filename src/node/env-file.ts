@@ -6,10 +6,10 @@ const PARTS = /'([^']*)'|"((?:[^"\\]|\\.)*)"|((?:[^'"\\]|\\.)+)/gsy
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Adds the file's variables to `environment`; variables already set there win. Throws an `Error` that names the line. */
-export function loadEnvFile(path: string, environment: NodeJS.ProcessEnv = process.env): void {
+/** Adds the file's variables to the environment; variables already set there win. Throws an `Error` that names the line. */
+export function loadEnvFile(path: string): void {
   const variables = parseEnvFile(readFileSync(path, 'utf8'), path)
-  for (const [name, value] of variables) environment[name] ??= value
+  for (const [name, value] of variables) process.env[name] ??= value
 }
 
 /** `path` is only used in messages. */

@@ -9,7 +9,6 @@ export interface Tiff {
 }
 
 export interface IfdEntry {
-  readonly tag: number
   readonly type: number
   readonly count: number
   /** Offset of the value, which lies entirely inside the bytes. */
@@ -68,7 +67,7 @@ export function readIfd(tiff: Tiff, at: number): Map<number, IfdEntry> {
     if (size === 0) continue
     const valueAt = size <= 4 ? entryAt + 8 : tiff.u32(entryAt + 8)
     if (valueAt + size > length || entries.has(tag)) continue
-    entries.set(tag, { tag, type, count: valueCount, at: valueAt, size })
+    entries.set(tag, { type, count: valueCount, at: valueAt, size })
   }
   return entries
 }

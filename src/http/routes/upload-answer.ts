@@ -108,6 +108,6 @@ export function createUploadAnswer(parts: AppParts): AnswerUpload {
     if (stored !== undefined) return answerStored(request, stored, remaining)
     if (error !== undefined) return answerError(request, error, outcome)
     const headers = endpointHeaders(request, remaining)
-    return emptyAnswer(204, request.requestId, ['Allow', allow ?? '', ...headers])
+    return emptyAnswer(request.requestId, ['Allow', allow ?? '', ...headers])
   }
 }

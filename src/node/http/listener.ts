@@ -77,7 +77,7 @@ export function createListener(
     },
     fetch: app.fetch,
     baseUrl,
-    onBadUrl: () => unreadableAnswer(baseUrl, 400),
+    onBadUrl: () => unreadableAnswer(baseUrl),
     maxDrained: (incoming) =>
       incoming.method === 'POST' && isUploadPath(pathOf(incoming))
         ? limits.drainBytes

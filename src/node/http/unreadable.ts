@@ -23,10 +23,10 @@ export function statusOf(error: NodeJS.ErrnoException): 400 | 408 | 431 {
   return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
 }
 
-/** The same answer as a `Response`, for the framework to send. */
-export function unreadableAnswer(baseUrl: string, status: keyof typeof PROBLEMS): Response {
-  const { headers, body } = answerOf(baseUrl, status)
-  return new Response(body, { status, headers })
+/** The answer with status 400 as a `Response`, for the framework to send. */
+export function unreadableAnswer(baseUrl: string): Response {
+  const { headers, body } = answerOf(baseUrl, 400)
+  return new Response(body, { status: 400, headers })
 }
 
 /** How long bytes sent after the refusal are still read: a reset would lose the answer. Unit: milliseconds. */

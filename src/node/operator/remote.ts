@@ -48,8 +48,8 @@ export function remoteData(url: string, token: string | undefined): OperatorData
         Reflect.get(target, name) ?? ((...args: unknown[]) => ask(on, String(name), args)),
     }) as Interface
 
-  async function* each(on: string, call: string): AsyncGenerator<never> {
-    yield* await ask<never[]>(on, call, [])
+  async function* each(call: keyof Ledger): AsyncGenerator<never> {
+    yield* await ask<never[]>('ledger', call, [])
   }
 
   const listing = (call: 'list' | 'listHeld') =>
@@ -63,8 +63,8 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     }
 
   const ledger = remoteInterface<Ledger>('ledger', {
-    everyAuditEntry: () => each('ledger', 'everyAuditEntry'),
-    everyCase: () => each('ledger', 'everyCase'),
+    everyAuditEntry: () => each('everyAuditEntry'),
+    everyCase: () => each('everyCase'),
   })
   const objects = remoteInterface<ObjectStore>('objects', {
     list: listing('list'),

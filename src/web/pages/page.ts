@@ -68,14 +68,12 @@ export interface PageParts {
   style?: StyleName
   /** ID of the page's image, for the report link. */
   reportedId?: string
-  /** Additional footer links. */
-  foot?: Page
 }
 
 /** Renders the document around `main`. */
 export function page(
   ctx: PageContext,
-  { title, kind, main, first, head, script, style, reportedId, foot }: PageParts,
+  { title, kind, main, first, head, script, style, reportedId }: PageParts,
 ): Page {
   const { messages, assets } = ctx
   return html`<!doctype html>
@@ -106,7 +104,6 @@ ${main}
 <a href="${REPORT_PAGE_PATH}${reportedId ? `?id=${reportedId}` : ''}">${messages.report.link}</a>
 <a href="${TOOLS_PATH}">${messages.frame.tools}</a>
 <a href="${API_PAGE_PATH}">API</a>
-${foot ?? ''}
 </footer>
 </body>
 </html>
