@@ -214,7 +214,7 @@ function list(): Plugin {
         return `/${found.fileName}`
       }
       const assets: AssetList = {
-        sources: await digestSources(ROOT),
+        sources: digestSources(ROOT),
         files,
         urls: {
           style: named('style.css'),

@@ -17,7 +17,7 @@ import { type Result, runContestant } from './compress/run.ts'
 import { screens } from './compress/screens.ts'
 import { saveFigures } from './report/readme.ts'
 
-const { values } = readArguments('bench/compress.ts [--photos N] [--save]', {
+const { values } = readArguments('npm run bench:compress -- [--photos N] [--save]', {
   options: { photos: { type: 'string', default: '8' }, save: { type: 'boolean' } },
 })
 await using temporary = await mkdtempDisposable(join(tmpdir(), 'pinhole-compress-'))

@@ -4,13 +4,14 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
+import { ROOT } from './packages/paths.ts'
 
 const run = promisify(execFile)
 
 /** Time of the last source change, for files and packages that need a timestamp. Unit: seconds since 1970. */
-export async function sourceDate(root: string): Promise<number> {
+export async function sourceDate(): Promise<number> {
   if (process.env.SOURCE_DATE_EPOCH) return Number(process.env.SOURCE_DATE_EPOCH)
-  const { stdout } = await run('git', ['log', '-1', '--format=%ct'], { cwd: root }).catch(() => ({
+  const { stdout } = await run('git', ['log', '-1', '--format=%ct'], { cwd: ROOT }).catch(() => ({
     stdout: '0',
   }))
   return Number(stdout)

@@ -51,7 +51,7 @@ export async function releaseDebian(platform: Platform, out: string, version = '
   }
   await chmodFolders(folder)
   await mkdir(out, { recursive: true })
-  const env = { ...process.env, SOURCE_DATE_EPOCH: `${await sourceDate(ROOT)}` }
+  const env = { ...process.env, SOURCE_DATE_EPOCH: `${await sourceDate()}` }
   await run(
     'dpkg-deb',
     ['--root-owner-group', '-Zzstd', '-z12', '--build', folder, join(out, `${name}.deb`)],

@@ -96,7 +96,7 @@ export async function releaseExecutable(platform: Platform, out: string): Promis
   await copyFile(file, join(folder, name, 'pinhole-server'))
   await writeFile(join(folder, name, 'LICENSES.txt'), await licensesOf(components))
   await mkdir(out, { recursive: true })
-  await packTar(join(out, `${name}.tar.gz`), folder, [name], await sourceDate(ROOT))
+  await packTar(join(out, `${name}.tar.gz`), folder, [name], await sourceDate())
   await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
   return [`${name}.tar.gz`, `${name}.cdx.json`]
 }

@@ -68,7 +68,7 @@ async function buildImage(platform: Platform, tag: string, buildah: Buildah): Pr
   await mkdir(join(context, 'data'), { mode: 0o700 })
   await mkdir(join(root, 'tmp'))
   await chmod(join(root, 'tmp'), 0o1777)
-  const date = await sourceDate(ROOT)
+  const date = await sourceDate()
   await buildah(
     // Only Docker's format supports health checks.
     ...['build', '--quiet', '--format', 'docker', '--platform', `linux/${ARCHITECTURES[platform]}`],
@@ -145,7 +145,7 @@ export async function releaseImage(platform: Platform, out: string, buildah: Bui
   await buildah('push', '--quiet', tag, `docker-archive:${join(folder, 'image.tar')}`)
   await mkdir(out, { recursive: true })
   await run('tar', ['-xf', 'image.tar'], { cwd: folder })
-  await packTar(join(out, `${name}.tar.gz`), folder, await partsOf(folder), await sourceDate(ROOT))
+  await packTar(join(out, `${name}.tar.gz`), folder, await partsOf(folder), await sourceDate())
   await writeFile(join(out, `${name}.cdx.json`), bomOf('pinhole-server', version, components))
   return [`${name}.tar.gz`, `${name}.cdx.json`]
 }

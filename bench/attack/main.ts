@@ -38,13 +38,10 @@ interface Attack extends Costs {
   isMissed: boolean
 }
 
-const { values: flags, positionals } = readArguments(
-  'bench/attack/main.ts [PATTERN] [--seconds N] [--save]',
-  {
-    allowPositionals: true,
-    options: { seconds: { type: 'string', default: '1.5' }, save: { type: 'boolean', default: false } },
-  },
-)
+const { values: flags, positionals } = readArguments('npm run attack -- [PATTERN] [--seconds N] [--save]', {
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '1.5' }, save: { type: 'boolean', default: false } },
+})
 const seconds = Number(flags.seconds)
 const pattern = positionals.join(' ')
 if (flags.save && pattern !== '') throw new Error('only a run of every attack is saved')

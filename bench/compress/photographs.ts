@@ -42,11 +42,11 @@ export async function photographs(half: Half, sampling: Sampling): Promise<Input
   return inputs
 }
 
-/** The original files whose path matches, in the order of the list. */
-export async function originals(half: Half, pattern: RegExp): Promise<Buffer[]> {
+/** The original files of the judging half whose path matches, in the order of the list. */
+export async function originals(pattern: RegExp): Promise<Buffer[]> {
   const found: Buffer[] = []
   for (const source of await sources()) {
-    if (source.half !== half || !pattern.test(source.path)) continue
+    if (source.half !== 'judge' || !pattern.test(source.path)) continue
     found.push(await originalOf(source))
   }
   return found

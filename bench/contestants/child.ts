@@ -21,8 +21,6 @@ interface ChildOptions {
   args: (port: number) => string[]
   env?: (port: number) => Record<string, string>
   cwd?: string
-  /** The path that returns 200 once the server is ready. */
-  readyPath: string
   /** The file for its output. */
   logPath: string
 }
@@ -36,14 +34,8 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
-export async function startChild({
-  command,
-  args,
-  env,
-  cwd,
-  readyPath,
-  logPath,
-}: ChildOptions): Promise<Child> {
+/** The server is ready once GET /healthz returns 200. */
+export async function startChild({ command, args, env, cwd, logPath }: ChildOptions): Promise<Child> {
   const port = await freePort()
   const log = openSync(logPath, 'a')
   const startedAt = performance.now()
@@ -61,7 +53,7 @@ export async function startChild({
   })
   const url = `http://127.0.0.1:${port}`
 
-  while ((await statusOf(url + readyPath)) !== 200) {
+  while ((await statusOf(`${url}/healthz`)) !== 200) {
     if (child.exitCode !== null || performance.now() - startedAt > START_TIMEOUT_MS) {
       child.kill('SIGKILL')
       isStopping = true

@@ -28,7 +28,6 @@ export async function startPinhole(dir: string, env: Record<string, string> = {}
       NODE_ENV: 'production',
       ...env,
     }),
-    readyPath: '/healthz',
     logPath: path.join(dir, 'pinhole.log'),
   })
 }
@@ -45,7 +44,6 @@ export async function startReference(
     command: process.execPath,
     args: (port) => [path.join(import.meta.dirname, 'references', `${name}.ts`), String(port), ...args],
     env: () => ({ NODE_ENV: 'production', ...env }),
-    readyPath: '/healthz',
     logPath: path.join(dir, `${name}.log`),
   })
 }
@@ -56,7 +54,6 @@ export async function startNginx(dir: string, headers: [string, string][]): Prom
   return startChild({
     command: 'nginx',
     args: (port) => ['-p', dir, '-e', path.join(dir, 'error.log'), '-c', nginxConfig(dir, port, headers)],
-    readyPath: '/healthz',
     logPath: path.join(dir, 'nginx.log'),
   })
 }
@@ -73,7 +70,6 @@ export async function startCaddy(dir: string): Promise<Child> {
     command: 'caddy',
     args: (port) => ['run', '--adapter', 'caddyfile', '--config', config(port)],
     env: () => ({ XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir }),
-    readyPath: '/healthz',
     logPath: path.join(dir, 'caddy.log'),
   })
 }

@@ -30,7 +30,7 @@ const CAMERA_FILES = /(Bridge|Dragonfly|seeding|sunset)_by_/
 /** Creates the pictures once, and caches them in `folder`. */
 export async function subjects(folder: string): Promise<Record<Name, Subject>> {
   await mkdir(folder, { recursive: true })
-  const large = await originals('judge', CAMERA_FILES)
+  const large = await originals(CAMERA_FILES)
   const photographs = await Promise.all(
     Array.from({ length: COUNT }, (_, index) =>
       made(join(folder, `photograph-${index}.jpg`), async () => {

@@ -123,7 +123,7 @@ async function firstViews(url: string, photograph: Buffer, rounds: number): Prom
 
 /** Photographs encoded like by a camera. Reused ones are mirrored, so that no codec benefits from the repetition. */
 async function cameraFiles(): Promise<Buffer[]> {
-  const found = await originals('judge', CAMERA_FILES)
+  const found = await originals(CAMERA_FILES)
   return Promise.all(
     Array.from({ length: PICTURES }, (_, index) => {
       const picture = sharp(found[index % found.length]).toColourspace('srgb')

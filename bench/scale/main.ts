@@ -1,8 +1,4 @@
-/**
- * The cost of a million images and a million rows: the measured figures in docs/scale.md.
- *
- *     node bench/scale/main.ts [ledger] [names] [verify] [--count 1000000] [--dir FOLDER]
- */
+/** The cost of a million images and a million rows: the measured figures in docs/scale.md. */
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -19,7 +15,7 @@ const parts = {
 }
 
 const { values: flags, positionals } = readArguments(
-  'bench/scale/main.ts [ledger|names|verify…] [--count N] [--dir FOLDER]',
+  'node bench/scale/main.ts [ledger|names|verify…] [--count N] [--dir FOLDER]',
   {
     allowPositionals: true,
     options: { count: { type: 'string', default: '1000000' }, dir: { type: 'string', default: tmpdir() } },

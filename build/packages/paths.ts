@@ -11,7 +11,6 @@ export interface Manifest {
   engines: { node: string }
   repository?: unknown
   dependencies: Record<string, string>
-  devDependencies: Record<string, string>
   /** The packages' names. */
   packages: { client: string; server: string }
   /** Whether the packages are in a registry. Until then nothing tells users to install them by name. */
