@@ -10,7 +10,7 @@ import { tickNumber } from '../../async.ts'
  * Time that requests may use in one tick before further ones are deferred: 2 % of the 100 ms that people notice. Unit:
  * milliseconds.
  */
-export const TICK_BUDGET_MS = 2
+const TICK_BUDGET_MS = 2
 
 /**
  * Consecutive ticks in which deferred work yields to new connections. A burst of connections is accepted quickly; a client that
@@ -44,12 +44,6 @@ interface Waiting {
 }
 
 const NO_CLIENT: Client = { destroyed: false }
-
-/** Baseline for tests: first come, first served, however long a tick gets. */
-export const unfairScheduler: Scheduler = {
-  run: (task) => task(),
-  defer: (task) => void setImmediate(task),
-}
 
 export function createScheduler(pending: PendingConnections = { areLikely: () => false }): Scheduler {
   /** By address, in round-robin order. */

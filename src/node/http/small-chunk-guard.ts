@@ -51,15 +51,7 @@ function isAbuse(socket: Socket, bytes: number): boolean {
   return counted.chunks > FREE_CHUNKS && counted.bytes < counted.chunks * MIN_AVERAGE_BYTES
 }
 
-/**
- * Baseline for tests: the parser continues to the end of the read, up to 64 KiB, and allocates an object per chunk or
- * request.
- */
-export const destroy: Cut = (socket) => {
-  socket.destroy()
-}
-
-/** The fast variant: bytes already received produce no more requests or body chunks. */
+/** Bytes already received produce no more requests or body chunks. */
 export const cutOff: Cut = (socket) => {
   stopParsing(socket)
   socket.destroy()
