@@ -14,7 +14,7 @@ export type Pbkdf2 = (password: string) => Derive | Promise<Derive>
 export type Derive = (salt: string, iterations: number) => Uint8Array | Promise<Uint8Array>
 
 /** Throws where Web Crypto is missing, as on pages served over plain http. */
-export const webPbkdf2: Pbkdf2 = async (password) => {
+const webPbkdf2: Pbkdf2 = async (password) => {
   const ascii = new TextEncoder()
   const key = await crypto.subtle.importKey('raw', ascii.encode(password), 'PBKDF2', false, ['deriveBits'])
   return async (salt, iterations) => {

@@ -3,11 +3,11 @@ import { DRAWING, type Name, PHOTOGRAPHS, SCREENSHOT, TWENTY } from './pictures.
 
 export const ENGINES = ['chromium', 'firefox'] as const
 /** Bandwidths of the connection. */
-export const MEGABITS = [1, 10, 50] as const
+const MEGABITS = [1, 10, 50] as const
 /** Contestants that compress first and then send are only measured on the fastest connection; the others are computed. */
 export const FASTEST = 50
 /** For subjects whose compression does not depend on the bandwidth. */
-export const USUAL = 10
+const USUAL = 10
 export const SHARES = { whole: 1, quarter: 0.25 } as const
 /** `best`: our page without knowledge of the connection, so that it always compresses fully. */
 export const CONTESTANTS = ['pinhole', 'best', 'as it is', 'compressorjs', 'Squoosh'] as const

@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts'
 import type { AppContext } from './context.ts'
 
 /** Default limit: the forms on our pages carry at most a deletion key. Unit: bytes. */
-export const FORM_MAX_BYTES = 1024
+const FORM_MAX_BYTES = 1024
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 

@@ -13,7 +13,7 @@ export interface ScanTarget {
 }
 
 /** `flag`: needs human review. `hold`: hidden until reviewed. `block`: not allowed. */
-export const VERDICTS = ['clean', 'flag', 'hold', 'block'] as const
+const VERDICTS = ['clean', 'flag', 'hold', 'block'] as const
 
 export interface Verdict {
   verdict: (typeof VERDICTS)[number]
@@ -29,7 +29,7 @@ export interface Scanner {
 }
 
 /** Unit: characters. */
-export const MAX_FINDING_LENGTH = 300
+const MAX_FINDING_LENGTH = 300
 
 /**
  * Parses a verdict in a scanner's format: `{"verdict": "hold", "category": "violence", "labels": [{"name": "gore", "score":

@@ -19,7 +19,7 @@ export interface CarriedClock extends ExpiryClock {
 }
 
 /** Ledger fact with the last persisted time: epoch milliseconds. */
-export const TIME_FACT = 'expiry.time'
+const TIME_FACT = 'expiry.time'
 
 /**
  * Forward steps up to this size count as corrections. Removals are delayed by as much, so that no step makes one premature.

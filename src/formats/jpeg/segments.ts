@@ -19,7 +19,7 @@ export const TEM = 0x01
 export const APP0 = 0xe0
 export const APP1 = 0xe1
 export const APP2 = 0xe2
-export const APP14 = 0xee
+const APP14 = 0xee
 export const COM = 0xfe
 
 /**

@@ -24,11 +24,7 @@ import { deleteByKey, unknownKey } from './delete.ts'
 import { errorPageOf } from './error-page.ts'
 import { notFound } from './image-answers.ts'
 
-export async function sendPage(
-  c: AppContext,
-  page: Page,
-  status: ContentfulStatusCode = 200,
-): Promise<Response> {
+async function sendPage(c: AppContext, page: Page, status: ContentfulStatusCode = 200): Promise<Response> {
   for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
   return c.html(page, status)
 }

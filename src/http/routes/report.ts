@@ -16,7 +16,7 @@ import { prefersHtml } from '../headers/negotiate.ts'
 import { contextOf, sendCompressed, uncached } from './pages.ts'
 
 /** Fits 2,000 characters of text, each of which may take 12 bytes in a form. Unit: bytes. */
-export const REPORT_MAX_BYTES = 32 * 1024
+const REPORT_MAX_BYTES = 32 * 1024
 
 /** Shows the form, prefilled if `id` names an image. */
 export async function showReportForm(c: AppContext, parts: AppParts): Promise<Response> {

@@ -7,7 +7,7 @@ import type { Limits } from './limits.ts'
  * Read rate of all of a process's drains together. Everything read becomes garbage: reading faster than it is collected took
  * 100 MB. Unit: bytes a second.
  */
-export const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
+const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
 
 /**
  * How far ahead of that rate a drain may read: on a busy machine, pauses take much longer than requested. Unit:
@@ -16,7 +16,7 @@ export const DRAINED_BYTES_PER_SECOND = 64 * 1024 * 1024
 const AHEAD_MS = 8
 
 /** Concurrent drains per process. Each holds what Node has read ahead; past the cap the connection ends after its answer. */
-export const MAX_DRAINS = 128
+const MAX_DRAINS = 128
 
 let drains = 0
 

@@ -22,7 +22,7 @@ export interface Counts {
   durations: Record<string, number[]>
 }
 
-export function noCounts(): Counts {
+function noCounts(): Counts {
   return { uploads: {}, uploadBytes: 0, exhausted: 0, removals: {}, reports: {}, requests: {}, durations: {} }
 }
 

@@ -37,7 +37,7 @@ export function countRequests(
 }
 
 /** One of a few labels, whatever the target, so that the number of time series is bounded. */
-export function routeOf(target: string): string {
+function routeOf(target: string): string {
   if (target.startsWith('/raw/')) return 'raw'
   if (target.startsWith('/preview/')) return 'preview'
   const path = target.split('?', 1)[0]!

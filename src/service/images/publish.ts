@@ -59,17 +59,17 @@ const DELETED =
   'The image sent with this Idempotency-Key was deleted or has expired. Use a new key to send it again.'
 
 /** Concurrent reads of large drafts (more than one chunk). Limited, as their chunks would fill the memory. */
-export const MAX_LARGE_READS = 4
+const MAX_LARGE_READS = 4
 /**
  * Concurrent inspections of small drafts. These are already in memory, and most take a single step; but decompression, on
  * libuv's threads, can yield a thousand times their size. Four keep as many cores busy and leave threads for views and
  * flushes.
  */
-export const MAX_SMALL_INSPECTIONS = 4
+const MAX_SMALL_INSPECTIONS = 4
 /** An upload that took longer to store may have met a decision about its bytes. Others are spared another statement. */
 const SLOW_MS = 1000
 /** Concurrent commits of large drafts. A commit uses less memory and may wait for a remote store. */
-export const MAX_LARGE_COMMITS = 64
+const MAX_LARGE_COMMITS = 64
 
 export function createPublish(parts: {
   objects: ObjectStore

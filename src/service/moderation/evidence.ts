@@ -32,7 +32,7 @@ export interface Evidence {
 export const SEALED_RULE = 'child-abuse'
 
 /** 18 USC 2258A(h)(1). */
-export const KEPT_DAYS = 365
+const KEPT_DAYS = 365
 
 const MAX_REPORTS = 100
 

@@ -32,7 +32,7 @@ export function readFailure(status: number, body: string, operation: string): Fa
   return { status, code: textOf(body, 'Code') ?? '', message, operation }
 }
 
-export function isFull({ status, code }: Failure): boolean {
+function isFull({ status, code }: Failure): boolean {
   return status === 507 || FULL_CODES.test(code)
 }
 

@@ -49,9 +49,9 @@ const IOERR_DIR_FSYNC = 1290
 const isOneOf = (code: number, ...results: number[]) => results.includes(code & 0xff)
 
 /** A problem with the file, the disk or another process, not with the statement. */
-export const UNAVAILABLE: ErrorClass = (code) => isOneOf(code, ...Object.values(RESULT))
+const UNAVAILABLE: ErrorClass = (code) => isOneOf(code, ...Object.values(RESULT))
 export const BUSY: ErrorClass = (code) => isOneOf(code, RESULT.BUSY, RESULT.PROTOCOL)
-export const FULL: ErrorClass = (code) => isOneOf(code, RESULT.FULL)
+const FULL: ErrorClass = (code) => isOneOf(code, RESULT.FULL)
 /** A failure of SQLite's own flushes, around a checkpoint. SQLite rolls back failed writes itself. */
 export const FLUSH: ErrorClass = (code) => code === IOERR_FSYNC || code === IOERR_DIR_FSYNC
 
