@@ -476,6 +476,14 @@ export function editorSuite(site: () => Site): void {
     assert.equal(await field.inputValue(), 'Two')
     await button(page, 'Remove selected').dblclick()
     assert.equal(await texts.count(), 1, 'a double click removes no second one')
+
+    await page.getByLabel('Move', { exact: true }).check({ force: true })
+    await texts.click()
+    await field.fill('Four')
+    await page.mouse.click(layer.x + 5, layer.y + 5)
+    await page.keyboard.press('Control+z')
+    await texts.click()
+    assert.equal(await field.inputValue(), 'Three')
   })
 
   test('edits pictures before, during and after the upload, and from an earlier visit', async ({

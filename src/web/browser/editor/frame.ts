@@ -118,8 +118,7 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels) 
   writing.onsubmit = (event) => {
     event.preventDefault()
     frame.onTextEnd()
-    heading.focus()
-    writing.hidden = true
+    frame.showText(null)
   }
   dialog.addEventListener('keydown', (event) => {
     const isTyping = (event.target as Element).matches('input[type="text"]')
@@ -172,6 +171,8 @@ export function createFrame(words: HomeFacts['editor'], exitLabels: ExitLabels) 
     },
     /** Shows the text field with the selected text; `null` hides it. */
     showText(text: string | null): void {
+      // Shortcuts reach the dialog only while it contains the focus.
+      if (text === null && document.activeElement === field) heading.focus()
       writing.hidden = text === null
       if (text !== null && text !== field.value) field.value = text
     },
