@@ -4,12 +4,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { nameOf } from '../../src/node/backup/manifest.ts'
+import { openFilesystemStore } from '../../src/stores/filesystem/store.ts'
 import { assertServed, backedUp, operate, rot } from '../support/backed-up.ts'
 import { folderOf } from '../support/folder.ts'
 import { gif } from '../support/images/tiny-images.ts'
 import type { Env } from '../support/processes/process.ts'
 import { serverFor, startServer } from '../support/processes/server.ts'
 import { flipBit } from '../support/store-folder.ts'
+import { put } from '../support/stored-images.ts'
 import { until } from '../support/until.ts'
 import { fetchRaw, post, remove, type Stored } from '../support/upload.ts'
 
@@ -76,6 +78,19 @@ describe('operator restore of damaged data', () => {
     await server.restart()
     await assertServed(server, [kept])
     assert.equal((await fetchRaw(server.url, deleted.id)).status, 404)
+  })
+
+  it('does not report images as missing that have expired since', async (t) => {
+    const { folder, backup, server, images } = await backedUp(t, 2)
+    await server.end()
+    const [expired, kept] = images as [Stored, Stored]
+    const store = await openFilesystemStore({ folder: join(backup, 'images'), hotSetBytes: 0 })
+    await store.remove(expired.id)
+    await put(store, expired.id, expired.bytes, { expiresAt: '2026-08-01T00:00:00.000Z' })
+    await store.close()
+    const target = join(folder, 'other')
+    assert.deepEqual((await restore(target, [backup])).missing, [])
+    assert.deepEqual(await readdir(join(target, 'images/objects')), [kept.id])
   })
 
   it('falls back to an older ledger if the newest is damaged, and reports it', async (t) => {

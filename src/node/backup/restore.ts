@@ -119,7 +119,9 @@ export async function restore(options: {
     const { missing, retired } = await findAbsent(ids ?? [], objects, new Set([...gone, ...transfer.damaged]))
     gone.push(...retired)
     const lost: string[] = []
-    for (const id of missing) if (!(await stores.ledger.isGone(id))) lost.push(id)
+    // The backup still has those that have expired since.
+    for (const id of missing)
+      if ((await findImage(id, source)) === null && !(await stores.ledger.isGone(id))) lost.push(id)
     const knownUntil = Math.max(tombstones?.until ?? 0, Date.parse(manifest.begunAt))
     const isRecent = stores.clock.now() - knownUntil < RECENT_MS
     const isKnown =
