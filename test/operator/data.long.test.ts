@@ -156,6 +156,17 @@ describe('servers on one folder', () => {
     assert.equal((await first.operator(['status'])).code, 0, 'the running server is unaffected')
   })
 
+  it('warn of images beside a new ledger', async (t) => {
+    const server = await serverFor(t)
+    await store(server.url)
+    await server.restart()
+    assert.doesNotMatch(server.stderr(), /the ledger is new/)
+    await server.end()
+    await rm(join(server.dataDir, 'ledger.sqlite'))
+    await server.restart()
+    assert.match(server.stderr(), /the ledger is new, but there are images/)
+  })
+
   it('start with other settings once the last server is gone, even if it was killed', async (t) => {
     const server = await serverFor(t, { UPLOADS_PER_DAY: '7', WORKERS: '2' })
     await server.kill()

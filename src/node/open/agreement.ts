@@ -40,6 +40,11 @@ export async function isOtherStore(ledger: Pick<Ledger, 'facts'>, agreement: Agr
   return before !== undefined && after !== undefined && before !== after
 }
 
+/** Whether no server has used the ledger yet. */
+export async function isUnused(ledger: Pick<Ledger, 'facts'>): Promise<boolean> {
+  return (await ledger.facts())[`${PREFIX}OBJECTS_URL`] === undefined
+}
+
 /** Makes these settings the agreed ones from now on. */
 export async function agree(ledger: Ledger, agreement: Agreement): Promise<void> {
   // The new store does not know the retired IDs of the old one.

@@ -15,7 +15,7 @@ import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { wireMoves } from '../../wiring/moderation.ts'
 import { wirePurges } from '../../wiring/uploads.ts'
-import { type Agreement, agreementOf, assertAgreed, joinServers } from './agreement.ts'
+import { type Agreement, agreementOf, assertAgreed, isUnused, joinServers } from './agreement.ts'
 import { openCdn } from './cdn.ts'
 import { assertData, assertRestored } from './data-folder.ts'
 import { s3Options } from './files.ts'
@@ -74,8 +74,10 @@ async function openWithLedger(
   const objects = filesystem ?? (await openBucket(config, config.objectsUrl!, as))
   const cdn = config.cdnUrl === null ? null : openCdn(config.cdnUrl, config.baseUrl)
   const agreement = agreementOf(config, filesystem?.identity ?? null)
-  if (as === 'server') await joinServers(ledger, agreement)
-  else if (!mayDisagree) await assertAgreed(ledger, agreement)
+  if (as === 'server') {
+    if (await isUnused(ledger)) await warnOfImages(objects, log)
+    await joinServers(ledger, agreement)
+  } else if (!mayDisagree) await assertAgreed(ledger, agreement)
   const clock = await createClock(ledger, now)
   const purges = wirePurges(cdn, { ledger, now: clock.now, log })
   const moves = wireMoves({ objects, ledger, purges, now: clock.now, log })
@@ -91,6 +93,17 @@ async function openWithLedger(
   }
 
   return { objects, filesystem, ledger, cdn, clock, agreement, purges, moves, tombstones, close }
+}
+
+/** Of a misspelled `LEDGER_URL`, or a lost file: blocked images are accepted again, and held ones cannot be released. */
+async function warnOfImages({ list }: ObjectStore, log: Log): Promise<void> {
+  for await (const _ of list()) {
+    log.warn(
+      {},
+      'the ledger is new, but there are images: was there another one, with holds, blocks and cases?',
+    )
+    return
+  }
 }
 
 /** The folder for drafts that are too large for memory. */
