@@ -56,7 +56,7 @@ member() {
 }
 
 upload() {
-  answer=$(curl -sS -H 'Accept: application/json' \${PINHOLE_PASS:+-H "Authorization: Bearer $PINHOLE_PASS"} -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}\${PINHOLE_EXPIRES:+?${EXPIRES_PARAMETER}=$PINHOLE_EXPIRES}") || return 5
+  answer=$(curl -sS -H 'Accept: application/json' \${PINHOLE_PASS:+-H} \${PINHOLE_PASS:+"Authorization: Bearer $PINHOLE_PASS"} -F "${UPLOAD_FIELD}=@-;filename=image" "$server${UPLOAD_PATH}\${PINHOLE_EXPIRES:+?${EXPIRES_PARAMETER}=$PINHOLE_EXPIRES}") || return 5
   link=$(member "$answer" link)
   if [ -z "$link" ]; then
     detail=$(member "$answer" detail)

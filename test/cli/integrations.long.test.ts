@@ -87,6 +87,14 @@ for (const shell of ['bash', 'zsh']) {
     const result = await script(['x y.gif', 'no.gif'], undefined, shell, { PINHOLE_SERVER: own.url })
     assert.deepEqual([result.code, result.stderr], [3, 'no.gif: no such file\n'])
     assert.match(result.stdout, new RegExp(`^${own.baseUrl}/[0-9A-Za-z]{11}\n$`))
+    const passes: unknown[] = []
+    const { url } = await listening(({ headers }, response) => {
+      passes.push(headers.authorization)
+      response.end()
+    })
+    for (const PINHOLE_PASS of ['pass.1', ''])
+      await script(['x y.gif'], undefined, shell, { PINHOLE_SERVER: url, PINHOLE_PASS })
+    assert.deepEqual(passes, ['Bearer pass.1', undefined])
   })
 }
 
