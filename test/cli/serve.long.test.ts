@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gif } from '../support/images/tiny-images.ts'
+import { skipWithout } from '../support/processes/caches.ts'
 import { ROOT, run } from '../support/processes/process.ts'
 import { until } from '../support/until.ts'
 import { newUser } from './command.ts'
@@ -64,6 +65,24 @@ test('completion scripts are valid and complete', async () => {
     for (const word of ['serve', 'upload', 'delete', 'list', 'compress', 'keep-format'])
       assert.ok(stdout.includes(word))
   }
+})
+
+test('zsh completes files also where a command may stand', { skip: await skipWithout('zsh') }, async () => {
+  const me = await newUser()
+  await writeFile(join(me.folder, 'holiday.gif'), gif())
+  await writeFile(join(me.folder, 'completion.zsh'), (await me.run(['completion', 'zsh'])).stdout)
+  const completed = (line: string) => {
+    const setup = 'autoload -Uz compinit; compinit -u -D; . ./completion.zsh; pinhole() { print "words"=$* }'
+    const type = [`zpty -w shell '${setup}'`, `zpty -w -n shell $'${line}\\t\\n'`]
+    const typed = ['zmodload zsh/zpty', 'zpty shell zsh -f -i', ...type, "zpty -r shell output '*words=*\n'"]
+    const output = execFileSync('zsh', ['-fc', `${typed.join('\n')}\nprint -r -- $output`], {
+      cwd: me.folder,
+    })
+    return /words=(.*?)\s*$/.exec(`${output}`)?.[1]
+  }
+  assert.equal(completed('pinhole hol'), 'holiday.gif')
+  assert.equal(completed('pinhole --json hol'), '--json holiday.gif')
+  assert.equal(completed('pinhole up'), 'upload')
 })
 
 test('the command runs under any Node that starts it', async () => {

@@ -88,11 +88,12 @@ _pinhole() {
   local -a commands=(
 ${listed.join('\n')}
   )
-  if (( CURRENT == 2 )); then _describe command commands; return; fi
+  if (( CURRENT == 2 )); then _describe command commands; _files; return; fi
   local command="$words[2]"
   shift words; (( CURRENT-- ))
   case "$command" in
 ${cases.join('\n')}
+    *) _files ;;
   esac
 }
 compdef _pinhole pinhole
@@ -103,7 +104,7 @@ function fish(commands: CommandShape[]): string {
   const lines = commands.flatMap(({ name, description, options, choices, takesFiles }) => {
     const prefix = `complete -c pinhole -n '__fish_seen_subcommand_from ${name}'`
     return [
-      `complete -c pinhole -n __fish_use_subcommand -f -a ${name} -d ${quoted(description)}`,
+      `complete -c pinhole -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`,
       ...options.map(({ flags, description, choices }) => {
         const spelled = flags.map((flag) =>
           flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
