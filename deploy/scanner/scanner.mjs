@@ -21,7 +21,8 @@ const DECODE_MS = 20_000
 const ANSWER_MS = 30_000
 /** Above the server's own limit. */
 const MAX_BYTES = 64 * 2 ** 20
-const FEED_MS = 10_000
+/** How often to learn from removals. */
+const LEARN_MS = 10_000
 
 if (!PINHOLE || !SCANNER_TOKEN) {
   console.error('PINHOLE (the address of the admin server) and SCANNER_TOKEN must be set')
@@ -182,7 +183,7 @@ load()
 console.log(`scanning for ${PINHOLE}: ${known.size} known hashes`)
 for (let learnedAt = Number.NEGATIVE_INFINITY, failures = 0; ; ) {
   try {
-    if (performance.now() - learnedAt > FEED_MS) {
+    if (performance.now() - learnedAt > LEARN_MS) {
       await learnRemovals()
       learnedAt = performance.now()
     }

@@ -1,4 +1,4 @@
-# Varnish in front of Pinhole. CDN_URL=varnish://host:port on the servers.
+# Varnish in front of Pinhole. On the servers, set CDN_URL=varnish://host:port and TRUSTED_PROXIES to this machine's address.
 #
 # Don't run varnishncsa with its default format: URLs may contain a deletion key or a receipt's secret. A safe format:
 # varnishncsa -F '%t %m %s %b %D'
@@ -77,7 +77,6 @@ sub vcl_recv {
         }
         return (synth(500, std.ban_error()));
     }
-    # The address that the server attributes uploads to: TRUSTED_PROXIES must include this machine.
     if (req.method != "GET" && req.method != "HEAD") {
         return (pass);
     }
