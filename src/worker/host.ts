@@ -8,7 +8,7 @@ import { createOrigins } from '../http/headers/cross-site.ts'
 import type { Log } from '../http/log.ts'
 import { CONDITION_HEADERS } from '../http/routes/image-answers.ts'
 import { createRaw, isRawTarget } from '../http/routes/raw.ts'
-import { createUpload, isUploadPath } from '../http/routes/upload.ts'
+import { announcedBytes, createUpload, isUploadPath } from '../http/routes/upload.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import { createAdminSessions } from '../service/admin-sessions.ts'
 import { newRateState } from '../service/challenge/upload-rate.ts'
@@ -179,9 +179,7 @@ export function createHost(options: {
     peer: string,
   ): Promise<Response> {
     const header = headerOf(request)
-    const length = header('content-length')
-    const announced = length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : maxUploadBytes
-    const queue = uploadQueue.queueFor(Math.min(announced, maxUploadBytes))
+    const queue = uploadQueue.queueFor(Math.min(announcedBytes(header) ?? maxUploadBytes, maxUploadBytes))
     const body = readBody(request, limits, queue.touch)
     const [quota, capacity, challenges] = [uploads.quota(), uploads.capacity(), uploads.challenges()]
     const handleUpload = createUpload({

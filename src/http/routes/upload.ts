@@ -58,7 +58,7 @@ export function createUpload(parts: AppParts): Upload {
     const lifetimeSeconds = lifetimeFor(request.query, parts.lifetimes)
     const idempotencyKey = idempotencyKeyOf(request)
     const identity = idempotencyKey === null ? randomIdentity() : await parts.derive(idempotencyKey)
-    const maxBytes = Math.min(parts.maxUploadBytes, announced(request).maxBytes ?? parts.maxUploadBytes)
+    const maxBytes = Math.min(parts.maxUploadBytes, announcedBytes(request.header) ?? parts.maxUploadBytes)
     let remaining: number | undefined
     const slot = await admit({
       address,
@@ -95,7 +95,7 @@ export function createUpload(parts: AppParts): Upload {
     }
     try {
       const published = await parts.images.publish(fileOf(request), {
-        ...announced(request),
+        maxBytes: announcedBytes(request.header),
         ...options,
         beforeStored,
         onStored() {
@@ -206,8 +206,8 @@ function assertLengthWithinLimit(
   request: UploadRequest,
   { maxUploadBytes }: Pick<AppParts, 'maxUploadBytes'>,
 ): void {
-  const { maxBytes } = announced(request)
-  if (maxBytes === undefined || maxBytes <= maxUploadBytes + MAX_OVERHEAD_BYTES) return
+  const bytes = announcedBytes(request.header)
+  if (bytes === undefined || bytes <= maxUploadBytes + MAX_OVERHEAD_BYTES) return
   throw new Refusal(
     'file-too-large',
     `The Content-Length of this request exceeds the file size limit of ${maxUploadBytes} bytes.`,
@@ -237,8 +237,8 @@ function credentialsOf({ header }: UploadRequest): Credentials {
   return { solution: header(SOLUTION_HEADER.toLowerCase()), pass: bearerOf(header('authorization')) }
 }
 
-/** Upper bound from Content-Length; empty for a chunked body. */
-function announced({ header }: UploadRequest): { maxBytes?: number } {
+/** Content-Length, an upper bound for the image. `undefined` for a chunked body. */
+export function announcedBytes(header: UploadRequest['header']): number | undefined {
   const length = header('content-length')
-  return length !== undefined && /^\d{1,15}$/.test(length) ? { maxBytes: Number(length) } : {}
+  return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
 }
