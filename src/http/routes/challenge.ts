@@ -1,6 +1,7 @@
 /** GET /api/challenge, POST /api/pass, GET /pass: proof of work, if the operator enabled it. */
-import { type Challenge, SOLUTION_HEADER, UNCHALLENGED_UPLOADS } from '../../protocol.ts'
+import { type Challenge, SOLUTION_HEADER } from '../../protocol.ts'
 import { refuseFault } from '../../service/faults.ts'
+import { countedAsUsed } from '../../service/quota/quota.ts'
 import { passPage } from '../../web/pages/pass.ts'
 import type { AppContext, AppParts } from '../context.ts'
 import { clientAddress } from '../headers/client-address.ts'
@@ -16,11 +17,10 @@ export async function sendChallenge(c: AppContext, parts: AppParts): Promise<Res
   return challenge === null ? c.body(null, 204) : c.json(challenge satisfies Challenge)
 }
 
-/** Uploads counted against this address today. Tor circuits get no unchallenged uploads, so theirs count as used. */
+/** Uploads counted against this address today. */
 async function usedUploads(c: AppContext, { quota, trusted }: AppParts): Promise<number> {
   const address = clientAddress(c.env.peer, c.req.header('X-Forwarded-For'), trusted)
-  const unchallenged = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
-  return quota.limit - (await quota.remaining(address).catch(refuseFault)) + unchallenged
+  return quota.limit - (await quota.remaining(address).catch(refuseFault)) + countedAsUsed(address)
 }
 
 export async function issuePass(c: AppContext, { origins, challenges }: AppParts): Promise<Response> {

@@ -3,13 +3,12 @@
  * and, if challenges are on, a solution or a pass.
  */
 import { Refusal, type RefusalCode } from '../../errors.ts'
-import { UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import type { Challenges, Credentials, Spent } from '../challenge/challenges.ts'
 import { refuseFault } from '../faults.ts'
 import type { Identity } from '../images/identities.ts'
 import type { Images } from '../images/images.ts'
 import type { Capacity } from './capacity.ts'
-import type { ClientAddress, Quota, Reservation } from './quota.ts'
+import { type ClientAddress, countedAsUsed, type Quota, type Reservation } from './quota.ts'
 import type { Slot, UploadQueue } from './upload-queue.ts'
 
 /** Waits like `UploadQueue.enter`. Throws `Refusal`. */
@@ -50,19 +49,17 @@ export function createAdmission(parts: {
   async function admit(upload: AdmissionRequest): Promise<Admitted | null> {
     const { address, identity, maxBytes, credentials } = upload
     await capacity.assertOpen(maxBytes).catch(refuseFault)
-    // Tor circuits get no unchallenged uploads, so theirs count as used.
-    const usedAnyway = address.isCircuit ? UNCHALLENGED_UPLOADS : 0
     const used = async () => {
       const remaining = await quota.remaining(address)
       upload.onRemaining(remaining)
       // The quota will refuse an address without remaining uploads.
-      return remaining === 0 ? 0 : quota.limit - remaining + usedAnyway
+      return remaining === 0 ? 0 : quota.limit - remaining + countedAsUsed(address)
     }
     await challenges.assertPresent(credentials, used).catch(refuseFault)
     try {
       const reservation = await quota.reserve(address, { id: identity.id }).catch(refuseFault)
       if (reservation === null) return null
-      const spent = await spend(reservation, credentials, usedAnyway)
+      const spent = await spend(reservation, upload)
       return { reservation, spent, isRepeat: false }
     } catch (error) {
       // A retry of a stored upload is allowed even when the quota is used up.
@@ -73,13 +70,9 @@ export function createAdmission(parts: {
     }
   }
 
-  async function spend(
-    reservation: Reservation,
-    credentials: Credentials,
-    usedAnyway: number,
-  ): Promise<Spent> {
+  async function spend(reservation: Reservation, { address, credentials }: AdmissionRequest): Promise<Spent> {
     try {
-      return await challenges.spend(credentials, reservation.used + usedAnyway).catch(refuseFault)
+      return await challenges.spend(credentials, reservation.used + countedAsUsed(address)).catch(refuseFault)
     } catch (error) {
       // Invalid credentials count as a refused upload, as verifying them took work.
       const isInvalid = isRefusal(error, 'challenge-required') && Object.values(credentials).some(Boolean)

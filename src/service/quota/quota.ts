@@ -1,6 +1,7 @@
 /** Upload quota per client address and UTC day. Never exceeded. */
 import { createBackgroundTasks } from '../../async.ts'
 import { Refusal } from '../../errors.ts'
+import { UNCHALLENGED_UPLOADS } from '../../protocol.ts'
 import type { Ledger, Refusals, ReservationExtras } from '../../stores/ledger.ts'
 import { secondsToNextDay, utcDayOf } from '../../utc-day.ts'
 import type { Hashes } from '../hashes.ts'
@@ -36,6 +37,11 @@ export interface ClientAddress {
    * Stands for a circuit of an onion service. Circuits cost nothing to create, so each of their uploads needs a challenge.
    */
   isCircuit?: true
+}
+
+/** Unchallenged uploads that count as used from the start: a circuit gets none. */
+export function countedAsUsed({ isCircuit }: ClientAddress): number {
+  return isCircuit ? UNCHALLENGED_UPLOADS : 0
 }
 
 /** Ends with the first call of `confirm` or `release`; further calls have no effect. */
