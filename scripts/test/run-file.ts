@@ -84,7 +84,7 @@ export async function runFile(
         ...process.env,
         ...options.env,
         TMPDIR: folder,
-        // For libvips (sharp): several files run at once, so more threads each only cost.
+        // For libvips (sharp): several files run at once, so more threads in each would only cost time.
         VIPS_CONCURRENCY: '1',
         // Must not be looked for below the file's TMPDIR.
         PINHOLE_SERVICES: SERVICES_FOLDER,
