@@ -72,7 +72,7 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /src\/(protocol|json|web\/messages\/wording|web\/browser\/(page\/(clipboard|facts|preload|questions|status)|history\/history))\.ts/,
+              test: /src\/(protocol|json|web\/messages\/wording|web\/browser\/(page\/(clipboard|facts|outdated|preload|questions|status)|history\/history))\.ts/,
               minShareCount: 2,
             },
             // What the home page needs at once, though parts that come later use it as well.

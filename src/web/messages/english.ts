@@ -24,6 +24,8 @@ export const english = {
     file: 'Picture to upload',
     upload: 'Upload',
     paused: 'Uploads are paused right now. Existing pictures stay online.',
+    outdated: 'This page is out of date.',
+    reload: 'Load the new version',
     uploadForADay: 'Upload for a day',
     staysUntilDeleted: 'Your picture stays until you delete it.',
     staysForATime: 'Your picture’s page says how long it stays, and you can delete it sooner.',

@@ -23,6 +23,8 @@ export const french: Messages = {
     file: 'Image à envoyer',
     upload: 'Envoyer',
     paused: 'Les envois sont suspendus pour le moment. Les images déjà présentes restent accessibles.',
+    outdated: 'Cette page n’est plus à jour.',
+    reload: 'Charger la nouvelle version',
     uploadForADay: 'Envoyer pour un jour',
     staysUntilDeleted: 'Votre image reste jusqu’à ce que vous la supprimiez.',
     staysForATime:

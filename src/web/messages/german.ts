@@ -21,6 +21,8 @@ export const german: Messages = {
     file: 'Bild zum Hochladen',
     upload: 'Hochladen',
     paused: 'Hochladen ist zurzeit nicht möglich. Vorhandene Bilder bleiben erreichbar.',
+    outdated: 'Diese Seite ist veraltet.',
+    reload: 'Neue Version laden',
     uploadForADay: 'Für einen Tag hochladen',
     staysUntilDeleted: 'Dein Bild bleibt, bis du es löschst.',
     staysForATime:

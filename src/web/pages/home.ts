@@ -39,6 +39,7 @@ ${beam()}
 <p class="lead">${home.noAccount} ${stripsMetadata ? home.stripped : home.notStripped}</p>
 ${uploadsPaused ? html`<p class="paused">${home.paused}</p>` : uploadForm(messages, limit, lifetimes)}
 </section>
+<p class="paused" id="outdated" role="alert" hidden>${home.outdated} <a href="/">${home.reload}</a></p>
 ${pictureLists(messages)}
 <p class="honesty">${lifetimeNote(messages, lifetimes)} ${home.honesty}${stripsMetadata ? ` ${home.strippedDetail}` : ''}</p>
 ${notice(messages)}

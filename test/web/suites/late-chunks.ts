@@ -80,6 +80,29 @@ export function lateChunksSuite(site: () => Site): void {
     await page.locator('dialog[open]').waitFor()
   })
 
+  test('offers the new version when the code of this one is gone', {
+    expected: /^Failed to load resource: |404/,
+  }, async ({ page, axe, proxy }) => {
+    const hint = page.getByRole('alert').filter({ hasText: 'This page is out of date.' })
+    const link = hint.getByRole('link', { name: 'Load the new version' })
+    const gone = at('/assets/', { kind: 'answer', status: 404 })
+    // First without any code, then without that of a PNG.
+    for (const file of [await gif('new.gif', 99), await screenshot('new.png', 100)]) {
+      assert.equal(await hint.isVisible(), false)
+      proxy.onOther = gone
+      await choose(page, [file])
+      await page.locator('.card:is([data-state="waiting"], [data-state="resuming"])').waitFor()
+      // Don't wait for the next attempt.
+      await page.evaluate(() => dispatchEvent(new Event('online')))
+      await link.waitFor()
+      assert.deepEqual(await axe(), [])
+      proxy.onOther = () => NONE
+      await link.click()
+      await page.locator('html[data-live]').waitFor()
+      await uploadOne(page, await gif('after.gif', 101))
+    }
+  })
+
   test('keeps the history buttons disabled until their script has loaded', async ({ page, proxy }) => {
     const loaded = Promise.withResolvers<void>()
     proxy.onOther = at('/assets/device-', hold(loaded.promise))

@@ -1,4 +1,5 @@
 /** Replacement for the helper that Vite wraps around each `import()` in a page's script. */
+import { checkVersion } from './outdated.ts'
 
 /**
  * Imports a chunk and its style sheets. Rejects if something can't be loaded; the next call tries again. For that, files are
@@ -14,7 +15,10 @@ export async function __vitePreload<T>(load: () => Promise<T>, paths: string[] =
 async function fetched(path: string): Promise<void> {
   const response = await fetch(`/${path}`)
   await response.arrayBuffer()
-  if (!response.ok) throw new TypeError(path)
+  if (!response.ok) {
+    void checkVersion()
+    throw new TypeError(path)
+  }
   if (path.endsWith('.js') || document.querySelector(`[href="/${path}"]`)) return
   const link = document.createElement('link')
   link.rel = 'stylesheet'

@@ -1,5 +1,6 @@
 /** Polls an unreachable service with backoff, so that failed uploads resume automatically. */
 import { UPLOAD_PATH } from '../../../protocol.ts'
+import { checkVersion } from '../page/outdated.ts'
 
 /** Poll interval, doubled after each attempt. Unit: milliseconds. */
 const MIN_INTERVAL_MS = 5000
@@ -38,8 +39,11 @@ async function poll(): Promise<void> {
   timer = undefined
   interval = Math.min(2 * interval, MAX_INTERVAL_MS)
   const answer = await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)
-  if (answer && answer.status < 500) resume()
-  else schedulePoll()
+  if (answer && answer.status < 500) {
+    // A picture may lack code that was replaced.
+    void checkVersion()
+    resume()
+  } else schedulePoll()
 }
 
 addEventListener('online', () => {
