@@ -72,21 +72,28 @@ export function historySuite(site: () => Site): void {
     expected: /status of 404|ERR_CACHE_MISS/,
   }, async ({ page }) => {
     const id = await uploadOne(page, await gif('cached.gif', 71))
-    const fromCache = () =>
-      page.evaluate(
-        (path) =>
+    // The page itself, the viewer and the direct link, and the download button.
+    const paths = [`/raw/${id}`, `/raw/${id}.gif`, `/raw/${id}?dl=1`]
+    const cached = () =>
+      page.evaluate(async (paths) => {
+        const answers = paths.map((path) =>
           fetch(path, { cache: 'only-if-cached', mode: 'same-origin' }).then(
-            ({ status }) => status,
-            () => 0,
+            ({ ok }) => ok,
+            () => false,
           ),
-        `/raw/${id}`,
-      )
-    await page.evaluate((path) => fetch(path).then((answer) => answer.blob()), `/raw/${id}`)
-    assert.equal(await fromCache(), 200)
+        )
+        const isCached = await Promise.all(answers)
+        return paths.filter((_, index) => isCached[index])
+      }, paths)
+    await page.evaluate(
+      (paths) => Promise.all(paths.map((path) => fetch(path).then((answer) => answer.blob()))),
+      paths,
+    )
+    assert.deepEqual(await cached(), paths)
     await press(card(page, 'cached.gif'), 'delete')
     await press(card(page, 'cached.gif'), 'confirm-delete')
     await heard(page, /Deleted/)
-    assert.notEqual(await fromCache(), 200)
+    assert.deepEqual(await cached(), [])
   })
 
   deleting(

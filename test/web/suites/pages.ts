@@ -66,9 +66,9 @@ export function pagesSuite(site: () => Site): void {
     await gallery.locator('.tiles img').evaluate((image: HTMLImageElement) => image.decode())
     await page.goto(deleteLink)
     const deletion = page.waitForRequest((request) => request.method() === 'DELETE')
-    // Refetching evicts both from the browser's cache.
+    // Refetching evicts them from the browser's cache.
     const forgotten = Promise.all(
-      [`/raw/${id}`, `/preview/${id}`].map((path) =>
+      [`/raw/${id}`, `/raw/${id}.gif`, `/preview/${id}`].map((path) =>
         page.waitForResponse((response) => new URL(response.url()).pathname === path),
       ),
     )
