@@ -35,7 +35,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** Connections per process. Further requests queue. */
+/** Connections per process. Further requests queue, and interrupt bodies that wait for their readers. */
 const CONNECTIONS = 256
 
 /** High-water mark of a response body's buffer, at which the socket is paused. Unit: bytes. */
@@ -44,9 +44,10 @@ const MAX_BUFFERED_BYTES = 128 * 1024
 /** `origin`: scheme, host and port. */
 export function createTransport(origin: string): Transport {
   const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 })
+  const exchanges: Exchanges = { open: 0, paused: new Set() }
   return {
     send: ({ idleMs, ...request }) => {
-      const exchange = createExchange(idleMs)
+      const exchange = createExchange(idleMs, exchanges)
       // undici also accepts iterables, which its types omit.
       const body = exchange.watch(request.body) as Uint8Array
       pool.dispatch({ ...request, method: request.method as 'GET', body }, exchange.handler)
@@ -56,8 +57,23 @@ export function createTransport(origin: string): Transport {
   }
 }
 
+/** The exchanges of a transport. */
+interface Exchanges {
+  /** In flight or queued. */
+  open: number
+  /** Functions that interrupt a body that waits for its reader, the one that waits longest first. */
+  paused: Set<() => void>
+}
+
+/** If a request queues, interrupts a body: a few hundred clients that read slowly must not stop everybody else. */
+function makeRoom({ open, paused }: Exchanges): void {
+  if (open > CONNECTIONS) paused.values().next().value?.()
+}
+
 /** One request and its reply. */
-function createExchange(idleMs: number) {
+function createExchange(idleMs: number, exchanges: Exchanges) {
+  exchanges.open++
+  makeRoom(exchanges)
   const { promise: reply, resolve, reject } = Promise.withResolvers<Reply>()
   const buffered: Uint8Array[] = []
   let bufferedBytes = 0
@@ -79,10 +95,18 @@ function createExchange(idleMs: number) {
     timer.refresh()
   }
 
+  const interrupt = () => fail(new Error('another request needed the connection'))
+
+  function close(): void {
+    clearTimeout(timer)
+    exchanges.open--
+    exchanges.paused.delete(interrupt)
+  }
+
   function fail(error: Error): void {
     if (isEnded || failure !== null) return
     failure = error
-    clearTimeout(timer)
+    close()
     reject(error)
     reader?.reject(error)
     reader = null
@@ -94,7 +118,10 @@ function createExchange(idleMs: number) {
       const chunk = buffered.shift()
       if (chunk !== undefined) {
         bufferedBytes -= chunk.length
-        if (connection?.paused && bufferedBytes < MAX_BUFFERED_BYTES) connection.resume()
+        if (failure === null && connection?.paused && bufferedBytes < MAX_BUFFERED_BYTES) {
+          exchanges.paused.delete(interrupt)
+          connection.resume()
+        }
         return chunk
       }
       if (failure !== null) throw failure
@@ -132,11 +159,15 @@ function createExchange(idleMs: number) {
       if (reader !== null) return deliver(chunk)
       buffered.push(chunk)
       bufferedBytes += chunk.length
-      if (bufferedBytes >= MAX_BUFFERED_BYTES) controller.pause()
+      if (bufferedBytes < MAX_BUFFERED_BYTES) return
+      controller.pause()
+      exchanges.paused.add(interrupt)
+      makeRoom(exchanges)
     },
     onResponseEnd() {
+      if (failure !== null) return
       isEnded = true
-      clearTimeout(timer)
+      close()
       deliver(null)
     },
     onResponseError: (_, error) => fail(error),
