@@ -148,7 +148,7 @@ async function makingShares(photographs: Buffer[]): Promise<{ pixels: number; sh
     const pixels = await codecs.decodeJpeg(new Uint8Array(bytes))
     const decoding = process.cpuUsage(start)
     const compressing = process.cpuUsage()
-    const { length } = await encodePhoto(pixels, { fullChroma: false, gray: false, profile: null }, codecs)
+    const { length } = await encodePhoto(pixels, { fineColour: 0, gray: false, profile: null }, codecs)
     const compressed = process.cpuUsage(compressing)
     if (length <= PREVIEW_MAX_BYTES) continue
     const making = process.cpuUsage()

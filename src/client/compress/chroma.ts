@@ -94,14 +94,11 @@ function shift(bytes: Uint8ClampedArray, at: number, cb: number, cr: number): vo
 
 /** Chroma difference within a 2 × 2 block that is visible on its own. Unit: levels of 255. */
 const VISIBLE = 20
-/** Share of all 2 × 2 blocks. */
-const MIN_SHARE = 0.01
-
 /**
- * Whether halving the chroma resolution of this image would be visible: coloured text and lines, saturated edges. Camera
- * photographs rarely have such detail.
+ * Share of the 2 × 2 blocks in which halving the chroma resolution would be visible: coloured text and lines, saturated edges.
+ * Camera photographs rarely have such detail.
  */
-export function fineColourShows({ data, width, height }: Pixels): boolean {
+export function fineColourShare({ data, width, height }: Pixels): number {
   const stride = 4 * width
   let fine = 0
   let blocks = 0
@@ -111,7 +108,7 @@ export function fineColourShows({ data, width, height }: Pixels): boolean {
       blocks++
     }
   }
-  return fine > MIN_SHARE * blocks
+  return fine / Math.max(1, blocks)
 }
 
 /** Range of Cb or Cr within a 2 × 2 block, whichever is larger. */

@@ -9,7 +9,7 @@ import { sniffUnsupported } from '../../formats/sniff.ts'
 import { PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import { blobSource } from '../blob-source.ts'
 import type { ForeignType } from '../types.ts'
-import { fineColourShows, restoreChroma } from './chroma.ts'
+import { fineColourShare, restoreChroma } from './chroma.ts'
 import type { Codecs } from './codecs.ts'
 import { DISPLAY_P3, displayProfile } from './display-profile.ts'
 import { rgbProfile } from './icc.ts'
@@ -146,8 +146,8 @@ async function encode(
   let result: Recompressed
   if (isOpaque(pixels)) {
     if (halfChroma) restoreChroma(pixels)
-    const fullChroma = !halfChroma && fineColourShows(pixels)
-    const bytes = await encodePhoto(pixels, { fullChroma, gray: false, profile }, codecs)
+    const fineColour = halfChroma ? 0 : fineColourShare(pixels)
+    const bytes = await encodePhoto(pixels, { fineColour, gray: false, profile }, codecs)
     result = { bytes, type: 'image/jpeg', action: 'lossy' }
   } else {
     if (Math.max(pixels.width, pixels.height) > MAX_WEBP_SIDE)

@@ -15,11 +15,12 @@ export const COARSEST_QUALITY = 76
 /** Quality that programs commonly request from a browser's own encoder, e.g. compressorjs. */
 export const BROWSER_QUALITY = 80
 
-/** For photographs that arrive as PNG, always with full chroma: the first lossy generation is the source of all later ones. */
-export const PHOTO_PNG_QUALITY: JpegQuality = { luma: 88, chroma: 64 }
-
-/** Full-resolution chroma has four times the samples, which makes up for a quality lower by this much. */
+/** Share of fine colour (`fineColourShare`) above which chroma keeps its resolution. */
+const FINE_COLOUR = 0.01
+/** Full-resolution chroma has four times the samples, which makes up for a quality lower by this much in photographs. */
 const FULL_CHROMA_STEP = 24
+/** Share of fine colour above which an image is more drawing or text than photograph: its chroma needs the quality of its luma. */
+const MUCH_FINE_COLOUR = 0.05
 
 /** Estimates for the whole image from a sample, with 4:2:0 chroma. */
 export interface Sample {
@@ -52,9 +53,22 @@ const LARGE_BYTES = 600_000
 const ENOUGH_SCORE = 79
 
 /** Spends slightly fewer bytes than a browser's encoder would, for 1 to 3 more points of SSIMULACRA2. */
-export function qualityFor(sample: Sample, { fullChroma }: { fullChroma: boolean }): JpegQuality {
+export function qualityFor(sample: Sample, fineColour: number): JpegQuality {
   const luma = lumaFor(sample)
-  return { luma, chroma: fullChroma ? luma - FULL_CHROMA_STEP : luma }
+  return keepsChroma(fineColour) ? withFullChroma(luma, fineColour) : { luma, chroma: luma }
+}
+
+export function keepsChroma(fineColour: number): boolean {
+  return fineColour > FINE_COLOUR
+}
+
+/** Of a photograph that arrives as PNG, always with full chroma: the first lossy generation is the source of all later ones. */
+export function photoPngQuality(fineColour: number): JpegQuality {
+  return withFullChroma(88, fineColour)
+}
+
+function withFullChroma(luma: number, fineColour: number): JpegQuality {
+  return { luma, chroma: fineColour > MUCH_FINE_COLOUR ? luma : luma - FULL_CHROMA_STEP }
 }
 
 function lumaFor(sample: Sample): number {

@@ -5,13 +5,14 @@ import { withGainMapOf } from '../../formats/jpeg/gain-map.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
 import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Action, Line } from '../types.ts'
-import { fineColourShows, restoreChroma } from './chroma.ts'
+import { fineColourShare, restoreChroma } from './chroma.ts'
 import type { Codecs } from './codecs.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
 import {
   BROWSER_QUALITY,
   isBrowserEncoded,
-  PHOTO_PNG_QUALITY,
+  keepsChroma,
+  photoPngQuality,
   qualityFor,
   type Sample,
   USUAL_QUALITY,
@@ -108,9 +109,9 @@ async function fromJpeg(
   const keptProfile = plan.keepProfile ? profile : null
   const decoding = codecs.decodeJpeg(scrubbed, plan.keepGainMap ? 'stored' : 'displayed')
   const pixels = await timed(decoding, milestones)
-  const fullChroma = plan.fullChroma && !plan.gray && fineColourShows(pixels)
+  const fineColour = plan.fullChroma && !plan.gray ? fineColourShare(pixels) : 0
   if (plan.restoreChroma) restoreChroma(pixels)
-  const base = await encodePhoto(pixels, { fullChroma, gray: plan.gray, profile: keptProfile }, codecs)
+  const base = await encodePhoto(pixels, { fineColour, gray: plan.gray, profile: keptProfile }, codecs)
   const bytes = plan.keepGainMap ? await withGainMap(base, scrubbed) : base
   const result = bytes && worthRecompressing(scrubbed.length, bytes.length) ? jpegOf(bytes) : null
   if ((result?.bytes ?? scrubbed).length > PREVIEW_MAX_BYTES)
@@ -122,17 +123,18 @@ function jpegOf(bytes: Uint8Array<ArrayBuffer>): Recompressed {
   return { bytes, type: 'image/jpeg', action: 'lossy' }
 }
 
-/** Encodes a photograph as JPEG, at a quality chosen from a sample of it. */
+/** Encodes a photograph as JPEG, at a quality chosen from a sample of it. `fineColour`: 0 if the chroma has half the resolution. */
 export async function encodePhoto(
   pixels: Pixels,
-  { fullChroma, gray, profile }: { fullChroma: boolean; gray: boolean; profile: Uint8Array | null },
+  { fineColour, gray, profile }: { fineColour: number; gray: boolean; profile: Uint8Array | null },
   codecs: Codecs,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const sample = await sampleOf(pixels, { gray }, codecs)
+  const fullChroma = keepsChroma(fineColour)
   const encoded =
     !fullChroma && isBrowserEncoded(sample)
       ? await codecs.encodeJpeg(pixels, { ...BROWSER_OPTIONS, gray })
-      : await codecs.encodeJpeg(pixels, { quality: qualityFor(sample, { fullChroma }), fullChroma, gray })
+      : await codecs.encodeJpeg(pixels, { quality: qualityFor(sample, fineColour), fullChroma, gray })
   return withJpegProfile(encoded, profile)
 }
 
@@ -234,7 +236,7 @@ export async function webpOf(
 
 async function photoOfPng(pixels: Pixels, profile: Uint8Array | null, codecs: Codecs): Promise<Recompressed> {
   const encoded = await codecs.encodeJpeg(pixels, {
-    quality: PHOTO_PNG_QUALITY,
+    quality: photoPngQuality(fineColourShare(pixels)),
     fullChroma: true,
     gray: false,
   })

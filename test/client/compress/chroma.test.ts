@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import sharp from 'sharp'
-import { fineColourShows, restoreChroma } from '../../../src/client/compress/chroma.ts'
+import { fineColourShare, restoreChroma } from '../../../src/client/compress/chroma.ts'
+import { keepsChroma } from '../../../src/client/compress/jpeg-quality.ts'
 import type { Pixels } from '../../../src/client/compress/pixels.ts'
 import { photo, rgba } from '../pictures.ts'
 
@@ -139,7 +140,7 @@ test('restoreChroma does not change grey or single-colour images of any size', (
   )
 })
 
-const shows = async (picture: Buffer) => fineColourShows(await rgba(picture))
+const keeps = async (picture: Buffer) => keepsChroma(fineColourShare(await rgba(picture)))
 
 /** Stripes of two colours, one pixel wide. */
 function stripes(one: number[], other: number[]) {
@@ -150,17 +151,17 @@ function stripes(one: number[], other: number[]) {
     .toBuffer()
 }
 
-test('fineColourShows is true for fine coloured lines, false for fine grey lines', async () => {
-  assert.equal(await shows(await stripes([240, 20, 20], [20, 20, 240])), true)
-  assert.equal(await shows(await stripes([240, 240, 240], [20, 20, 20])), false)
+test('fine coloured lines keep their chroma, fine grey lines do not', async () => {
+  assert.equal(await keeps(await stripes([240, 20, 20], [20, 20, 240])), true)
+  assert.equal(await keeps(await stripes([240, 240, 240], [20, 20, 20])), false)
 })
 
-test('fineColourShows is false for soft colours and for grey grain', async () => {
-  assert.equal(await shows(await photo(200, 150, 2).png().toBuffer()), false)
-  assert.equal(await shows(await photo(200, 150, 2).grayscale().png().toBuffer()), false)
+test('soft colours and grey grain do not keep their chroma', async () => {
+  assert.equal(await keeps(await photo(200, 150, 2).png().toBuffer()), false)
+  assert.equal(await keeps(await photo(200, 150, 2).grayscale().png().toBuffer()), false)
 })
 
-test('fineColourShows is false for a few fine spots in a large image', async () => {
+test('a few fine spots in a large image do not keep its chroma', async () => {
   const spot = await sharp(await stripes([240, 20, 20], [20, 20, 240]))
     .resize(8, 8, { kernel: 'nearest' })
     .png()
@@ -169,5 +170,5 @@ test('fineColourShows is false for a few fine spots in a large image', async () 
     .composite([{ input: spot, left: 100, top: 100 }])
     .png()
     .toBuffer()
-  assert.equal(await shows(picture), false)
+  assert.equal(await keeps(picture), false)
 })

@@ -73,7 +73,7 @@ const sample = (facts: Partial<Sample> = {}): Sample => ({
   browserLoss: { ...nothing, structure: 0.02 },
   ...facts,
 })
-const lumaOf = (facts: Partial<Sample>) => qualityFor(sample(facts), { fullChroma: false }).luma
+const lumaOf = (facts: Partial<Sample>) => qualityFor(sample(facts), 0).luma
 const textured = (contrast: number) => ({ loss: { structure: 0.1, contrast, meanError: 2 } })
 
 test('raises quality with texture loss and with the size of the browser encoding, within bounds', () => {
@@ -105,9 +105,10 @@ test('lowers the quality of large photographs, but not of textured ones', () => 
   assert.equal(lumaOf({ ...large, ...textured(0.05) }), 84)
 })
 
-test('quantises full chroma more coarsely, because it has four times the samples', () => {
-  assert.deepEqual(qualityFor(sample(), { fullChroma: true }), { luma: 82, chroma: 58 })
-  assert.deepEqual(qualityFor(sample(), { fullChroma: false }), { luma: 82, chroma: 82 })
+test('quantises full chroma more coarsely, as it has four times the samples, but not that of coloured text', () => {
+  assert.deepEqual(qualityFor(sample(), 0.02), { luma: 82, chroma: 58 })
+  assert.deepEqual(qualityFor(sample(), 0), { luma: 82, chroma: 82 })
+  assert.deepEqual(qualityFor(sample(), 0.06), { luma: 82, chroma: 82 })
 })
 
 test('leaves its own output unchanged', async () => {
