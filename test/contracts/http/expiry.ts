@@ -121,9 +121,10 @@ export function expiryCases(world: World): void {
   })
 
   onMain('serves and deletes an unexpired image like any other', async (me) => {
-    const { id, key, link } = await store(me, '?expires=1h')
+    const { id, key, link } = await store(me, '?expires=1800')
     assert.equal((await me.get(`/${id}`)).status, 200)
-    assert.equal((await me.get(`/oembed?url=${encodeURIComponent(link)}`)).status, 200)
+    const { cache_age } = (await me.get(`/oembed?url=${encodeURIComponent(link)}`)).json()
+    assert.ok(cache_age > 0 && cache_age <= 1800, `${cache_age}`)
     assert.equal((await me.remove(key)).status, 200)
     for (const path of [`/raw/${id}`, `/${id}`]) assert.equal((await me.get(path)).status, 404)
     checkProblem(await me.remove(key), 404, 'unknown-key')

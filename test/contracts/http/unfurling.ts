@@ -123,6 +123,7 @@ export function unfurlingCases(world: World): void {
     const photo = (await ask('')).json()
     assert.deepEqual([photo.type, photo.version, photo.width, photo.height], ['photo', '1.0', 1200, 800])
     assert.equal(photo.url, `${me.host.baseUrl}/raw/${id}.png`)
+    assert.equal(photo.cache_age, 3600)
     const sizes: [query: string, width: number, height: number][] = [
       ['&maxwidth=600', 600, 400],
       ['&maxheight=100&maxwidth=600', 150, 100],
