@@ -137,7 +137,10 @@ export interface SendOptions {
    * at least 128 random bits. Keep it secret: it gives access to the deletion key. Default: a new key for each call.
    */
   idempotencyKey?: string
-  /** The `preview` from `compress`: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. */
+  /**
+   * The `preview` from `compress`: JPEG or WebP, at most 1,200 pixels a side and 120 KiB. If it makes the file too large for the
+   * service or a proxy, the image is sent without it.
+   */
   preview?: Blob
   /** The service's upload limit. Larger files are refused before they are sent. Default: 26,214,400. Unit: bytes. */
   maxBytes?: number

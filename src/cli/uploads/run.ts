@@ -5,7 +5,6 @@ import { createThroughputMeter } from '../../client/api/throughput.ts'
 import { ServerRefusal, Unreachable } from '../../client/errors.ts'
 import { compress, send } from '../../client/node.ts'
 import type { Compressed, Progress } from '../../client/types.ts'
-import { DEFAULT_MAX_UPLOAD_BYTES } from '../../protocol.ts'
 import type { Input } from '../files/input.ts'
 import type { Entry } from '../history.ts'
 import type { UploadFlags } from '../options.ts'
@@ -68,8 +67,8 @@ export function createRun({ flags, server, signal, bars, uploaded }: Session): R
         baseUrl: server,
         retries,
         signal,
-        // Only the service knows its limit. An image above the usual one is sent without a preview.
-        maxBytes: Math.max(DEFAULT_MAX_UPLOAD_BYTES, image.blob.size),
+        // Only the service knows its limit.
+        maxBytes: Number.MAX_SAFE_INTEGER,
         onProgress(progress: Progress) {
           if (progress.stage === 'uploading') measurement.sent(progress.sentBytes)
           onProgress(progress)

@@ -42,7 +42,8 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
   if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
   const { idempotencyKey = newIdempotencyKey(), expires } = options
   const query = expires === undefined ? '' : `?${EXPIRES_PARAMETER}=${expires}`
-  const body = await withPreview(await sliceable(blob), options.preview, maxBytes)
+  const image = await sliceable(blob)
+  let body = await withPreview(image, options.preview)
   // Set once a complete body has been sent: before that, the image can't have been stored.
   let mayBeStoredSince: number | undefined
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
@@ -70,6 +71,11 @@ export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: En
     for (let tries = 1; ; tries++) {
       const answer = await post(solution)
       if (answer.status === 201) return sentOf(answer)
+      if (answer.status === 413 && body !== image) {
+        // The image may fit without its preview.
+        body = image
+        continue
+      }
       if (answer.status !== 403 || tries > MAX_CHALLENGES) return rejectAnswer(answer)
       challenges ??= await import('./challenge.ts').catch(() => undefined)
       solution = (await challenges?.solveRefusal(answer, endpoint, signal)) ?? null
@@ -98,12 +104,11 @@ export async function uploadWith(
   return { ...sent, bytesIn, bytesOut, type, action, hasLocation }
 }
 
-/** The image with its preview appended, or without it if both exceed `maxBytes`. */
-async function withPreview(image: Blob, preview: Blob | undefined, maxBytes: number): Promise<Blob> {
+/** The image with its preview appended. */
+async function withPreview(image: Blob, preview: Blob | undefined): Promise<Blob> {
   if (preview === undefined) return image
   const { head, foot } = previewFrame(preview.size)
-  const file = new Blob([image, head, await sliceable(preview), foot], { type: image.type })
-  return file.size <= maxBytes ? file : image
+  return new Blob([image, head, await sliceable(preview), foot], { type: image.type })
 }
 
 function tooLarge(bytes: number, maxBytes: number): Refusal {

@@ -5,6 +5,7 @@ import { NetworkFault, type Transport } from '../../../src/client/api/transport.
 import { Refusal, ServerRefusal, Unreachable } from '../../../src/client/errors.ts'
 import type { Progress } from '../../../src/client/types.ts'
 import { checkerOf } from '../../../src/proof-of-work.ts'
+import { FRAME_FOOT_BYTES, FRAME_HEAD_BYTES } from '../../../src/protocol.ts'
 import { fakeService, SENT } from './fake-service.ts'
 
 const CREATED = { status: 201, headers: { 'X-RateLimit-Remaining': '99' }, body: SENT }
@@ -191,6 +192,20 @@ test('sends 25 MiB, and refuses one byte more or an invalid key without a reques
   for (const idempotencyKey of ['short', 'ä'.repeat(22), 'x'.repeat(256)])
     await assert.rejects(sendTo(blobOf(6), { idempotencyKey }, service.endpoint), TypeError)
   assert.equal(service.requests.length, 1)
+})
+
+test('sends an image again without its preview if both are too large', async () => {
+  const tooLarge = { status: 413, body: '<html>' }
+  const service = await fakeService(tooLarge, CREATED, tooLarge, tooLarge)
+  const options = { preview: blobOf(9) }
+  assert.equal((await sendTo(blobOf(50), options, service.endpoint)).id, SENT.id)
+  const [first, second] = service.requests.map(({ body }) => body.length)
+  assert.equal(first! - second!, FRAME_HEAD_BYTES + 9 + FRAME_FOOT_BYTES)
+  await assert.rejects(sendTo(blobOf(50), options, service.endpoint), { status: 413 })
+  await assert.rejects(
+    sendTo(blobOf(5), { preview: new Uint8Array(9) as never }, service.endpoint),
+    TypeError,
+  )
 })
 
 test('throws a TypeError for an invalid or missing baseUrl', async () => {

@@ -187,13 +187,3 @@ it('makes no preview of an AVIF that it could not reproduce faithfully', async (
     assert.equal(preview, undefined)
   }
 })
-
-it('sends no preview if the image alone reaches the size limit', async () => {
-  server ??= startServer()
-  const { url } = await server
-  const bytes = await picture({ width: 300, height: 200 }).jpeg().toBuffer()
-  const blob = new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' })
-  const { id } = await send(blob, { baseUrl: url, preview: blob, maxBytes: blob.size + 5 })
-  assert.equal((await request(url, 'GET', `/preview/${id}`)).status, 307)
-  await assert.rejects(send(blob, { baseUrl: url, preview: bytes as never }), TypeError)
-})
