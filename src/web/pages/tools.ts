@@ -40,7 +40,7 @@ ${tool('ShareX (Windows)', html`Open <a href="${SHAREX_PATH}">${host}${SHAREX_PA
 ${tool('Flameshot', command('flameshot gui --raw | ./upload.sh | xclip -selection clipboard'))}
 ${tool('Sway, Hyprland', command('grim -g "$(slurp)" - | ./upload.sh | wl-copy'))}
 ${tool('scrot', command(`scrot --select --exec './upload.sh "$f" | xclip -selection clipboard'`))}
-${tool('macOS', command('screencapture -i /tmp/shot.png && ./upload.sh /tmp/shot.png | pbcopy'))}
+${tool('macOS', command('screencapture -i /tmp/shot.png && ./upload.sh /tmp/shot.png | pbcopy && rm /tmp/shot.png'))}
 </dl>
 </section>
 <section>
