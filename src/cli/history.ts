@@ -63,10 +63,9 @@ export async function forgetEntry({ file }: StoredEntry): Promise<void> {
   await rm(join(HISTORY_FOLDER, file), { force: true })
 }
 
-/** Whether a command-line argument refers to this upload, by its link, direct link, key, delete address or ID. */
+/** Whether a command-line argument refers to this upload, by its key, delete address, ID or any link with its ID in the path. */
 export function isNamedBy(entry: Entry, arg: string): boolean {
-  const asView = arg.replace(/\/raw\/([0-9A-Za-z]+)(?:\.[a-z]+)?(?:\?.*)?$/, '/$1')
-  return [entry.link, entry.key, entry.delete, entry.id].includes(arg) || asView === entry.link
+  return [entry.key, entry.delete].includes(arg) || new RegExp(`(^|/)${entry.id}(\\W|$)`).test(arg)
 }
 
 /** The latest non-expiring upload to a service for each mode and file digest, as `<mode> <sha256>`. */

@@ -83,6 +83,19 @@ test('continues uploading when its output cannot be written, and says so', { ski
   assert.equal((await me.run(['list'])).lines.length, 2)
 })
 
+test('delete finds the key for every link of an image, as copied from a browser or a page', async () => {
+  const me = await site.uploader()
+  const { link, raw, id } = JSON.parse((await me.run(['upload', '--json', 'small.gif'])).stdout)
+  for (const name of [link, `${link}?utm_source=chat#top`, `${link}/`, `${raw}.gif?dl=1`, id]) {
+    await me.run(['upload', 'small.gif'])
+    const [listed] = (await me.run(['list', '--json'])).lines
+    const { code, stderr } = await me.run(['delete', name.replace(id, JSON.parse(listed!).id)])
+    assert.deepEqual([code, stderr], [0, ''], name)
+  }
+  const other = await me.run(['delete', `${site.server.baseUrl}/g#${id}`])
+  assert.match(other.stderr, /No deletion key/)
+})
+
 test('list --prune only removes uploads that the service itself reports as gone', async () => {
   const me = await site.uploader()
   await me.run(['upload', 'photo.jpg'])
