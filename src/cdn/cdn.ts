@@ -8,9 +8,11 @@ export interface Cdn {
   readonly batchSize: number
   /** The provider's rate limit, shared by all servers. `null`: unlimited. */
   readonly rate: { intervalMs: number; burst: number } | null
+  /** The cache keeps a copy for each `Origin` header of requests, of which `purge` reaches only the one without. */
+  readonly isKeyedByOrigin?: boolean
   /** Maximum duration of a cache fill, from the request to its last byte. Unit: milliseconds. */
   readonly maxFillMs: number
-  /** Headers for a cacheable response: the provider's tag, and a lifetime for shared caches (seconds). */
+  /** Headers for a cacheable response: the provider's tag, and a lifetime for shared caches (seconds; 0: not cached). */
   cacheHeaders(id: string, lifetimeSeconds: number): Record<string, string>
   /**
    * Purges every variant of these images, given by their `purgeName`. Resolves only after the provider has confirmed

@@ -4,8 +4,8 @@
  * Purges by URL, which every plan allows hundreds of times a second. Falls back to purging by tag, limited to five calls a
  * minute on the smallest plan, only if that fails or the service does not know its own URL.
  *
- * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache, and "Availability and limits" of purging. A 200 response can
- * still contain `"success": false`.
+ * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache; "Purge by single-file", "Availability and limits". A 200 response
+ * can still contain `"success": false`.
  */
 import { RemoteFailure } from '../errors.ts'
 import { parseJsonObject } from '../json.ts'
@@ -53,9 +53,11 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
     name: 'cloudflare',
     batchSize: plan.ids,
     rate: rateOf(url, plan),
+    isKeyedByOrigin: baseUrl !== null,
     maxFillMs: maxFillMs(url),
     cacheHeaders: (id, lifetimeSeconds) => ({
-      'Cloudflare-CDN-Cache-Control': `public, max-age=${lifetimeSeconds}, must-revalidate`,
+      'Cloudflare-CDN-Cache-Control':
+        lifetimeSeconds === 0 ? 'no-store' : `public, max-age=${lifetimeSeconds}, must-revalidate`,
       'Cache-Tag': cacheTag(id),
     }),
     async purge(names) {

@@ -50,3 +50,25 @@ it('sends no lifetime with any other response', async () => {
     assert.doesNotMatch(headers.get('CDN-Cache-Control') ?? '', /max-age=[1-9]/, `${status}`)
   }
 })
+
+it('keeps answers to other sites out of Cloudflare, which keeps one for each and purges only the one for no site', async (t) => {
+  const server = await startServer({
+    BASE_URL: 'https://pics.example',
+    CDN_URL: 'cloudflare://zone?token=secret&api=http://127.0.0.1:1',
+  })
+  t.after(() => server.stop())
+  const { id } = await store(server.url)
+  // From the file first, and from memory once it was viewed more often.
+  for (let view = 0; view < 6; view++) {
+    for (const path of [`/raw/${id}`, `/preview/${id}`]) {
+      for (const [headers, expected] of [
+        [{}, 'public, max-age=3600, must-revalidate'],
+        [{ Origin: 'https://forum.example' }, 'no-store'],
+      ] as const) {
+        const answer = await request(server.url, 'GET', path, { headers })
+        assert.equal(answer.headers.get('Cloudflare-CDN-Cache-Control'), expected, path)
+        assert.equal(answer.headers.get('Cache-Control'), 'public, max-age=31536000, immutable')
+      }
+    }
+  }
+})

@@ -22,7 +22,7 @@ export interface RawRequest {
   target: string
   /** Whether any of `CONDITION_HEADERS` is present. */
   isConditional: boolean
-  header(name: ConditionHeader | 'accept' | 'accept-language'): string | undefined
+  header(name: ConditionHeader | 'accept' | 'accept-language' | 'origin'): string | undefined
   /** Aborted when the client disconnects. */
   signal?: Signal
 }

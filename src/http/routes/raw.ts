@@ -60,7 +60,15 @@ export function isRawTarget(target: string): boolean {
   return target.startsWith(RAW_PREFIX) || target.startsWith(PREVIEW_PREFIX)
 }
 
-export function createRaw(parts: {
+export function createRaw(parts: Parts): Raw {
+  const { cdn } = parts
+  const raw = rawFor(parts)
+  if (!cdn?.isKeyedByOrigin) return raw
+  const uncached = rawFor({ ...parts, cdn: { ...cdn, cacheHeaders: (id) => cdn.cacheHeaders(id, 0) } })
+  return (request) => (request.header('origin') === undefined ? raw(request) : uncached(request))
+}
+
+interface Parts {
   images: Images
   /** Returns the image if it is cached in memory. Absent when the store has no memory cache. */
   hot?: (id: string) => StoredImage | null
@@ -71,7 +79,9 @@ export function createRaw(parts: {
   /** Whether the operator has set all images to private: nobody can view them. */
   isPrivate: () => boolean
   expiryClock: Pick<ExpiryClock, 'latest'>
-}): Raw {
+}
+
+function rawFor(parts: Parts): Raw {
   const { isPrivate, expiryClock } = parts
   const common = commonHeaders(parts.baseUrl).flat()
   const answers = createImageAnswers(common, parts.site, parts.log)
