@@ -73,6 +73,14 @@ export const homeStates: PageState[] = [
     },
   },
   {
+    name: 'home-outdated',
+    async reach(page, site) {
+      site.proxy.onOther = at('/assets/', { kind: 'answer', status: 404 })
+      await choose(page, (await photos()).slice(0, 2))
+      await page.locator('#outdated:visible').waitFor()
+    },
+  },
+  {
     name: 'home-resuming',
     async reach(page, site) {
       await takeServiceAway(page, site)
