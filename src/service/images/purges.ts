@@ -80,6 +80,8 @@ export function createPurges(parts: {
       if (due.length === 0) return
       // Skipped if a slow ledger used up the lease: the purge could still be in flight when another process claims it.
       if (now() + MAX_PURGE_MS <= claimedAt + LEASE_MS) await send(due)
+      // Purges queued meanwhile are flushed after this run: they share the next call instead of taking one each.
+      if (due.length < cdn.batchSize) return
     }
   }
 
