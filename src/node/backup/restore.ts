@@ -154,8 +154,9 @@ async function sealerOfLost(
   const evidence = await openEvidence(config, stores)
   const names = await boxes.names()
   return async (id) => {
+    if (evidence === null || names.some((name) => name.includes(id))) return
     const rule = (await stores.ledger.absenceReason(id))?.rule
-    if (evidence === null || rule !== SEALED_RULE || names.some((name) => name.includes(id))) return
+    if (rule !== SEALED_RULE) return
     await evidence.keep(id, { reason: 'removed before the machine was lost', by: { who: 'pinhole', rule } })
   }
 }
