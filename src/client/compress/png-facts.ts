@@ -10,6 +10,7 @@ import type { PngFacts } from './plan.ts'
 
 const SIGNATURE_BYTES = 8
 
+/** `source`: without metadata, so that it has no chunks that decoders ignore. */
 export async function pngFactsOf(
   source: ByteSource,
 ): Promise<{ facts: PngFacts; profile: Uint8Array | null }> {
@@ -30,7 +31,7 @@ export async function pngFactsOf(
 
 const WANTED = new Set(['IHDR', 'iCCP', 'sRGB', 'cICP', 'gAMA', 'cHRM', 'eXIf'])
 
-/** Scans the whole file, because eXIf may also follow the pixels. */
+/** The first of each kind before the pixels. */
 async function chunksOf(source: ByteSource): Promise<Map<string, Uint8Array>> {
   const chunks = new Map<string, Uint8Array>()
   const cursor = cursorOver(source)
@@ -38,7 +39,7 @@ async function chunksOf(source: ByteSource): Promise<Map<string, Uint8Array>> {
     const head = cursor.peek(at, 8) ?? (await cursor.load(at, 8))
     const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
     const name = latin1(head.subarray(4, 8))
-    if (name === 'IEND') break
+    if (name === 'IDAT') break
     if (WANTED.has(name) && length <= MAX_PROFILE_BYTES && !chunks.has(name)) {
       const chunk = cursor.peek(at + 8, length) ?? (await cursor.load(at + 8, length))
       chunks.set(name, chunk.slice(0, length))

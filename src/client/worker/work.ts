@@ -133,7 +133,7 @@ async function openSource(blob: Blob): Promise<ByteSource> {
 /** Facts that the policy needs about an inspected file, and the colour profile that its replacement must keep. */
 async function examine(
   source: ByteSource,
-  { type, width, height, animated }: Inspection,
+  { type, width, height, animated, segments }: Inspection,
 ): Promise<{ facts: Facts; profile: Uint8Array | null }> {
   const facts = { type, width, height, animated }
   if (type === 'image/jpeg') {
@@ -142,7 +142,8 @@ async function examine(
   }
   if (type === 'image/png' && !animated) {
     const { pngFactsOf } = await loaded(import('../compress/png-facts.ts'))
-    const { facts: png, profile } = await pngFactsOf(source)
+    const scrubbed = memorySource(await readAll(source, segments))
+    const { facts: png, profile } = await pngFactsOf(scrubbed)
     return { facts: { ...facts, png }, profile }
   }
   return { facts, profile: null }

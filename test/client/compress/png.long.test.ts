@@ -34,6 +34,15 @@ test('applies the orientation of a PNG to a WebP, and keeps it in a PNG', async 
   }
 })
 
+test('does not apply an orientation that decoders ignore', async () => {
+  const plain = await screenshot().png({ compressionLevel: 0 }).toBuffer()
+  const exif = tiff([{ tag: 0x0112, type: 3, value: [3] }])
+  const afterPixels = withPngChunks(plain, 'IEND', { type: 'eXIf', body: exif })
+  const prefixed = Buffer.concat([Buffer.from('Exif\0\0'), exif])
+  for (const png of [afterPixels, withPngChunks(plain, 'IDAT', { type: 'eXIf', body: prefixed })])
+    sameBytes((await rgba((await compress(blobOf(png))).blob)).data, (await rgba(plain)).data)
+})
+
 test('rotates pixels like sharp', async () => {
   const picture = await rgba(await photo(12, 7).png().toBuffer())
   for (let orientation = 1; orientation <= 8; orientation++) {
