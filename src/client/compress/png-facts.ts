@@ -5,6 +5,7 @@ import { inflate } from '../../formats/bytes/zlib.ts'
 import type { ByteSource } from '../../formats/image.ts'
 import { readExif } from '../../formats/metadata/exif.ts'
 import { MAX_PROFILE_BYTES, validProfile } from '../../formats/metadata/icc.ts'
+import { hasColour } from '../../formats/png/header.ts'
 import { profileKindOf } from './icc.ts'
 import type { PngFacts } from './plan.ts'
 
@@ -17,13 +18,17 @@ export async function pngFactsOf(
   const chunks = await chunksOf(source)
   const compressed = chunks.get('iCCP')
   const profile = compressed ? await profileOf(compressed) : null
+  const kind = profileKindOf(profile)
+  const [bitDepth = 0, colourType = 0] = chunks.get('IHDR')?.subarray(8) ?? []
+  // Some viewers apply such a profile to a grey image, others don't.
+  const isUnusable = compressed && (profile === null || (kind === 'rgb' && !hasColour(colourType)))
   const tagged = compressed !== undefined || chunks.has('sRGB')
   return {
     facts: {
-      bitDepth: chunks.get('IHDR')?.[8] ?? 0,
+      bitDepth,
       specialColour: chunks.has('cICP') || (!tagged && hasOwnGamma(chunks)),
       orientation: readExif(chunks.get('eXIf') ?? new Uint8Array()).orientation ?? 1,
-      profile: compressed && profile === null ? 'unusable' : profileKindOf(profile),
+      profile: isUnusable ? 'unusable' : kind,
     },
     profile,
   }

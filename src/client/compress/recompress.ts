@@ -3,10 +3,12 @@ import { concatBytes } from '../../bytes.ts'
 import { memorySource } from '../../formats/image.ts'
 import { withGainMapOf } from '../../formats/jpeg/gain-map.ts'
 import { walkJpeg } from '../../formats/jpeg/walk.ts'
+import { hasColour } from '../../formats/png/header.ts'
 import { type ImageType, PREVIEW_MAX_BYTES } from '../../protocol.ts'
 import type { Action, Line } from '../types.ts'
 import { fineColourShare, restoreChroma } from './chroma.ts'
 import type { Codecs } from './codecs.ts'
+import { profileKindOf } from './icc.ts'
 import { withJpegProfile } from './jpeg-profile.ts'
 import {
   BROWSER_QUALITY,
@@ -204,13 +206,17 @@ async function fromPng(
     await milestones.previewSource(pixels, keptProfile)
     if (worthWebp(webp.bytes.length, scrubbed.length)) await milestones.interim(webp)
   }
-  const png = await repackPng(scrubbed, area, repackingLevel(area, plan.mayBeWebp), codecs)
+  const png = await repackPng(scrubbed, profile, area, repackingLevel(area, plan.mayBeWebp), codecs)
   return webp && worthWebp(webp.bytes.length, png?.bytes.length ?? scrubbed.length) ? webp : png
 }
 
-/** `null` if the result is not smaller, or if the first rows of a large image predict that it won't be. */
+/**
+ * `null` if the result is not smaller, or if the first rows of a large image predict that it won't be; or if the profile would not
+ * apply to it.
+ */
 async function repackPng(
   scrubbed: Uint8Array,
+  profile: Uint8Array | null,
   area: number,
   level: 0 | 1 | 2,
   codecs: Codecs,
@@ -222,7 +228,16 @@ async function repackPng(
     if (repacked !== null && !worthRepacking(repacked, strip!.bytes)) return null
   }
   const bytes = await codecs.optimisePng(scrubbed, level)
-  return bytes.length < scrubbed.length ? { bytes, type: 'image/png', action: 'lossless' } : null
+  const isBetter = bytes.length < scrubbed.length && keepsProfile(profile, scrubbed, bytes)
+  return isBetter ? { bytes, type: 'image/png', action: 'lossless' } : null
+}
+
+const COLOUR_TYPE_AT = 25
+
+/** Repacking turns grey pixels into a grey PNG, and few greys into a palette. */
+function keepsProfile(profile: Uint8Array | null, before: Uint8Array, after: Uint8Array): boolean {
+  if (profile === null || profileKindOf(profile) === 'srgb') return true
+  return hasColour(before[COLOUR_TYPE_AT]!) === hasColour(after[COLOUR_TYPE_AT]!)
 }
 
 /** Encodes lossless WebP. */

@@ -28,6 +28,11 @@ const COLOUR_TYPES = new Map([
   [TRUECOLOUR_ALPHA, { depths: [8, 16], samples: 4 }],
 ])
 
+/** True for truecolour and palettes. A profile for these does not apply to grey, nor the reverse (11.3.2.3). */
+export function hasColour(colourType: number): boolean {
+  return (colourType & 2) !== 0
+}
+
 export const IHDR_BYTES = 13
 
 /** `body`: the 13 bytes of IHDR. */

@@ -77,6 +77,23 @@ test('carries the profile of a PNG over to WebP and JPEG', async () => {
   assert.deepEqual((await metadata(asJpeg.blob)).icc, (await metadata(blobOf(picture))).icc)
 })
 
+test('repacking keeps a profile that applies, and makes none apply', async () => {
+  const greys = Buffer.from(Array.from({ length: 120 * 90 }, (_, i) => 40 * (i % 5)))
+  const grey = sharp(greys, { raw: { width: 120, height: 90, channels: 1 } })
+  const options = { compressionLevel: 0 }
+  const colour = await grey.clone().toColourspace('srgb').withIccProfile('p3').png(options).toBuffer()
+  const profile = pngChunks(colour).find(({ type }) => type === 'iCCP')!
+  const mismatched = withPngChunks(await grey.toColourspace('b-w').png(options).toBuffer(), 'IDAT', profile)
+  for (const [png, hasColour] of [
+    [colour, true],
+    [mismatched, false],
+  ] as const) {
+    const { blob, type } = await compress(blobOf(png), { mode: hasColour ? 'keep-format' : 'auto' })
+    const [header] = pngChunks(Buffer.from(await blob.bytes()))
+    assert.deepEqual([type, (header!.body[9]! & 2) !== 0], ['image/png', hasColour])
+  }
+})
+
 test('keeps alpha, and colour under full transparency', async () => {
   const shot = await rgba(await screenshot().png().toBuffer())
   const grain = noise(shot.data.length)
