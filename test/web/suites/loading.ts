@@ -53,6 +53,7 @@ export function loadingSuite(site: () => Site): void {
     const address = await page.locator('link[rel="manifest"]').getAttribute('href')
     const { share_target: target, icons } = await (await fetch(url + address)).json()
     assert.equal(target.method, 'POST')
+    assert.ok(target.params.files[0].accept.includes('image/heic'), 'as phones take')
     for (const { src, type } of icons) {
       const icon = await fetch(url + src)
       assert.equal(icon.status, 200)
