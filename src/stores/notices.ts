@@ -24,6 +24,6 @@ export interface NoticeLedger {
   settleNotice(notice: PendingNotice, now: number, quietUntil: number): Promise<void>
   /** Delivery failed: due again at `retryAt`, with one more attempt counted. */
   deferNotice(notice: PendingNotice, retryAt: number): Promise<void>
-  /** How many are pending, and since when the oldest (epoch milliseconds). */
-  pendingNotices(): Promise<{ count: number; oldest: number | null }>
+  /** How many are due or have failed, and since when the oldest (epoch milliseconds). Not those that only wait for `quietUntil`. */
+  pendingNotices(now: number): Promise<{ count: number; oldest: number | null }>
 }

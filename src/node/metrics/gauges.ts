@@ -128,7 +128,7 @@ export function gaugesOf(parts: GaugedParts): Gauge[] {
     },
     {
       name: 'pinhole_notices_pending',
-      help: 'Kinds of notices not yet sent to the operator.',
+      help: 'Kinds of notices that are due or could not be delivered.',
       read: () => notices.pending(),
     },
     {

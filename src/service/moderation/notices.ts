@@ -7,7 +7,7 @@ import type { PendingNotice } from '../../stores/notices.ts'
 
 /** The job delivers due notices, including those left by earlier or other processes. */
 export interface Notices extends BackgroundJob {
-  /** Number of undelivered notices. `null` if no receivers are configured. */
+  /** Number of notices that are due or could not be delivered. `null` if no receivers are configured. */
   pending(): Promise<number | null>
 }
 
@@ -147,7 +147,7 @@ export function createNotices(parts: {
   const job = createIntervalJob(run, parts.intervalMs ?? INTERVAL_MS, (error) => onFailure(error, null))
 
   return {
-    pending: async () => (notifiers.length === 0 ? null : (await ledger.pendingNotices()).count),
+    pending: async () => (notifiers.length === 0 ? null : (await ledger.pendingNotices(now())).count),
     start() {
       if (notifiers.length === 0) return
       job.start()

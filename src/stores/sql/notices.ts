@@ -39,7 +39,7 @@ export function noticesLedger(database: SqlDatabase): NoticeLedger {
       ])
     },
 
-    pendingNotices: outbox.pending,
+    pendingNotices: (now) => outbox.pending(sql`count > 0 and (attempts > 0 or due_at_ms <= ${now})`),
   }
 }
 

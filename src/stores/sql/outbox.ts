@@ -79,10 +79,10 @@ export function outboxOf<Item>(
       return outcomes.at(-1)!.rows.map(fromRow)
     },
 
-    /** How many rows are pending, and since when the oldest. */
-    async pending(): Promise<{ count: number; oldest: number | null }> {
+    /** How many rows are pending, and since when the oldest. `isPending`: default: like `isDue`. */
+    async pending(isPending: Part = due): Promise<{ count: number; oldest: number | null }> {
       const [row] = await database.read<{ count: number; oldest: number | null }>(
-        sql`select count(*) as count, min(${rawSql(since)}) as oldest from ${name} where ${due}`,
+        sql`select count(*) as count, min(${rawSql(since)}) as oldest from ${name} where ${isPending}`,
       )
       return { ...row! }
     },

@@ -75,7 +75,7 @@ export function floodsCases({ on }: Harness): void {
         ['calm0000000', 5, false],
         'a crowded network does not raise the severity',
       )
-      assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
+      assert.deepEqual(await ledger.pendingNotices(AT), { count: 0, oldest: null })
       await file(ledger, { id: 'crowd000000', severity: 1, category: 'intimate', raises: 'a' })
       assert.deepEqual(await listed(), [
         ['crowd000000', 1, false],
@@ -110,6 +110,6 @@ export function floodsCases({ on }: Harness): void {
     assert.deepEqual(await ledger.cases(['open'], 10), [])
     assert.equal((await ledger.caseOf(ID))?.state, 'removed')
     assert.equal((await ledger.caseOf('bbbbbbbbbbb'))?.state, 'held')
-    assert.deepEqual(await ledger.pendingNotices(), { count: 0, oldest: null })
+    assert.deepEqual(await ledger.pendingNotices(AT), { count: 0, oldest: null })
   })
 }

@@ -17,6 +17,7 @@ export function noticesCases({ on }: Harness): void {
     for (let index = 0; index < 3; index++) await raise(ledger, 'a', NOW + index)
     const [failed] = await ledger.claimNotices(NOW + 3, LEASE_MS)
     await ledger.deferNotice(failed!, NOW + 5)
+    assert.deepEqual(await ledger.pendingNotices(NOW + 4), { count: 1, oldest: NOW })
     const [first] = await ledger.claimNotices(NOW + 5, LEASE_MS)
     assert.deepEqual([first?.count, first?.since], [3, NOW])
     assert.equal(first?.id, failed?.id)
@@ -26,6 +27,11 @@ export function noticesCases({ on }: Harness): void {
     assert.deepEqual(
       (await ledger.claimNotices(NOW + 8, LEASE_MS)).map(({ kind }) => kind),
       ['b'],
+    )
+    assert.equal(
+      (await ledger.pendingNotices(NOW + 9)).count,
+      0,
+      'one is being sent, the other waits for quiet',
     )
     const [second] = (await ledger.claimNotices(NOW + QUIET_MS, LEASE_MS)).filter(({ kind }) => kind === 'a')
     assert.equal(second?.count, 1)
