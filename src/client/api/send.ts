@@ -39,47 +39,48 @@ export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
 export async function sendTo(blob: Blob, options: SendOptions = {}, endpoint: Endpoint): Promise<Sent> {
   checkArguments(blob, options)
   const { signal, onProgress, retries, maxBytes = DEFAULT_MAX_UPLOAD_BYTES } = options
-  if (blob.size > maxBytes) throw tooLarge(blob.size, maxBytes)
-  const { idempotencyKey = newIdempotencyKey(), expires } = options
+  if (blob.size > maxBytes)
+    throw new Refusal('file-too-large', `The image has ${blob.size} bytes. The limit is ${maxBytes}.`)
+  const { idempotencyKey = newIdempotencyKey(), expires, preview } = options
   const query = expires === undefined ? '' : `?${EXPIRES_PARAMETER}=${expires}`
   const image = await sliceable(blob)
-  let body = await withPreview(image, options.preview)
+  let body = preview === undefined ? image : withPreview(image, await sliceable(preview))
   // Set once a complete body has been sent: before that, the image can't have been stored.
   let mayBeStoredSince: number | undefined
   const extension = EXTENSIONS[blob.type as ImageType] ?? 'bin'
-  const post = (solution: string | null) => {
-    onProgress?.({ stage: 'uploading', sentBytes: 0, totalBytes: body.size, percent: 0 })
+  const onSent = (sentBytes: number, totalBytes: number) => {
+    if (sentBytes >= totalBytes) mayBeStoredSince ??= endpoint.clock.now()
+    const percent = Math.floor((100 * sentBytes) / totalBytes) || 0
+    onProgress?.({ stage: 'uploading', sentBytes, totalBytes, percent })
+  }
+  const post = (solution: string | null | undefined) => {
+    onSent(0, body.size)
     return endpoint.transport({
       method: 'POST',
       url: endpoint.address(UPLOAD_PATH) + query,
       headers: {
         [IDEMPOTENCY_HEADER]: idempotencyKey,
-        ...(solution !== null && { [SOLUTION_HEADER]: solution }),
+        ...(solution && { [SOLUTION_HEADER]: solution }),
       },
       // The original file name is private and is never sent.
       file: { field: UPLOAD_FIELD, name: `image.${extension}`, blob: body },
       signal,
-      onSent(sentBytes, totalBytes) {
-        if (sentBytes >= totalBytes) mayBeStoredSince ??= endpoint.clock.now()
-        const percent = Math.floor((100 * sentBytes) / totalBytes)
-        onProgress?.({ stage: 'uploading', sentBytes, totalBytes, percent })
-      },
+      onSent,
     })
   }
   const attempt = async () => {
-    let solution = (await challenges?.solveAhead(endpoint, signal)) ?? null
+    let solution = await challenges?.solveAhead(endpoint, signal)
     for (let tries = 1; ; tries++) {
       const answer = await post(solution)
       if (answer.status === 201) return sentOf(answer)
-      if (answer.status === 413 && body !== image) {
-        // The image may fit without its preview.
-        body = image
-        continue
+      // The image may fit without its preview.
+      if (answer.status === 413 && body !== image) body = image
+      else {
+        if (answer.status !== 403 || tries > MAX_CHALLENGES) return rejectAnswer(answer)
+        challenges ??= await import('./challenge.ts').catch(() => undefined)
+        solution = await challenges?.solveRefusal(answer, endpoint, signal)
+        if (!solution) return rejectAnswer(answer)
       }
-      if (answer.status !== 403 || tries > MAX_CHALLENGES) return rejectAnswer(answer)
-      challenges ??= await import('./challenge.ts').catch(() => undefined)
-      solution = (await challenges?.solveRefusal(answer, endpoint, signal)) ?? null
-      if (solution === null) return rejectAnswer(answer)
     }
   }
   const onWait = (attempt: number, seconds: number, cause: Error) =>
@@ -105,12 +106,7 @@ export async function uploadWith(
 }
 
 /** The image with its preview appended. */
-async function withPreview(image: Blob, preview: Blob | undefined): Promise<Blob> {
-  if (preview === undefined) return image
+function withPreview(image: Blob, preview: Blob): Blob {
   const { head, foot } = previewFrame(preview.size)
-  return new Blob([image, head, await sliceable(preview), foot], { type: image.type })
-}
-
-function tooLarge(bytes: number, maxBytes: number): Refusal {
-  return new Refusal('file-too-large', `The image has ${bytes} bytes. The limit is ${maxBytes}.`)
+  return new Blob([image, head, preview, foot], { type: image.type })
 }
