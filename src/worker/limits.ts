@@ -1,11 +1,13 @@
 /** Limits on clients, where the platform has none of its own. */
 
 export const LIMITS = {
-  /**
-   * Maximum memory for drafts in an isolate, which has 128 MB in total. From half of it on, only the first upload of a network
-   * is read. Unit: bytes.
-   */
+  /** Maximum memory for drafts in an isolate, which has 128 MB in total. Unit: bytes. */
   draftBytes: 64 * 1024 * 1024,
+  /**
+   * The part of it that only the first upload of a network may use. Large enough for most pictures, and small enough that one
+   * client may send two of the largest at once.
+   */
+  reservedBytes: 12 * 1024 * 1024,
   /** How long an upload may wait in the queue, unread. */
   waitMs: 20_000,
   /** Maximum queued uploads per address and isolate. */

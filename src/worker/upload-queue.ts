@@ -69,12 +69,12 @@ export function createUploadQueue(limits: Limits, maxPerAddress: number): Isolat
   }
 
   /**
-   * Half of the memory is open to everyone, the rest is reserved for networks without an upload being read. So one network
-   * that uploads as slowly as possible cannot lock others out.
+   * A part of the memory is reserved for networks without an upload being read. So one network that uploads as slowly as
+   * possible cannot lock others out.
    */
   function isWithinShare({ address, network, bytes }: Entry): boolean {
     if ((ofAddress.get(address) ?? 0) >= maxPerAddress) return false
-    return held + bytes <= limits.draftBytes / 2 || !ofNetwork.has(network)
+    return held + bytes <= limits.draftBytes - limits.reservedBytes || !ofNetwork.has(network)
   }
 
   async function enter<Admitted>(

@@ -95,15 +95,14 @@ it('limits concurrent uploads per address without blocking other addresses', asy
 
 it('does not let one network use all memory or fill the queue', async () => {
   const queue = createUploadQueue({ ...quick, waitMs: 1000, waiting: 4 }, 16)
-  const enter = (address: string, network: string) =>
-    queue.queueFor(25 * MB).enter(client(address, network), async () => 'admitted')
-  const first = await enter('a1', 'a')
+  const enter = (address: string, network: string, bytes = 25 * MB) =>
+    queue.queueFor(bytes).enter(client(address, network), async () => 'admitted')
+  const reading = [await enter('a1', 'a'), await enter('a1', 'a')]
   const waiting = [enter('a1', 'a'), enter('a2', 'a')].map((entered) => entered.catch((error) => error))
   await assert.rejects(enter('a3', 'a'), { code: 'busy' })
-  const other = await enter('b', 'b')
-  assert.equal(queue.heldBytes(), 50 * MB)
-  other.end()
-  first.end()
+  reading.push(await enter('b', 'b', 12 * MB))
+  assert.equal(queue.heldBytes(), 62 * MB)
+  for (const { end } of reading) end()
   for (const entered of waiting) (await entered).end()
   assert.equal(queue.heldBytes(), 0)
 })
