@@ -95,7 +95,7 @@ export function treeOf(profile: Profile): Frame {
     const part = partOf(functionName, url)
     const frames = children.map(frameOf).filter(({ total }) => total > 0)
     const self = part === 'idle' ? 0 : Math.max(0, selves.get(id) ?? 0)
-    const file = url.replace(/^.*\/(src|node_modules)\//, '$1/')
+    const file = url.replace(/^.*\/(src|bench|node_modules)\//, '$1/')
     return {
       name: `${functionName || '(anonymous)'}${file === '' ? '' : ` ${file}`}`,
       part,
