@@ -128,6 +128,13 @@ export function previewPath(id: string): string {
   return `/preview/${id}`
 }
 
+/** All paths of an image and its preview that may be cached: five, or thirteen if the extension is unknown. */
+export function imagePaths(id: string, extension?: string): string[] {
+  const extensions = extension === undefined ? Object.values(EXTENSIONS) : [extension]
+  const raw = [rawPath(id), ...extensions.map((each) => `${rawPath(id)}.${each}`)]
+  return [...raw.flatMap((path) => [path, `${path}?dl=1`]), previewPath(id)]
+}
+
 /** Response to an upload. */
 export interface UploadAnswer {
   id: string

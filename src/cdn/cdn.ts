@@ -1,5 +1,5 @@
 /** Port: a CDN or cache in front of the service, controlled by the operator. */
-import { EXTENSIONS, ID_LENGTH, type ImageType, previewPath, rawPath } from '../protocol.ts'
+import { EXTENSIONS, ID_LENGTH, type ImageType, imagePaths } from '../protocol.ts'
 
 export interface Cdn {
   /** For logs and `/readyz`, e.g. `cloudflare`. */
@@ -8,7 +8,7 @@ export interface Cdn {
   readonly batchSize: number
   /** The provider's rate limit, shared by all servers. `null`: unlimited. */
   readonly rate: { intervalMs: number; burst: number } | null
-  /** The cache keeps a copy for each `Origin` header of requests, of which `purge` reaches only the one without. */
+  /** The cache key includes the request's `Origin` header, and `purge` only reaches the entry without one. */
   readonly isKeyedByOrigin?: boolean
   /** Maximum duration of a cache fill, from the request to its last byte. Unit: milliseconds. */
   readonly maxFillMs: number
@@ -30,19 +30,9 @@ export function purgeName(id: string, type?: ImageType): string {
   return type === undefined ? id : `${id}.${EXTENSIONS[type]}`
 }
 
-/**
- * All paths that serve the bytes of an image or its preview, relative to the service's root: five, or thirteen if the type
- * is unknown.
- */
+/** The `imagePaths` of an image, by its `purgeName`. */
 export function imageTargets(name: string): string[] {
-  const id = name.slice(0, ID_LENGTH)
-  const suffixes =
-    name === id ? Object.values(EXTENSIONS).map((extension) => `.${extension}`) : [name.slice(ID_LENGTH)]
-  const targets = ['', ...suffixes].flatMap((suffix) => [
-    `${rawPath(id)}${suffix}`,
-    `${rawPath(id)}${suffix}?dl=1`,
-  ])
-  return [...targets, previewPath(id)]
+  return imagePaths(name.slice(0, ID_LENGTH), name.slice(ID_LENGTH + 1) || undefined)
 }
 
 /**

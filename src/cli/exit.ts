@@ -73,7 +73,7 @@ function withAdvice({ code, detail, retryAfterSeconds }: ServerRefusal): string 
 /** One Ctrl-C may arrive twice: from the terminal to the whole process group, and from a parent that forwards it. */
 const SAME_KEYSTROKE_MS = 500
 
-/** The first Ctrl-C, or the end of the terminal, cancels pending work in an orderly way; a second one exits immediately. */
+/** Graceful shutdown: the first Ctrl-C, or closing the terminal, cancels pending work; a second one exits immediately. */
 export function interruptSignal(): AbortSignal {
   const controller = new AbortController()
   let first = 0

@@ -24,6 +24,6 @@ export interface NoticeLedger {
   settleNotice(notice: PendingNotice, now: number, quietUntil: number): Promise<void>
   /** Delivery failed: due again at `retryAt`, with one more attempt counted. */
   deferNotice(notice: PendingNotice, retryAt: number): Promise<void>
-  /** How many are due or have failed, and since when the oldest (epoch milliseconds). Not those that only wait for `quietUntil`. */
+  /** Number of notices that are due or have failed, and the time of the oldest (epoch milliseconds). */
   pendingNotices(now: number): Promise<{ count: number; oldest: number | null }>
 }

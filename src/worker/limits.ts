@@ -4,8 +4,8 @@ export const LIMITS = {
   /** Maximum memory for drafts in an isolate, which has 128 MB in total. Unit: bytes. */
   draftBytes: 64 * 1024 * 1024,
   /**
-   * The part of it that only the first upload of a network may use. Large enough for most pictures, and small enough that one
-   * client may send two of the largest at once.
+   * The part of `draftBytes` that is reserved for networks without an upload in progress. Enough for most pictures, and small
+   * enough that one client can send two of the largest concurrently. Unit: bytes.
    */
   reservedBytes: 12 * 1024 * 1024,
   /** How long an upload may wait in the queue, unread. */

@@ -15,7 +15,7 @@ const QUIET_MS = 400
 export async function* newImages(folder: string, signal: AbortSignal): AsyncGenerator<string> {
   const lastChanges = new Map<string, number>()
   try {
-    // With the slash, a file can't be watched.
+    // The trailing slash makes watching a file fail with ENOTDIR.
     for await (const { filename } of watch(`${folder}/`, { signal, maxQueue: 10_000 })) {
       if (filename === null || !isImageFile(filename)) continue
       const path = join(folder, filename)

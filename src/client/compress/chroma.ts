@@ -94,6 +94,7 @@ function shift(bytes: Uint8ClampedArray, at: number, cb: number, cr: number): vo
 
 /** Chroma difference within a 2 × 2 block that is visible on its own. Unit: levels of 255. */
 const VISIBLE = 20
+
 /**
  * Share of the 2 × 2 blocks in which halving the chroma resolution would be visible: coloured text and lines, saturated edges.
  * Camera photographs rarely have such detail.

@@ -62,7 +62,7 @@ export function keepsChroma(fineColour: number): boolean {
   return fineColour > FINE_COLOUR
 }
 
-/** Of a photograph that arrives as PNG, always with full chroma: the first lossy generation is the source of all later ones. */
+/** JPEG quality for a photograph stored as PNG. Its chroma is not subsampled, since every later copy derives from this one. */
 export function photoPngQuality(fineColour: number): JpegQuality {
   return withFullChroma(88, fineColour)
 }

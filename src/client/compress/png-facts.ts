@@ -11,7 +11,7 @@ import type { PngFacts } from './plan.ts'
 
 const SIGNATURE_BYTES = 8
 
-/** `source`: without metadata, so that it has no chunks that decoders ignore. */
+/** `source`: the file without its metadata, and so without chunks that decoders ignore. */
 export async function pngFactsOf(
   source: ByteSource,
 ): Promise<{ facts: PngFacts; profile: Uint8Array | null }> {
@@ -20,7 +20,7 @@ export async function pngFactsOf(
   const profile = compressed ? await profileOf(compressed) : null
   const kind = profileKindOf(profile)
   const [bitDepth = 0, colourType = 0] = chunks.get('IHDR')?.subarray(8) ?? []
-  // Some viewers apply such a profile to a grey image, others don't.
+  // Viewers disagree about whether an RGB profile applies to a grey image.
   const isUnusable = compressed && (profile === null || (kind === 'rgb' && !hasColour(colourType)))
   const tagged = compressed !== undefined || chunks.has('sRGB')
   return {

@@ -211,8 +211,8 @@ async function fromPng(
 }
 
 /**
- * `null` if the result is not smaller, or if the first rows of a large image predict that it won't be; or if the profile would not
- * apply to it.
+ * `null` if the result is not smaller, if the first rows of a large image predict that it won't be, or if the profile no longer
+ * applies to it.
  */
 async function repackPng(
   scrubbed: Uint8Array,
@@ -234,7 +234,7 @@ async function repackPng(
 
 const COLOUR_TYPE_AT = 25
 
-/** Repacking turns grey pixels into a grey PNG, and few greys into a palette. */
+/** Whether the profile still applies: repacking stores grey pixels as a grey PNG, and a few greys as a palette. */
 function keepsProfile(profile: Uint8Array | null, before: Uint8Array, after: Uint8Array): boolean {
   if (profile === null || profileKindOf(profile) === 'srgb') return true
   return hasColour(before[COLOUR_TYPE_AT]!) === hasColour(after[COLOUR_TYPE_AT]!)

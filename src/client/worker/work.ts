@@ -71,7 +71,7 @@ async function compress(
     if (converted) return converted
     throw error
   }
-  const { facts, profile } = await examine(source, inspection)
+  const { facts, profile, scrubbed } = await examine(source, inspection)
   reply({ kind: 'inspected', inspection })
   const plan = planFor(facts, mode, capabilities)
   const previews = previewMaker(request, inspection, codecs, reply)
@@ -81,7 +81,7 @@ async function compress(
     return plan.kind === 'keep' ? { kind: 'kept' } : { kind: 'scrubbed', ...(fallback && { fallback }) }
   }
   const original: Original = {
-    scrubbed: await readAll(source, inspection.segments),
+    scrubbed: scrubbed ?? (await readAll(source, inspection.segments)),
     profile,
     orientation: (facts.jpeg ?? facts.png)?.orientation ?? 1,
     area: inspection.width * inspection.height,
@@ -130,11 +130,14 @@ async function openSource(blob: Blob): Promise<ByteSource> {
     : blobSource(blob)
 }
 
-/** Facts that the policy needs about an inspected file, and the colour profile that its replacement must keep. */
+/**
+ * Facts that the policy needs about an inspected file, and the colour profile that its replacement must keep. `scrubbed`: the
+ * file without its metadata, if that was read for the facts.
+ */
 async function examine(
   source: ByteSource,
   { type, width, height, animated, segments }: Inspection,
-): Promise<{ facts: Facts; profile: Uint8Array | null }> {
+): Promise<{ facts: Facts; profile: Uint8Array | null; scrubbed?: Uint8Array<ArrayBuffer> }> {
   const facts = { type, width, height, animated }
   if (type === 'image/jpeg') {
     const { facts: jpeg, profile } = await jpegFactsOf(source)
@@ -142,9 +145,9 @@ async function examine(
   }
   if (type === 'image/png' && !animated) {
     const { pngFactsOf } = await loaded(import('../compress/png-facts.ts'))
-    const scrubbed = memorySource(await readAll(source, segments))
-    const { facts: png, profile } = await pngFactsOf(scrubbed)
-    return { facts: { ...facts, png }, profile }
+    const scrubbed = await readAll(source, segments)
+    const { facts: png, profile } = await pngFactsOf(memorySource(scrubbed))
+    return { facts: { ...facts, png }, profile, scrubbed }
   }
   return { facts, profile: null }
 }

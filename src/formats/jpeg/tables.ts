@@ -12,7 +12,7 @@ export interface JpegTable {
   used: boolean
   /** It defines a decodable Huffman code. */
   isValid: boolean
-  /** Of a quantisation table: 64 values, in zigzag order. */
+  /** Quantisation tables only: the 64 steps, in zigzag order. */
   values?: Uint16Array
 }
 

@@ -4,7 +4,7 @@ import { be32At } from './chunks.ts'
 import { canHoldImage, exceedsImage, type PngHeader } from './header.ts'
 
 export interface PngAnimation {
-  /** Its only frame is the still picture. Only valid after `finish`. */
+  /** Whether its only frame is the still picture. Only valid after `finish`. */
   isStill(): boolean
   /** Adds a frame header (fcTL). `beforePicture`: it precedes the first IDAT. */
   control(body: Uint8Array, beforePicture: boolean): void

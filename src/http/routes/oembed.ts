@@ -1,7 +1,7 @@
 /** GET /oembed?url=…: oEmbed for sites that embed links (https://oembed.com, type photo). */
 import { Refusal } from '../../errors.ts'
 import { EXTENSIONS, ID_PATTERN, previewPath, rawPath, viewPath } from '../../protocol.ts'
-import { expiryOf } from '../../service/images/expiry.ts'
+import { leftMsOf } from '../../service/images/expiry.ts'
 import type { AppContext, AppParts } from '../context.ts'
 
 /** Maximum `cache_age` of the response. Unit: seconds. */
@@ -18,7 +18,7 @@ export async function oembed(c: AppContext, { baseUrl, images, site }: AppParts)
   const record = id === null ? null : await images.find(id)
   if (record === null) throw new Refusal('not-found', 'This is not the URL of an image on this server.')
   const { type, width, height, preview } = record
-  const expiresAt = expiryOf(record) ?? Number.POSITIVE_INFINITY
+  const left = leftMsOf(record, { latest: Date.now }) ?? Number.POSITIVE_INFINITY
   const thumbnail =
     site.facts.resizer?.resized(record) ??
     (preview && { ...preview, address: `${baseUrl}${previewPath(record.id)}` })
@@ -40,7 +40,7 @@ export async function oembed(c: AppContext, { baseUrl, images, site }: AppParts)
         thumbnail_width: thumbnail.width,
         thumbnail_height: thumbnail.height,
       }),
-    cache_age: Math.min(CACHE_SECONDS, Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))),
+    cache_age: Math.min(CACHE_SECONDS, Math.max(0, Math.floor(left / 1000))),
   })
 }
 

@@ -60,6 +60,7 @@ export function isRawTarget(target: string): boolean {
   return target.startsWith(RAW_PREFIX) || target.startsWith(PREVIEW_PREFIX)
 }
 
+/** Keeps responses out of a cache that could not purge them (`isKeyedByOrigin`). */
 export function createRaw(parts: Parts): Raw {
   const { cdn } = parts
   const raw = rawFor(parts)

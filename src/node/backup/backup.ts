@@ -65,7 +65,7 @@ export async function backUp(options: {
   }
 }
 
-/** There the images would count as copied already. */
+/** Throws if `to` is the location of the data, where every image would count as already copied. */
 function assertElsewhere(to: string, config: Config): void {
   const folder = dataFolderOf(to, config)
   const isSame = folder === null ? to === config.objectsUrl : resolve(folder) === resolve(config.dataDir)

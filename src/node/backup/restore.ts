@@ -119,9 +119,9 @@ export async function restore(options: {
     const { missing, retired } = await findAbsent(ids ?? [], objects, new Set([...gone, ...transfer.damaged]))
     gone.push(...retired)
     const lost: string[] = []
-    // The backup still has those that have expired since.
+    // Images that expired after the backup were not copied, but are in it.
     for (const id of missing)
-      if ((await findImage(id, source)) === null && !(await stores.ledger.isGone(id))) lost.push(id)
+      if (!(await stores.ledger.isGone(id)) && (await findImage(id, source)) === null) lost.push(id)
     const knownUntil = Math.max(tombstones?.until ?? 0, Date.parse(manifest.begunAt))
     const isRecent = stores.clock.now() - knownUntil < RECENT_MS
     const isKnown =
@@ -145,7 +145,10 @@ export async function restore(options: {
   }
 }
 
-/** Seals images removed since the backup: what was sealed then was lost with the machine. */
+/**
+ * Returns a function that seals an image again before it is deleted, if it was removed as child abuse after the backup: its
+ * sealed box was lost with the machine.
+ */
 async function sealerOfLost(
   boxes: Files,
   config: Config,

@@ -95,7 +95,10 @@ async function openWithLedger(
   return { objects, filesystem, ledger, cdn, clock, agreement, purges, moves, tombstones, close }
 }
 
-/** Of a misspelled `LEDGER_URL`, or a lost file: blocked images are accepted again, and held ones cannot be released. */
+/**
+ * Warns if the store has images although the ledger is new: `LEDGER_URL` may be misspelled, or the ledger's file lost. Without
+ * the old ledger, blocked images are accepted again and held ones cannot be released.
+ */
 async function warnOfImages({ list }: ObjectStore, log: Log): Promise<void> {
   for await (const _ of list()) {
     log.warn(

@@ -39,7 +39,7 @@ export interface ClientAddress {
   isCircuit?: true
 }
 
-/** Unchallenged uploads that count as used from the start: a circuit gets none. */
+/** Uploads to count on top of those made: a Tor circuit starts with its unchallenged uploads used up. */
 export function countedAsUsed({ isCircuit }: ClientAddress): number {
   return isCircuit ? UNCHALLENGED_UPLOADS : 0
 }

@@ -71,7 +71,7 @@ export function createTombstones(parts: {
   let followedAt = 0
   let isStarted = false
 
-  /** `false` once another server brought a new location: what this one writes would be missing there. */
+  /** Whether this server's location is the agreed one. If not, tombstones that it writes are missing in the new location. */
   const isCurrent = ({ [LOCATION_FACT]: location }: Record<string, string>) => location === parts.location
 
   async function prepare(): Promise<void> {

@@ -35,7 +35,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** Connections per process. Further requests queue, and interrupt bodies that wait for their readers. */
+/** Maximum connections per process. Further requests queue, and each interrupts a paused body. */
 const CONNECTIONS = 256
 
 /** High-water mark of a response body's buffer, at which the socket is paused. Unit: bytes. */
@@ -57,15 +57,18 @@ export function createTransport(origin: string): Transport {
   }
 }
 
-/** The exchanges of a transport. */
+/** State that the exchanges of a transport share. */
 interface Exchanges {
-  /** In flight or queued. */
+  /** Number of requests in flight or queued. */
   open: number
-  /** Functions that interrupt a body that waits for its reader, the one that waits longest first. */
+  /** Interrupts of paused response bodies, longest paused first. */
   paused: Set<() => void>
 }
 
-/** If a request queues, interrupts a body: a few hundred clients that read slowly must not stop everybody else. */
+/**
+ * Interrupts a paused body if a request is queued for a connection. Otherwise a few hundred slow readers would hold every
+ * connection. The reader of the body resumes it later with a range request.
+ */
 function makeRoom({ open, paused }: Exchanges): void {
   if (open > CONNECTIONS) paused.values().next().value?.()
 }

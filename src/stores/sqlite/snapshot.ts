@@ -1,4 +1,4 @@
-/** Snapshot of a ledger in SQLite while servers keep writing to it, and its rows for another technology. */
+/** Snapshots of a ledger in SQLite while servers keep writing to it, and the export of their rows. */
 import { rm } from 'node:fs/promises'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pragma } from './connection.ts'

@@ -5,7 +5,7 @@ import { facts, inWords, words } from '../upload/facts.ts'
 import { createCard, SHARE } from './card.ts'
 import { showQr } from './qr.ts'
 
-/** What a QR code can hold, with error correction level M. Unit: characters. */
+/** Capacity of the largest QR code at error correction level M, in byte mode (ISO/IEC 18004, table 7). Unit: bytes. */
 const MAX_QR_LENGTH = 2331
 
 let close = () => {}

@@ -12,7 +12,7 @@ export function codeOf(error: unknown): string {
 /** Compression can be skipped after this time. Unit: milliseconds. */
 export const SKIPPABLE_MS = 3000
 
-/** What needs no upload code: it may still be loading, or not be loadable. */
+/** The card of an item in any state that can occur before the upload code has loaded, or if it fails to load. */
 export function viewOf({ state, file, mode }: Item): CardView {
   const size = inWords.bytes(file.size)
   switch (state.at) {

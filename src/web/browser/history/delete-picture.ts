@@ -1,6 +1,6 @@
 import { remove } from '../../../client/api/remove.ts'
 import { ServerRefusal } from '../../../client/errors.ts'
-import { EXTENSIONS, IMAGE_TYPES, type ImageType, previewPath, rawPath } from '../../../protocol.ts'
+import { EXTENSIONS, type ImageType, imagePaths } from '../../../protocol.ts'
 import type { DeletionFacts } from '../../pages/page-facts.ts'
 import type { History, HistoryEntry } from './history.ts'
 
@@ -13,7 +13,7 @@ export async function deletePicture({ id, key, type }: HistoryEntry, history: Hi
   // The picture is deleted even if the history can't be written: the next visit cleans up.
   await history.remove(id).catch(() => {})
   dispatchEvent(new CustomEvent('picture-deleted', { detail: id }))
-  await evict(id, [type])
+  await evict(id, type)
 }
 
 /** False if the picture was already deleted. Rejects as `remove` does. */
@@ -27,12 +27,10 @@ export async function removeByKey(key: string): Promise<boolean> {
   }
 }
 
-/** Evicts a deleted picture from this browser's HTTP cache, by refetching every address that it may have been loaded from. */
-export async function evict(id: string, types: readonly ImageType[] = IMAGE_TYPES): Promise<void> {
-  const raw = rawPath(id)
-  const direct = types.map((type) => `${raw}.${EXTENSIONS[type]}`)
+/** Evicts a deleted picture from this browser's HTTP cache by refetching it. `type`: if known, there are fewer paths. */
+export async function evict(id: string, type?: ImageType): Promise<void> {
   const refetch = (path: string) => fetch(path, { cache: 'reload' }).catch(() => {})
-  await Promise.all([raw, `${raw}?dl=1`, ...direct, previewPath(id)].map(refetch))
+  await Promise.all(imagePaths(id, type && EXTENSIONS[type]).map(refetch))
 }
 
 /** Why a deletion failed, for pages without the upload messages. Reports "offline" only if no response arrived. */

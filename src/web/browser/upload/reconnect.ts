@@ -40,7 +40,7 @@ async function poll(): Promise<void> {
   interval = Math.min(2 * interval, MAX_INTERVAL_MS)
   const answer = await fetch(UPLOAD_PATH, { method: 'OPTIONS' }).catch(() => null)
   if (answer && answer.status < 500) {
-    // A picture may lack code that was replaced.
+    // A picture may be waiting for code that an update of the service removed.
     void checkVersion()
     resume()
   } else schedulePoll()
