@@ -11,8 +11,7 @@ export const DOCUMENT = join(ROOT, 'docs/client.md')
 
 const INTRODUCTION = `# The client
 
-\`pinhole/client\` has the same API in Node (22 or later), Deno, Bun and browsers. This page is generated from its source by
-\`npm run docs\`.
+\`pinhole/client\` has the same API in Node (22 or later), Deno, Bun and browsers.
 
 \`\`\`js
 import { remove, upload } from 'pinhole/client'
@@ -25,24 +24,23 @@ await remove(key, { baseUrl })
 Complete examples: [Node](../examples/node/upload.mjs), [Deno](../examples/deno/upload.ts),
 [Bun](../examples/bun/upload.ts), [browsers](../examples/browser/main.js).
 
-The package, which includes the \`pinhole\` command, is not on a registry. Build it from a checkout:
+The package is not on a registry. Build it from a checkout:
 
 \`\`\`sh
 npm ci && npm run packages                                      # in a checkout of Pinhole
 npm install /path/to/checkout/dist/release/pinhole-[0-9]*.tgz   # in your project
 \`\`\`
 
-It does not work in service workers, which have neither \`XMLHttpRequest\` nor workers. In a browser extension, call it in a page or
-an offscreen document.
+It does not work in service workers. In a browser extension, call it in a page or an offscreen document.
 
-Decoders for HEIC and JPEG XL are fetched with the first such file. In browsers without HEIC support, that is 500 kB of libheif
-(LGPL-3.0, in a separate file).
+Decoders for HEIC and JPEG XL are fetched with the first such file: in browsers without HEIC support, 500 kB of libheif (LGPL-3.0,
+in a separate file).
 
 Recompression takes up to 32 bytes of memory per pixel, e.g. 1.4 GB for a 50-megapixel JPEG. In Node, an image that would need
-more than half of the free memory is not recompressed: only its metadata is removed, and \`fallback\` is \`too-many-pixels\`.
+more than half of the free memory only loses its metadata, and \`fallback\` is \`too-many-pixels\`.
 
-All functions reject with a \`TypeError\` for invalid arguments, and with the signal's reason when cancelled. \`Problem\` and
-\`Challenge\` are described in the service's \`/openapi.json\`, and every \`RefusalCode\`, with what to do about it, at its \`/api\`.
+All functions reject with a \`TypeError\` for invalid arguments, and with the signal's reason when cancelled. The service describes
+\`Problem\` and \`Challenge\` in its \`/openapi.json\`, and every \`RefusalCode\` at its \`/api\`.
 `
 
 /** Left out: types documented by the service's own reference, and types described where they are used. */

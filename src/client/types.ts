@@ -4,11 +4,10 @@ import type { ImageType, UploadAnswer } from '../protocol.ts'
 
 /**
  * How much compression may change. `MODES` lists all modes. GIFs are never changed.
- * - `auto`: smallest size. Recompresses JPEG, turns photographs in PNG into JPEG, and losslessly repacks other PNGs, as WebP
- *   if that is smaller.
+ * - `auto`: smallest size. Recompresses JPEG, turns photographs in PNG into JPEG, and other PNGs into lossless PNG or WebP.
  * - `keep-format`: like `auto`, but keeps the image type.
  * - `lossless`: no pixel changes. A PNG may become a lossless WebP.
- * - `original`: the input bytes, including all metadata that the camera wrote.
+ * - `original`: the input bytes, with all metadata.
  *
  * All modes except `original` strip location, owner, device, comments and thumbnails.
  */
@@ -48,7 +47,7 @@ export interface CompressOptions {
   mode?: Mode
   /**
    * Convert HEIC, JPEG XL and (in Safari) TIFF to JPEG, or to lossless WebP if they have transparency. Otherwise, and in the
-   * modes `lossless` and `original`, these types reject with a `Refusal` (`unsupported-type`). Default: true.
+   * modes `lossless` and `original`, these are refused (`unsupported-type`). Default: true.
    */
   convert?: boolean
   /**
@@ -81,7 +80,7 @@ export interface Compressed {
   typeIn: ImageType | ForeignType
   /** The input was HDR (a HEIC with a gain map), and the result is not. */
   losesHdr?: true
-  /** Set if recompression was planned but did not happen. */
+  /** Set if a planned recompression did not happen. */
   fallback?: Fallback
   /**
    * Preview for galleries and chats, to pass to `send`. Absent if the image is small, animated or a GIF, or if it can't be
@@ -123,8 +122,8 @@ export interface SendOptions {
    */
   expires?: Lifetime | number
   /**
-   * Cancels the call immediately. If the whole body had already been sent, the image may still be stored: sending the same
-   * file with the same `idempotencyKey` within 60 seconds returns its deletion key.
+   * Cancels the call. If the whole body had been sent, the image may still be stored: sending the same file with the same
+   * `idempotencyKey` within 60 seconds returns its deletion key.
    */
   signal?: AbortSignal
   onProgress?: (progress: Progress) => void
@@ -134,7 +133,7 @@ export interface SendOptions {
   retries?: number
   /**
    * Identifies the upload, so that repeating it stores the image only once: 22 to 255 visible ASCII characters, with
-   * at least 128 random bits. Keep it secret: it gives access to the deletion key. Default: a new key for each call.
+   * at least 128 random bits. Keep it secret: it gives access to the deletion key. Default: a new one for each call.
    */
   idempotencyKey?: string
   /**

@@ -29,8 +29,8 @@ let challenges: typeof import('./challenge.ts') | undefined
  * Uploads a file as is. Rejects with a `Refusal` (`file-too-large`) before sending anything, with a `ServerRefusal`, or with
  * `Unreachable`.
  *
- * Retries after network faults and temporary failures, with the same idempotency key, so the image is stored only once. If the
- * service requires proof of work, solves it in a second or two.
+ * Retries after network faults and temporary failures; the image is stored only once. If the service requires proof of work,
+ * solves it in a second or two.
  */
 export async function send(blob: Blob, options?: SendOptions): Promise<Sent> {
   return sendTo(blob, options, endpointOf(options?.baseUrl))
