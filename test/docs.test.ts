@@ -27,7 +27,7 @@ describe('the Markdown pages', () => {
     const broken: string[] = []
     for (const [path, text] of pages) {
       const prose = text.replaceAll(/```[\s\S]*?```/g, '')
-      for (const [, link] of prose.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)) {
+      for (const [, link] of prose.matchAll(/(?:\]\(|<img src=")(?!https?:|mailto:)([^)\s"]+)/g)) {
         const [file, anchor] = link!.split('#')
         const target = file === '' ? path : join(dirname(path), file!)
         if (!existsSync(join(ROOT, target))) broken.push(`${path}: ${link}`)
