@@ -24,11 +24,19 @@ EMPTY=
 })
 
 test('parses quotes, backslashes and line continuations like systemd', () => {
-  assert.deepEqual(read('A=one\\\ntwo\nB="say \\"hi\\" for \\$5 \\n"\nC=a\\ b\\\\c\nD=\'a\\b\'"c"d'), {
+  const text = String.raw`A=one\
+two
+B="say \"hi\" for \$5 \n"
+C=a\ b\\c
+D='a\b'"c" d
+E=Ada's "pictures"
+`
+  assert.deepEqual(read(text), {
     A: 'onetwo',
     B: 'say "hi" for $5 \\n',
     C: 'a b\\c',
     D: 'a\\bcd',
+    E: `Ada's "pictures"`,
   })
 })
 

@@ -1,8 +1,8 @@
 /** Loads variables from a file in the format of systemd's `EnvironmentFile=` (systemd.exec(5)). No shell is involved. */
 import { readFileSync } from 'node:fs'
 
-/** The quoted and unquoted parts of a value. A backslash escapes the next character. */
-const PARTS = /'([^']*)'|"((?:[^"\\]|\\.)*)"|((?:[^'"\\]|\\.)+)/gsy
+/** A value's quoted parts, then an unquoted one up to its end, where quotes are ordinary characters. */
+const PARTS = /\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)"|([^'"\s].*))/gsy
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -40,7 +40,7 @@ function assignment(line: string): [string, string] | null {
   let end = 0
   for (const [match, single, double, plain] of text.matchAll(PARTS)) {
     end += match.length
-    // In double quotes a backslash escapes only the characters that are special there.
+    // A backslash escapes the next character; in double quotes only those that are special there.
     value += single ?? double?.replace(/\\(["\\`$])/g, '$1') ?? plain!.replace(/\\(.)/gs, '$1')
   }
   return end === text.length ? [name, value] : null
