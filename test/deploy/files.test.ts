@@ -33,6 +33,20 @@ test('systemd accepts the unit', { skip: await skipWithout('systemd-analyze') },
   assert.doesNotMatch(stdout + stderr, /pinhole\.service/)
 })
 
+test('the unit in the npm package’s README has the shipped one’s settings, which restart it without end', async () => {
+  const readme = await readFile(join(ROOT, 'build/packages/server.md'), 'utf8')
+  const [, service = ''] = /^\[Service\]\n(.*?)\n\n/ms.exec(readme) ?? []
+  const unit = (await shipped('systemd/pinhole.service')).split('\n')
+  const differing = service.split('\n').filter((line) => !unit.includes(line))
+  assert.deepEqual(
+    differing.map((line) => line.split('=')[0]),
+    ['DynamicUser', 'ExecStart'],
+  )
+  const secondsOf = (name: string) => Number(new RegExp(`^${name}=(\\d+)$`, 'm').exec(service)?.[1])
+  // systemd gives up after 5 starts within 10 s.
+  assert.ok(secondsOf('RestartSec') * 5 >= 10)
+})
+
 test('Nix evaluates the module, which replaces the unit’s program by the server', {
   skip: await skipWithout('nix-instantiate'),
 }, async (t) => {
