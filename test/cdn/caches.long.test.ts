@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { type Answer, request } from '../support/http.ts'
-import { CACHES, type Cache, freePort, skipWithout } from '../support/processes/caches.ts'
+import { CACHES, type Cache, freePort, skipWithout, startNginxTls } from '../support/processes/caches.ts'
 import { type RunningServer, serverFor, startServer } from '../support/processes/server.ts'
 import { type SlowOrigin, startSlowOrigin } from '../support/processes/slow-origin.ts'
 import { until } from '../support/until.ts'
@@ -172,6 +172,21 @@ for (const name of ['varnish', 'nginx'] as const) {
     })
   })
 }
+
+const { needs } = CACHES.nginx
+it('purges nginx with TLS through its port without', {
+  skip: await skipWithout([...needs, 'openssl']),
+}, async (t) => {
+  const port = await freePort()
+  const server = await serverFor(t, { CDN_URL: `nginx://127.0.0.1:${port}` })
+  const cache = await startNginxTls(port, await freePort(), server.port)
+  t.after(() => cache.stop())
+  const { id, key } = await store(server.url)
+  const view = () => request(cache.url, 'GET', `/raw/${id}`)
+  for (let i = 0; i < 2; i++) assert.equal((await view()).status, 200)
+  assert.equal((await remove(server.url, key)).status, 200)
+  await until('the purge is done', async () => (await view()).status === 404)
+})
 
 /** Sends a request from another address of this machine. */
 function statusFrom(localAddress: string, url: string, options: http.RequestOptions): Promise<number> {

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
 import { folderOf } from '../support/folder.ts'
-import { replaced, skipWithout } from '../support/processes/caches.ts'
+import { replaced, skipWithout, withoutCache, withTls } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
 
 const run = promisify(execFile)
@@ -75,23 +75,17 @@ test('Nix evaluates the module, which replaces the unit’s program by the serve
   assert.equal(users.users[user].group, /^Group=(.+)$/m.exec(text)?.[1])
 })
 
-test('nginx accepts the site with TLS', { skip: await skipWithout(['nginx', 'openssl']) }, async (t) => {
+test('nginx accepts the site with TLS and a redirect to it', {
+  skip: await skipWithout(['nginx', 'openssl']),
+}, async (t) => {
   const folder = await folderOf(t)
-  const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
-  const subject = ['-subj', '/CN=pics.example', '-days', '1', '-nodes', '-newkey', 'rsa:2048']
-  await run('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate])
-  const tls = replaced(await shipped('nginx/tls.conf'), [
-    [/\/etc\/letsencrypt\/live\/pics\.example\/fullchain\.pem/, certificate],
-    [/\/etc\/letsencrypt\/live\/pics\.example\/privkey\.pem/, key],
-  ])
-  const plain = await shipped('nginx/pinhole.conf')
-  const site = replaced(plain.replace(/^.* # CACHE.*$/gm, ''), [
-    [/listen 80;\s+server_name pics\.example;/, tls],
+  const [, redirect] = /^# (server \{.*\})$/m.exec(await shipped('nginx/tls.conf'))!
+  const site = replaced(await withTls(withoutCache(await shipped('nginx/pinhole.conf')), folder), [
     [/\/var\/log\/nginx\/pinhole\.log/, join(folder, 'access.log')],
     [/\/var\/log\/nginx\/pinhole-error\.log/, join(folder, 'error.log')],
   ])
   const conf = join(folder, 'nginx.conf')
-  await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n}\n`)
+  await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n${redirect}\n}\n`)
   await run('nginx', ['-t', '-p', folder, '-e', join(folder, 'error.log'), '-c', conf])
 })
 

@@ -86,6 +86,29 @@ export function startNginx(port: number, originPorts: number[]): Promise<Cache> 
   }))
 }
 
+/** The cache with TLS. `port`: for purges, without TLS. */
+export function startNginxTls(port: number, tlsPort: number, originPort: number): Promise<Cache> {
+  return startShippedNginx(port, [originPort], async (shipped, folder) => {
+    const site = replaced(await withTls(shipped, folder), [
+      [/listen 443 ssl http2;\s+listen \[::\]:443/, `listen 127.0.0.1:${tlsPort}`],
+      [/\/var\/cache\/pinhole-nginx/, `${folder}/cache`],
+    ])
+    return { site, modules: `load_module ${PURGE_MODULE};` }
+  })
+}
+
+/** The site with the lines of tls.conf, and a certificate in `folder`. */
+export async function withTls(site: string, folder: string): Promise<string> {
+  const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
+  const subject = ['-subj', '/CN=pics.example', '-days', '1', '-nodes', '-newkey', 'rsa:2048']
+  await promisify(execFile)('openssl', ['req', '-x509', ...subject, '-keyout', key, '-out', certificate])
+  const tls = replaced(await readFile(join(ROOT, 'deploy/nginx/tls.conf'), 'utf8'), [
+    [/\/etc\/letsencrypt\/live\/pics\.example\/fullchain\.pem/, certificate],
+    [/\/etc\/letsencrypt\/live\/pics\.example\/privkey\.pem/, key],
+  ])
+  return replaced(site, [[/listen 80;\s+listen \[::\]:80;\s+server_name pics\.example;/, tls]])
+}
+
 /** Always true in CI, so that a missing nginx fails the tests. */
 export const hasNginx = (await isInstalled('nginx')) || process.env.PINHOLE_CI !== undefined
 
@@ -102,27 +125,32 @@ export function startNginxFront(port: number, originPorts: number[], trusted: st
 }
 
 /** As the configuration's header says: "Without the module, leave out the lines marked CACHE." */
-function withoutCache(site: string): string {
+export function withoutCache(site: string): string {
   const lines = site.split('\n')
   const kept = lines.filter((line) => !/ # CACHE\b/.test(line))
   if (kept.length === lines.length) throw new Error('no line is marked CACHE')
   return kept.join('\n')
 }
 
+interface Site {
+  site: string
+  modules?: string
+}
+
 async function startShippedNginx(
   port: number,
   originPorts: number[],
-  change: (shipped: string, folder: string) => { site: string; modules?: string },
+  change: (shipped: string, folder: string) => Site | Promise<Site>,
 ): Promise<Cache> {
   const folder = await newFolder()
   const shipped = await readFile(join(ROOT, 'deploy/nginx/pinhole.conf'), 'utf8')
   const servers = originPorts.map((originPort) => `server 127.0.0.1:${originPort}$1;`).join(' ')
-  const { site, modules } = change(shipped, folder)
+  const { site, modules } = await change(shipped, folder)
   return runNginx({
     port,
     folder,
     site: replaced(site, [
-      [/listen 80;/, `listen 127.0.0.1:${port} backlog=1024;`],
+      [/^ *listen (80;\s+listen \[::\]:80|127\.0\.0\.1:8082);/m, `listen 127.0.0.1:${port} backlog=1024;`],
       [/server 127\.0\.0\.1:3000( [^;]*);/, servers],
       [/\/var\/log\/nginx\/pinhole\.log/, `${folder}/access.log`],
       [/\/var\/log\/nginx\/pinhole-error\.log/, `${folder}/error.log`],
