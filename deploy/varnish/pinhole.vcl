@@ -1,5 +1,7 @@
 # Varnish in front of Pinhole. On the servers, set CDN_URL=varnish://host:port and TRUSTED_PROXIES to this machine's address.
 #
+# Start varnishd with `-p timeout_idle=30`: by default it cuts off uploads that pause for 5 s.
+#
 # Don't run varnishncsa with its default format: URLs may contain a deletion key or a receipt's secret. A safe format:
 # varnishncsa -F '%t %m %s %b %D'
 #
@@ -55,7 +57,6 @@ sub vcl_init {
 
 # Clients that may ban: the servers.
 acl pinhole_servers {
-    "localhost";
     "127.0.0.1";
     "::1";
 }

@@ -7,6 +7,7 @@ import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
+import { LIMITS } from '../../src/node/http/limits.ts'
 import { folderOf } from '../support/folder.ts'
 import { replaced, skipWithout, withoutCache, withTls } from '../support/processes/caches.ts'
 import { ROOT } from '../support/processes/process.ts'
@@ -87,6 +88,16 @@ test('nginx accepts the site with TLS and a redirect to it', {
   const conf = join(folder, 'nginx.conf')
   await writeFile(conf, `pid ${folder}/pid;\nevents {}\nhttp {\n${site}\n${redirect}\n}\n`)
   await run('nginx', ['-t', '-p', folder, '-e', join(folder, 'error.log'), '-c', conf])
+})
+
+test('nginx and Varnish let an upload pause for as long as the servers do', async () => {
+  for (const [file, pattern] of [
+    ['nginx/pinhole.conf', /client_body_timeout (\d+)s/],
+    ['docker/nginx.conf', /client_body_timeout (\d+)s/],
+    ['varnish/pinhole.vcl', /-p timeout_idle=(\d+)/],
+  ] as const) {
+    assert.equal(Number(pattern.exec(await shipped(file))?.[1]) * 1000, LIMITS.idleMs, file)
+  }
 })
 
 test('Caddy accepts its configuration', { skip: await skipWithout('caddy') }, async (t) => {
