@@ -47,9 +47,13 @@ function manifestInline(): Plugin {
       onLoad({ filter: /\/src\/node\/manifest\.ts$/ }, async () => {
         const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
         return {
-          contents: `export const ROOT = __dirname
+          contents: `import { existsSync } from 'node:fs'
+            import { dirname, join } from 'node:path'
+            export const ROOT = __dirname
             export const VERSION = ${JSON.stringify(version)}
-            export const OPERATOR = 'pinhole-server operator'
+            // Beside it, the Debian package has a command that reads the service's settings.
+            const hasOperator = existsSync(join(dirname(process.execPath), 'pinhole-operator'))
+            export const OPERATOR = hasOperator ? 'pinhole-operator' : 'pinhole-server operator'
             export const commandFor = () => 'pinhole-server'`,
           loader: 'ts',
         }

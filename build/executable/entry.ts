@@ -1,17 +1,15 @@
 /**
- * Entry point of the single executable. Runs the server, or the first argument's command: `operator` (also run under the name
- * `pinhole-operator`), or `health`, which checks that the local server responds, for containers without a shell.
+ * Entry point of the single executable. Runs the server, or the first argument's command: `operator`, or `health`, which checks
+ * that the local server responds, for containers without a shell.
  */
 import cluster from 'node:cluster'
-import { basename } from 'node:path'
 import { ENVIRONMENT } from '../../bin/tuning.mjs'
 import { main } from '../../src/node/main.ts'
 import { runOperator } from '../../src/node/operator/program.ts'
 
 // The executable's path appears twice, in place of a script's. Node starts workers with one more argument.
 const args = process.argv.slice(cluster.isWorker ? 3 : 2)
-if (basename(process.argv0) === 'pinhole-operator') runOperatorCommand(args)
-else if (args[0] === 'operator') runOperatorCommand(args.slice(1))
+if (args[0] === 'operator') runOperatorCommand(args.slice(1))
 else if (args[0] === 'health') checkHealth()
 else serve()
 

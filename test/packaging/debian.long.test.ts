@@ -60,6 +60,13 @@ describe('the Debian package', { skip }, () => {
     assert.match(stdout, /pinhole\.service/)
   })
 
+  test('the operator’s command names itself, and says that it needs root', async () => {
+    const { stdout } = await bare.asRoot('/usr/bin/pinhole-operator', '--help')
+    assert.match(stdout, /^Usage: pinhole-operator \[/)
+    const { file, words } = bare.as('1000:1000', '/usr/bin/pinhole-operator', 'status')
+    await assert.rejects(run(file, words), { code: 1, stderr: /^pinhole-operator: run it as root$/m })
+  })
+
   test('stores and deletes an upload; files written by root’s operator commands belong to the service', async () => {
     const server = await started(await freePort())
     const image = gif()
