@@ -194,7 +194,7 @@ export async function startCaddy(originPort: number, log: (text: string) => void
     [/^pics\.example \{$/m, `http://127.0.0.1:${port} {`],
     [/127\.0\.0\.1:3000/, `127.0.0.1:${originPort}`],
     [/lb_try_duration 5s/, 'lb_try_duration 50ms'],
-    [/health_interval 5s/, 'health_interval 50ms'],
+    [/health_interval 1s/, 'health_interval 50ms'],
   ])
   await writeFile(join(folder, 'Caddyfile'), site)
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
