@@ -16,9 +16,10 @@ export type Bucket = ReturnType<typeof openBucket>
 
 /**
  * Cloudflare R2, "Error codes": internal error, service unavailable, client disconnect, and too many requests for one key
- * (R2 allows one write per second and key).
+ * (R2 allows one write per second and key). And what the runtime throws when R2 gave no answer (Cloudflare Workers, "Errors
+ * and exceptions").
  */
-const TRANSIENT = /\((10001|10043|10054|10058)\)/
+const TRANSIENT = /\((0|10001|10043|10054|10058)\)|Network connection lost|internal error/
 
 /** The bytes do not match the announced length or digest. */
 const WRONG_BYTES = /\((10014|10037)\)/

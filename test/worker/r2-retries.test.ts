@@ -1,0 +1,49 @@
+/** Transient errors of R2 are retried: of R2 itself, and of the runtime when the connection to R2 is lost. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { R2Bucket } from '../../src/stores/r2/binding.ts'
+import { openR2Store } from '../../src/stores/r2/store.ts'
+import { assertHeld, assertHolds, bytesFor, idFor, listOf, put } from '../support/stored-images.ts'
+import { r2InMemory } from '../support/worker/counted-bindings.ts'
+
+const TRANSIENT = [
+  'put: We encountered an internal error. Please try again. (10001)',
+  'put: Reduce your concurrent request rate for the same object. (10058)',
+  'put: Unspecified error (0)',
+  'Network connection lost.',
+  'internal error; reference = abcdefghijkl',
+]
+
+/** Every second call of a method fails, `before` it takes effect or `after`, when only its response is lost. */
+function failing(bucket: R2Bucket, message: string, when: 'before' | 'after'): R2Bucket {
+  const failed = new Set<string>()
+  const method =
+    (name: keyof R2Bucket) =>
+    async (...args: never[]) => {
+      const isLost = !failed.delete(name)
+      if (isLost) failed.add(name)
+      if (isLost && when === 'before') throw new Error(message)
+      const result = await (bucket[name] as (...args: never[]) => unknown)(...args)
+      if (isLost) throw new Error(message)
+      return result
+    }
+  return new Proxy(bucket, { get: (_, name) => method(name as keyof R2Bucket) })
+}
+
+for (const message of TRANSIENT) {
+  for (const when of ['before', 'after'] as const) {
+    it(`stores, holds, releases and removes an image if calls fail ${when} their effect: ${message}`, async () => {
+      const bucket = r2InMemory(() => {})
+      const store = openR2Store({ bucket: failing(bucket, message, when), pauseMs: 1 })
+      const [id, bytes] = [idFor('image'), bytesFor(1, 300_000)]
+      const record = await put(store, id, bytes)
+      await assertHolds(store, record, bytes)
+      assert.ok(await store.hold(id))
+      await assertHeld(store, record, bytes)
+      assert.ok(await store.release(id))
+      await assertHolds(store, record, bytes)
+      assert.ok(await store.remove(id))
+      assert.deepEqual(await listOf(openR2Store({ bucket })), [])
+    })
+  }
+}
