@@ -2,7 +2,9 @@
  * The web layer's routing table. Uploads (`routes/upload.ts`) and image bytes (`routes/raw.ts`) bypass it: the host
  * handles them without the framework.
  */
-import { type Handler, Hono } from 'hono'
+import type { Handler } from 'hono'
+import { HonoBase as Hono } from 'hono/hono-base'
+import { TrieRouter } from 'hono/router/trie-router'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { Refusal } from '../errors.ts'
 import { PROBLEM_TYPE } from '../problems.ts'
@@ -64,7 +66,8 @@ const RECEIPT_PATH = receiptPath(':secret')
 
 /** The returned app's `fetch` never rejects: errors become pages or problem details. */
 export function createApp(parts: AppParts): Hono<AppEnv> {
-  const app = new Hono<AppEnv>()
+  // Hono's default tries a larger router first, which does not support these routes.
+  const app = new Hono<AppEnv>({ router: new TrieRouter() })
   const common = commonHeaders(parts.baseUrl)
   const descriptions = createDescriptions(parts)
   /** Defines a route for GET and HEAD only. */

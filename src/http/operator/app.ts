@@ -1,5 +1,6 @@
 /** Routing table of the admin server. Never reachable through the public listener. */
-import { Hono } from 'hono'
+import { HonoBase as Hono } from 'hono/hono-base'
+import { TrieRouter } from 'hono/router/trie-router'
 import { idIn } from '../../service/images/ids.ts'
 import { overviewPage } from '../../web/operator/overview.ts'
 import { loginPage } from '../../web/operator/page.ts'
@@ -24,7 +25,7 @@ const BYTES_PATH = '/images/:id{[0-9A-Za-z]{11}}/bytes'
 const PREVIEW_PATH = '/images/:id{[0-9A-Za-z]{11}}/preview'
 
 export function createOperatorApp(parts: OperatorParts): Hono<AppEnv> {
-  const app = new Hono<AppEnv>()
+  const app = new Hono<AppEnv>({ router: new TrieRouter() })
   const { sessions, site } = parts
   const access = createAccess(parts)
   const { contextOf, send, sendError, mistaken, refuse, withPrincipal, withForm } = access
