@@ -177,6 +177,7 @@ export function createHost(options: {
     request: Request,
     { path, query }: { path: string; query: string },
     peer: string,
+    context: Execution,
   ): Promise<Response> {
     const header = headerOf(request)
     const queue = uploadQueue.queueFor(Math.min(announcedBytes(header) ?? maxUploadBytes, maxUploadBytes))
@@ -204,7 +205,7 @@ export function createHost(options: {
       requestId: crypto.randomUUID(),
     })
     await body.drain(limits.drainBytes)
-    await Promise.allSettled([quota, capacity, challenges].map((part) => part.stop()))
+    context.waitUntil(Promise.allSettled([quota, capacity, challenges].map((part) => part.stop())))
     return responseOf(answer)
   }
 
@@ -266,7 +267,8 @@ export function createHost(options: {
     if (peer === null && !isRead) {
       return unavailable(baseUrl, 'The address of this request is unknown: Cloudflare did not send it.')
     }
-    if (isUploadPath(pathname)) return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '')
+    if (isUploadPath(pathname))
+      return upload(request, { path: pathname, query: search.slice(1) }, peer ?? '', context)
     return other(request, target, peer ?? '')
   }
 

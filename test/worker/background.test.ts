@@ -1,8 +1,12 @@
-/** How long a request waits for calls that outlive its response. */
+/** Calls that outlive their response: how long a request waits for them. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Ledger } from '../../src/stores/ledger.ts'
+import type { ObjectStore } from '../../src/stores/object-store.ts'
 import { createBackground } from '../../src/worker/background.ts'
+import { gif } from '../support/images/tiny-images.ts'
+import { startHostHere } from '../support/worker/host-here.ts'
 
 it('waits for calls in flight, but not for those of requests that were cut off', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 0 })
@@ -34,4 +38,11 @@ it('waits for calls in flight, but not for those of requests that were cut off',
   await pass(60_000)
   await quiet()
   assert.ok(isQuiet, 'a later request ends immediately')
+})
+
+it('answers an upload before D1 has confirmed its reservation', async (t) => {
+  const between = <Port extends Ledger | ObjectStore>(port: Port): Port =>
+    'confirmUpload' in port ? { ...port, confirmUpload: () => new Promise(() => {}) } : port
+  const { upload } = await startHostHere(t, { between, waitsBehind: false })
+  assert.equal((await upload(gif())).status, 201)
 })
