@@ -141,9 +141,8 @@ function iconsAndManifest(): Plugin {
         ],
       }
       this.emitFile({ type: 'asset', fileName: 'manifest.webmanifest', source: JSON.stringify(manifest) })
-      for (const fileName of ['favicon.ico', 'robots.txt']) {
-        this.emitFile({ type: 'asset', fileName, source: await readFile(join(icons, fileName)) })
-      }
+      const favicon = await readFile(join(icons, 'favicon.ico'))
+      this.emitFile({ type: 'asset', fileName: 'favicon.ico', source: favicon })
     },
   }
 }
