@@ -1,7 +1,8 @@
-/** Transient errors of R2 are retried: of R2 itself, and of the runtime when the connection to R2 is lost. */
+/** Transient errors of R2: of R2 itself, and of the runtime when the connection to R2 is lost. Calls are retried. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { R2Bucket } from '../../src/stores/r2/binding.ts'
+import { StoreUnavailable } from '../../src/stores/object-store.ts'
+import type { R2Bucket, R2ObjectBody } from '../../src/stores/r2/binding.ts'
 import { openR2Store } from '../../src/stores/r2/store.ts'
 import { assertHeld, assertHolds, bytesFor, idFor, listOf, put } from '../support/stored-images.ts'
 import { r2InMemory } from '../support/worker/counted-bindings.ts'
@@ -47,3 +48,19 @@ for (const message of TRANSIENT) {
     })
   }
 }
+
+it('is unavailable, not broken, while the bytes of an image cannot be read', async () => {
+  const bucket = r2InMemory(() => {})
+  const id = idFor('image')
+  await put(openR2Store({ bucket }), id, bytesFor(1, 1000))
+  const arrayBuffer = async () => {
+    throw new Error('Network connection lost.')
+  }
+  const get: R2Bucket['get'] = async (...args) => ({
+    ...((await bucket.get(...args)) as R2ObjectBody),
+    arrayBuffer,
+  })
+  const store = openR2Store({ bucket: { ...bucket, get } })
+  for (const selection of ['all', { first: 0, last: 9 }] as const)
+    await assert.rejects(store.open(id, selection), StoreUnavailable)
+})

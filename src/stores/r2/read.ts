@@ -41,7 +41,7 @@ export async function openObject(
     if (part === null) continue
     if (wanted === 'preview') return { record, body: await checkedBytes(part, record, record.preview!) }
     if (length > CHUNK_BYTES) return { record, range, body: part.body }
-    return { record, range, body: new Uint8Array(await part.arrayBuffer()) }
+    return { record, range, body: new Uint8Array(await bytesOf(part)) }
   }
   throw new StoreUnavailable({
     cause: new Error('the image could not be read: it kept changing concurrently'),
@@ -80,9 +80,16 @@ async function checkedBytes(
   { id }: ImageRecord,
   { size, sha256 }: { size: number; sha256: string },
 ): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await object.arrayBuffer(), 0, size)
+  const bytes = new Uint8Array(await bytesOf(object), 0, size)
   if ((await digestOf([bytes])) !== sha256) throw new DamagedObject(id)
   return bytes
+}
+
+/** Throws `StoreUnavailable` if the connection is lost. */
+function bytesOf(object: R2ObjectBody): Promise<ArrayBuffer> {
+  return object.arrayBuffer().catch((cause) => {
+    throw new StoreUnavailable({ cause })
+  })
 }
 
 /** A stream that errors before its last bytes unless all bytes match the record. */
