@@ -11,7 +11,12 @@ const MANY = 1000
 const OPERATOR_URL = 'https://ops.example'
 const TOKEN = 'a-token-of-more-than-24-characters'
 
-async function storeMany(t: TestContext, count: number, idOf: (i: number) => string = idFor) {
+async function storeMany(
+  t: TestContext,
+  count: number,
+  idOf: (i: number) => string = idFor,
+  variables: Record<string, string> = {},
+) {
   const stores = await countedStores()
   const ids = Array.from({ length: count }, (_, i) => idOf(i))
   for (const id of ids) await put(stores.objects, id, Buffer.from(id))
@@ -23,7 +28,7 @@ async function storeMany(t: TestContext, count: number, idOf: (i: number) => str
   const { host, trigger } = await startHostHere(t, {
     stores,
     cache: { purge },
-    variables: { CDN_URL: 'workers-cache://default', OPERATOR_URL, OPERATOR_TOKEN: TOKEN },
+    variables: { CDN_URL: 'workers-cache://default', OPERATOR_URL, OPERATOR_TOKEN: TOKEN, ...variables },
   })
   /** Posts the form, or loads the page without one. */
   const operate = (path: string, form?: Record<string, string>) =>
@@ -122,6 +127,23 @@ it('purges while a hundred removals are due, and carries those out over several 
     const before = gone
     gone = await countGone()
     assert.ok(gone > before)
+    assert.ok(purged.length > 0)
+  }
+})
+
+it('purges while a hundred images that no scanner looked at are due for removal', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:01:30Z') })
+  const scanning = { SCAN: 'before', SCAN_FAULT: 'refuse' }
+  const { objects, ledger, ids, purged, trigger } = await storeMany(t, 100, idFor, scanning)
+  for (const id of ids) {
+    await ledger.recordScan({ id, at: Date.now(), isHidden: true })
+    assert.ok(await objects.hold(id))
+  }
+  for (let left = ids.length; left > 0; left = (await ledger.pendingScans()).count) {
+    t.mock.timers.setTime(Date.now() + 10 * 60_000)
+    const { calls } = await trigger()
+    assert.ok(calls < 900, `${calls} calls`)
+    assert.ok((await ledger.pendingScans()).count < left)
     assert.ok(purged.length > 0)
   }
 })

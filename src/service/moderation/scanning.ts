@@ -55,7 +55,8 @@ const BATCH = 2
 const LEASE_MS = 60_000
 /** How long this process's claims outlast the time limit for a verdict, so that it can still be carried out. */
 const MARGIN_MS = 15_000
-const OVERDUE_BATCH = 100
+/** Each takes up to ten calls, and a trigger on Workers may make a thousand. */
+const OVERDUE_BATCH = 64
 
 export function createScanning(parts: {
   objects: ObjectStore
