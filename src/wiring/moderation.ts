@@ -6,7 +6,7 @@ import { createDecisions } from '../service/moderation/decisions.ts'
 import type { Evidence } from '../service/moderation/evidence.ts'
 import { createMonitor } from '../service/moderation/monitor.ts'
 import { createMoves, type Moves } from '../service/moderation/moves.ts'
-import { createNotices } from '../service/moderation/notices.ts'
+import { createNotices, type PartialDeliveries } from '../service/moderation/notices.ts'
 import { createScanning } from '../service/moderation/scanning.ts'
 import { createTakedown } from '../service/moderation/takedown.ts'
 import type { Tombstones } from '../service/recovery/tombstones.ts'
@@ -21,7 +21,11 @@ export function wireMoves(
 
 /** `link`: URL of the operator's pages, or `null`. */
 export function wireNotices(
-  parts: Pick<Wiring, 'ledger' | 'now' | 'log'> & { notifiers: Notifier[]; link: string | null },
+  parts: Pick<Wiring, 'ledger' | 'now' | 'log'> & {
+    notifiers: Notifier[]
+    link: string | null
+    partial?: PartialDeliveries
+  },
 ) {
   return createNotices({
     ...parts,

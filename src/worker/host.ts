@@ -15,6 +15,7 @@ import { newRateState } from '../service/challenge/upload-rate.ts'
 import type { ExpiryClock } from '../service/expiry-clock.ts'
 import { createDerive } from '../service/images/identities.ts'
 import type { Evidence } from '../service/moderation/evidence.ts'
+import type { PartialDeliveries } from '../service/moderation/notices.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { ObjectStore } from '../stores/object-store.ts'
 import { siteFactsOf } from '../web/pages/site-facts.ts'
@@ -79,6 +80,8 @@ export function createHost(options: {
   let settingsReadAt = 0
   let settingsTriedAt = 0
   let readyAt = 0
+  /** Outlives the triggers, each of which starts anew. */
+  const partial: PartialDeliveries = new Map()
 
   const metrics = NO_METRICS
   const wiring = { config, objects, ledger, purges, settings, metrics, hashes, expiryClock, now, log }
@@ -281,6 +284,7 @@ export function createHost(options: {
         ...moderationParts(),
         notifiers: options.notifiers,
         link: config.operatorUrl,
+        partial,
         purge: () => purging.run(context),
       })
       await background.quiet()

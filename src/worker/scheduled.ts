@@ -1,6 +1,7 @@
 /** Interval jobs of the Node server, run by the cron trigger on Workers. */
 import type { Notifier } from '../notify/notifier.ts'
 import { forget } from '../service/forgetting.ts'
+import type { PartialDeliveries } from '../service/moderation/notices.ts'
 import { eraseOldReports } from '../service/moderation/reports.ts'
 import { wireModeration, wireMoves, wireNotices } from '../wiring/moderation.ts'
 import { warning } from '../wiring/uploads.ts'
@@ -26,6 +27,7 @@ export async function runScheduled(
     notifiers: Notifier[]
     /** Public URL of the admin server. `null` when there is none. */
     link: string | null
+    partial: PartialDeliveries
     purge: () => Promise<void>
   },
 ): Promise<void> {

@@ -81,6 +81,9 @@ const LEASE_MS = 30_000
 /** Minimum interval between two notices of a kind, so that a flood of reports causes only a few notices. */
 export const QUIET_MS = 10 * 60_000
 
+/** By notice ID: who has it, how many events it covered, and when it was first delivered. */
+export type PartialDeliveries = Map<string, { done: Set<Notifier>; count: number; at: number }>
+
 export function createNotices(parts: {
   ledger: Pick<Ledger, 'claimNotices' | 'settleNotice' | 'deferNotice' | 'pendingNotices'>
   notifiers: readonly Notifier[]
@@ -90,10 +93,10 @@ export function createNotices(parts: {
   /** Called for every failed delivery. */
   onFailure: (error: unknown, name: string | null) => void
   intervalMs?: number
+  /** Shared by instances that follow each other. */
+  partial?: PartialDeliveries
 }): Notices {
-  const { ledger, notifiers, link, now, onFailure } = parts
-  /** Partially delivered notices: who has it, how many events it covered, and when it was first delivered. */
-  const partial = new Map<string, { done: Set<Notifier>; count: number; at: number }>()
+  const { ledger, notifiers, link, now, onFailure, partial = new Map() } = parts
 
   async function deliver(pending: PendingNotice): Promise<void> {
     const wording = WORDINGS[pending.kind as NoticeKind]

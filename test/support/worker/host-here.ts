@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { Notifier } from '../../../src/notify/notifier.ts'
 import { createEvidence } from '../../../src/service/moderation/evidence.ts'
 import { openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import type { Ledger } from '../../../src/stores/ledger.ts'
@@ -37,6 +38,7 @@ export async function startHostHere(
     variables?: Record<string, string>
     cache?: Execution['cache']
     waitsBehind?: boolean
+    notifiers?: Notifier[]
     limits?: Partial<Limits>
     /** Default: a folder and SQLite. */
     stores?: { objects: ObjectStore; ledger: Ledger }
@@ -55,7 +57,7 @@ export async function startHostHere(
   const host = createHost({
     config: configOf({ ...bound, ...variables } as unknown as Env),
     ...ports,
-    notifiers: [],
+    notifiers: options.notifiers ?? [],
     evidence: () => createEvidence({ ...ports, seal, files, now: Date.now }),
     // No page assets are requested.
     assets: { urls: { styles: {}, scripts: {} } as never, asset: () => null },
