@@ -41,8 +41,14 @@ export function alertsLedger(database: SqlDatabase): AlertLedger {
     },
 
     async resolveAlerts(names) {
-      if (names.length === 0) return
-      await database.write([sql`delete from active_alerts where name in ${list([...names].sort())}`])
+      const sorted = [...names].sort()
+      const size = database.dialect.maxParameters
+      const statements: Statement[] = []
+      for (let start = 0; start < sorted.length; start += size) {
+        const batch = list(sorted.slice(start, start + size))
+        statements.push(sql`delete from active_alerts where name in ${batch}`)
+      }
+      if (statements.length > 0) await database.write(statements)
     },
 
     async recordCapReached(name, day, since, at, { raises, pause }) {

@@ -82,7 +82,8 @@ export function alertCases({ on, onHooks }: Harness): void {
       { name: 'disk a', since },
       { name: 'quiet', since },
     ])
-    await ledger.resolveAlerts(['disk a', 'no such'])
+    const others = Array.from({ length: 150 }, (_, index) => `no such ${index}`)
+    await ledger.resolveAlerts(['disk a', ...others])
     assert.deepEqual(await ledger.activeAlerts(), [{ name: 'quiet', since }])
     assert.equal(await raise(ledger), true)
   })

@@ -1,4 +1,4 @@
-/** R2 and D1 in memory, with the platform's limit of subrequests, which workerd does not enforce. */
+/** R2 and D1 in memory, with the platform's limits of subrequests, which workerd does not enforce, and of parameters. */
 import { hash } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { D1Binding, D1Result, D1Statement } from '../../../src/stores/d1/binding.ts'
@@ -24,6 +24,9 @@ export interface CountedStores {
    */
   within<T>(work: () => Promise<T>): Promise<{ result: T; calls: number; recorded: string[] }>
 }
+
+/** Cloudflare D1, "Limits": bound parameters of a statement. */
+const MAX_PARAMETERS = 100
 
 /** Called with what a call does. */
 type OnCall = (...what: string[]) => void
@@ -135,7 +138,10 @@ function d1InMemory(onCall: OnCall): D1Binding {
       return { results: rows as D1Result['results'], meta: { changes: changes() - before } }
     }
     const prepared: D1Statement = {
-      bind: (...bound) => statement(sql, bound),
+      bind(...bound) {
+        if (bound.length > MAX_PARAMETERS) throw new Error('D1_ERROR: too many SQL variables: SQLITE_ERROR')
+        return statement(sql, bound)
+      },
       async all() {
         onCall(sql)
         return run()
