@@ -131,6 +131,28 @@ it('purges while a hundred removals are due, and carries those out over several 
   }
 })
 
+it('purges while hundreds of severe reports are overdue, and resolves their alerts once they are decided', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:01:30Z') })
+  const { ledger, ids, purged, trigger } = await storeMany(t, 300)
+  const countAlerts = async () => (await ledger.activeAlerts()).length
+  const runUntil = async (count: number) => {
+    while ((await countAlerts()) !== count) {
+      t.mock.timers.setTime(Date.now() + 60_000)
+      const [id, alerts] = [newId(), await countAlerts()]
+      await ledger.enqueuePurge(id, Date.now(), Date.now())
+      const { calls } = await trigger()
+      assert.ok(calls < 900, `${calls} calls`)
+      assert.ok(purged.includes(`i-${id}`))
+      assert.notEqual(await countAlerts(), alerts)
+    }
+  }
+  for (const id of ids) await ledger.fileReport({ ...reportOf(id), severity: 1 }, 1)
+  // Each is urgent and due.
+  await runUntil(2 * ids.length)
+  for (const id of ids) await ledger.recordHold(id, 'a flood', new Date())
+  await runUntil(0)
+})
+
 it('purges while a hundred images that no scanner looked at are due for removal', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-07-01T12:01:30Z') })
   const scanning = { SCAN: 'before', SCAN_FAULT: 'refuse' }

@@ -39,6 +39,9 @@ const DISK_ALERT_TTL_MS = 24 * 3_600_000
 /** Cases examined per run: more than anyone decides in an hour. */
 const CASES_CHECKED = 1000
 
+/** Alerts raised per run, the rest by later ones: each takes up to four calls, and a trigger on Workers may make a thousand. */
+const MAX_RAISED = 100
+
 /** A condition that currently holds. Later runs check whether it still does. */
 interface Condition {
   name: string
@@ -118,8 +121,8 @@ export function createMonitor(parts: {
     const since = new Map((await ledger.activeAlerts()).map(({ name, since }) => [name, since]))
     const found = await currentConditions(since)
     const at = new Date(now())
-    for (const { name, raises, pauses, imageId } of found) {
-      if (since.has(name)) continue
+    const raisable = found.filter(({ name }) => !since.has(name)).slice(0, MAX_RAISED)
+    for (const { name, raises, pauses, imageId } of raisable) {
       // Asks the store once per alert, not on every run.
       if (imageId !== undefined && (await isGone(imageId))) continue
       const pause = pauses ? PAUSE : null
