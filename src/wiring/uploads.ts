@@ -79,6 +79,7 @@ export function wireUploads(
   const warn = (message: string) => warning(log, message)
   const rules: ScanRules = { when: config.scan, fault: config.scanFault, limitMs: config.scanSeconds * 1000 }
   const scanner = config.scannerUrl === null ? null : httpScanner(config.scannerUrl)
+  const reportedOn = new Map<string, string>()
   const isPrivate = () => settings.current().images === 'private'
 
   function scans() {
@@ -114,6 +115,7 @@ export function wireUploads(
     capacity: () =>
       createCapacity({
         ...parts,
+        reportedOn,
         onReached: (cap, isPaused) => log.warn({ cap, isPaused }, 'a daily limit is reached'),
         onFailure: warn('reaching a daily limit could not be recorded'),
       }),

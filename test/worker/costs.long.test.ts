@@ -5,9 +5,9 @@ import { gif } from '../support/images/tiny-images.ts'
 import { countedStores } from '../support/worker/counted-bindings.ts'
 import { startHostHere } from '../support/worker/host-here.ts'
 
-async function costs(t: TestContext) {
+async function costs(t: TestContext, variables: Record<string, string> = {}) {
   const stores = await countedStores()
-  const { ask, upload } = await startHostHere(t, { stores })
+  const { ask, upload } = await startHostHere(t, { stores, variables })
   await upload(gif())
   /** The calls of a request, except for settings, which are read at most once a second. */
   const costOf = async (request: () => Promise<Response>) => {
@@ -44,4 +44,15 @@ it('serves an image with one get, deletes with two heads, one put and three stat
   const deleted = await measure('DELETE', `/api/delete?key=${key}`)
   assert.deepEqual(deleted, { status: 200, store: 'head head put', statements: 3 })
   assert.deepEqual(await measure('GET', `/raw/${id}`), { status: 404, store: 'get', statements: 1 })
+})
+
+it('refuses an upload over the daily limit without a write', async (t) => {
+  const { upload } = await costs(t, { DAILY_UPLOADS: '1' })
+  assert.equal((await upload()).response.status, 503)
+  const { response, calls } = await upload()
+  assert.equal(response.status, 503)
+  assert.deepEqual(
+    calls.map((call) => call.split(' ')[0]),
+    ['select', 'select'],
+  )
 })

@@ -47,14 +47,15 @@ export function createCapacity(parts: {
   /** Called when a cap is reached, once a day. `isPaused`: it is the second within a week, so uploads are paused. */
   onReached: (cap: Cap, isPaused: boolean) => void
   onFailure: (error: unknown) => void
+  /** The day on which each cap was last recorded as reached. May be shared. */
+  reportedOn?: Map<string, string>
 }): Capacity {
-  const { ledger, settings, now, freeBytes } = parts
+  const { ledger, settings, now, freeBytes, reportedOn = new Map() } = parts
   const today = () => utcDayOf(now())
   const limitOf = (cap: Cap) => settings.current()[cap]
   const readings = { 'daily-uploads': NO_READING, 'daily-bytes': NO_READING }
   const releasing = createBackgroundTasks()
   let isLow = false
-  const reportedOn = new Map<Cap, string>()
 
   /** The cached reading of a cap's counter. Reset on a new day or when the limit changes. */
   function readingOf(cap: Cap): Reading {
