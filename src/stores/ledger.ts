@@ -160,7 +160,8 @@ export interface Ledger
   recordRelease(id: string, reason: string, at: Date, by?: Actor): Promise<boolean>
   /**
    * Decides an image's case as kept, and logs the act. Applies only to stored bytes with this `sha256`, if given. Digests of
-   * a deleted image are no longer withheld. `false` as with `recordHold`, and while the image is held.
+   * a deleted image are no longer withheld, and a pending scan ends. `false` as with `recordHold`, and while the image is
+   * held.
    */
   recordKeep(id: string, reason: string, at: Date, by?: Actor, sha256?: string): Promise<boolean>
 

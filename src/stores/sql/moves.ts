@@ -102,6 +102,8 @@ export function movesLedger(database: SqlDatabase) {
       const outcomes = await database.write([
         cancelDecision(id, mayKeep),
         sql`delete from holds where id = ${id} and gone = 1`,
+        // No verdict may overrule the operator's.
+        sql`delete from scans where id = ${id} and ${mayKeep}`,
         decide(id, 'kept', at, { sha256, condition: mayKeep }),
         record({ act: 'keep', subject: id, reason, at, by }, mayKeep),
       ])

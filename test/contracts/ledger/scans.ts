@@ -100,8 +100,13 @@ export function scansCases({ on }: Harness): void {
 
   on('lets the operator’s act take precedence over a scan', async (ledger) => {
     for (const id of ['A', 'B', 'C']) await ledger.recordScan(scan(id, { isHidden: true }))
+    await ledger.recordScan(scan('D'))
+    await ledger.recordKeep('D', 'fine', AT)
+    assert.equal((await ledger.pendingScans()).count, 3, 'the scan of a kept image ends')
     await ledger.recordRemoval('A', 'bad', AT)
     await ledger.recordHold('B', 'looked at', AT)
+    assert.equal(await ledger.recordKeep('B', 'fine', AT), false)
+    assert.equal((await ledger.pendingScans()).count, 3)
     await ledger.recordRelease('C', 'fine', AT)
     assert.equal((await ledger.absenceReason('A'))?.state, 'removed')
     assert.equal((await ledger.absenceReason('B'))?.state, 'held')
