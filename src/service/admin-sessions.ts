@@ -34,7 +34,7 @@ export function createAdminSessions(parts: {
   ledger: Pick<Ledger, 'putToken' | 'takeToken' | 'renewToken'>
   hashes: Pick<Hashes, 'sha256'>
   now: () => number
-  /** Bearer token of programs. `null`: programs have no access. */
+  /** Bearer token of programs. `null`: programs have no access. A new token ends all sessions, as the old one may have leaked. */
   programToken: string | null
   /** Bearer token of scanners. `null`: scanners have no token of their own. */
   scannerToken?: string | null
@@ -43,12 +43,15 @@ export function createAdminSessions(parts: {
   const isEqual = (token: string, known: string | null) =>
     known !== null && equalInConstantTime(hashes.sha256(token), hashes.sha256(known))
 
+  const sha256Of = (kind: 'login' | 'session', token: string) =>
+    hashes.sha256(kind === 'login' ? token : token + (programToken ?? ''))
+
   async function put(kind: 'login' | 'session', who: string, idleMs: number, maxMs: number) {
     const bytes = crypto.getRandomValues(new Uint8Array(32))
     const token = toHex(bytes)
     const at = now()
     const times = { expiresAt: at + idleMs, endsAt: at + maxMs }
-    await ledger.putToken({ sha256: hashes.sha256(token), kind, who, ...times }, at)
+    await ledger.putToken({ sha256: sha256Of(kind, token), kind, who, ...times }, at)
     return token
   }
 
@@ -56,18 +59,18 @@ export function createAdminSessions(parts: {
     createLoginToken: (who) => put('login', who, LOGIN_MS, LOGIN_MS),
     async login(token) {
       if (!TOKEN_PATTERN.test(token)) return null
-      const who = await ledger.takeToken(hashes.sha256(token), 'login', now())
+      const who = await ledger.takeToken(sha256Of('login', token), 'login', now())
       return who === null ? null : put('session', who, IDLE_MS, MAX_MS)
     },
     async session(token) {
       if (!TOKEN_PATTERN.test(token)) return null
-      const who = await ledger.renewToken(hashes.sha256(token), 'session', now(), now() + IDLE_MS)
+      const who = await ledger.renewToken(sha256Of('session', token), 'session', now(), now() + IDLE_MS)
       return who === null ? null : { who, formToken: hashes.sha256(`form ${token}`) }
     },
     program: (token) => (isEqual(token, programToken) ? { who: 'program', formToken: null } : null),
     isScanner: (token) => isEqual(token, scannerToken) || isEqual(token, programToken),
     async logout(session) {
-      await ledger.takeToken(hashes.sha256(session), 'session', now())
+      await ledger.takeToken(sha256Of('session', session), 'session', now())
     },
   }
 }

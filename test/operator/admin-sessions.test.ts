@@ -32,3 +32,15 @@ test('a login link expires after ten minutes, a session after half an hour idle 
   now = endsAt
   assert.equal(await sessions.session(busy), null)
 })
+
+test('a new token for programs ends all sessions', async (t) => {
+  const ledger = await ledgerOf(t)
+  const sessionsWith = (programToken: string | null) =>
+    createAdminSessions({ ledger, hashes: nodeHashes, now: () => 1, programToken })
+  const [before, later] = [sessionsWith('leaked'), sessionsWith('new')]
+  const session = (await before.login(await before.createLoginToken('ann@host')))!
+  assert.ok(await before.session(session))
+  assert.equal(await later.session(session), null)
+  const link = await sessionsWith(null).createLoginToken('ann@host')
+  assert.ok(await later.login(link), 'a command without the token makes links')
+})

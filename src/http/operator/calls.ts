@@ -27,11 +27,11 @@ const CALLS = {
     'counts',
     'holdOf',
     'absenceReason',
-    'putToken',
     'everyAuditEntry',
     'everyCase',
   ],
   objects: ['head', 'headHeld', 'list', 'listHeld'],
+  sessions: ['createLoginToken'],
 } as const
 
 type Port = keyof typeof CALLS

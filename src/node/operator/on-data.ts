@@ -1,8 +1,10 @@
 /** Opens the data that a command works on. */
 import { parseConfig } from '../../config.ts'
+import { createAdminSessions } from '../../service/admin-sessions.ts'
 import { createTakedown } from '../../service/moderation/takedown.ts'
 import { createSettings } from '../../service/settings.ts'
 import { defaultSettings } from '../../wiring/settings.ts'
+import { nodeHashes } from '../hashes.ts'
 import { createLog } from '../log.ts'
 import { describeData } from '../open/data-folder.ts'
 import { openEvidence } from '../open/files.ts'
@@ -46,7 +48,13 @@ export function onData<Args extends unknown[]>(
           now: clock.now,
           onFailure: () => {},
         })
-        process.exitCode = await work({ config, stores, takedown, settings }, ...args)
+        const sessions = createAdminSessions({
+          ledger,
+          hashes: nodeHashes,
+          now: clock.now,
+          programToken: null,
+        })
+        process.exitCode = await work({ config, stores, takedown, settings, sessions }, ...args)
       } finally {
         await stores.close()
       }

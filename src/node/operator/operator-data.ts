@@ -1,5 +1,6 @@
 /** The data that a command works on: on this machine, or on a remote server. */
 import type { Config } from '../../config.ts'
+import type { AdminSessions } from '../../service/admin-sessions.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import type { Settings } from '../../service/settings.ts'
 import type { Stores } from '../open/stores.ts'
@@ -14,6 +15,7 @@ export interface OperatorData {
   stores: CommandStores
   takedown: Takedown
   settings: Settings
+  sessions: Pick<AdminSessions, 'createLoginToken'>
   /** The remote server's address, with `--server`. */
   server?: string
 }

@@ -1,6 +1,7 @@
 /** A remote server's data, accessed through its admin server: for commands with `--server`. */
 import { type Config, isSafeForTokens, parseConfig } from '../../config.ts'
 import { CALLS_PATH, PAGE_IDS, type SettingsSnapshot } from '../../http/operator/calls.ts'
+import type { AdminSessions } from '../../service/admin-sessions.ts'
 import type { Takedown } from '../../service/moderation/takedown.ts'
 import { SettingError, type Settings } from '../../service/settings.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -71,9 +72,10 @@ export function remoteData(url: string, token: string | undefined): OperatorData
     listHeld: listing('listHeld'),
   })
   const takedown = remoteInterface<Takedown>('takedown')
+  const sessions = remoteInterface<AdminSessions>('sessions')
   const config: Config = parseConfig({ OPERATOR_URL: origin })
   const stores = { ledger, objects, clock: { now: Date.now } }
-  return { config, stores, takedown, settings: remoteSettings(ask), server: origin }
+  return { config, stores, takedown, settings: remoteSettings(ask), sessions, server: origin }
 }
 
 function remoteSettings(ask: <T>(on: string, call: string, args: unknown[]) => Promise<T>): Settings {

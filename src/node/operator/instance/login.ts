@@ -1,8 +1,6 @@
 /** operator login */
 import { Command } from 'commander'
-import { createAdminSessions } from '../../../service/admin-sessions.ts'
 import { adminSocket, adminUrl } from '../../admin/address.ts'
-import { nodeHashes } from '../../hashes.ts'
 import { accountOf } from '../arguments.ts'
 import { onData } from '../on-data.ts'
 import { print } from '../print.ts'
@@ -10,13 +8,7 @@ import { print } from '../print.ts'
 export const loginCommand = new Command('login')
   .description('print a sign-in link to the admin server, valid once and for ten minutes')
   .action(
-    onData(async ({ config, stores: { ledger, clock } }) => {
-      const sessions = createAdminSessions({
-        ledger,
-        hashes: nodeHashes,
-        now: clock.now,
-        programToken: null,
-      })
+    onData(async ({ config, sessions }) => {
       const token = await sessions.createLoginToken(accountOf())
       const path = `/login?token=${token}`
       if (config.operatorListen.kind !== 'socket' || config.operatorUrl !== null) {
