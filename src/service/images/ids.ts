@@ -21,7 +21,7 @@ export function newKey(id: string): string {
 export function idIn(text: string): string | null {
   const id = text
     .trim()
-    .replace(/[?#].*$/, '')
+    .replace(/[?#].*/s, '')
     .replace(/^.*\//, '')
     .replace(/\.\w+$/, '')
   return ID_PATTERN.test(id) ? id : null

@@ -1,7 +1,6 @@
 /** Reports of images. A report never removes anything; it opens a case for the operator. */
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { NoticeKind } from '../../notify/notifier.ts'
-import { ID_PATTERN } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import type { CaseTotal, Receipt } from '../../stores/reports.ts'
@@ -9,6 +8,7 @@ import { DAY_MS, HOUR_MS, secondsToNextDay, utcDayOf } from '../../utc-day.ts'
 import { refuseFault } from '../faults.ts'
 import type { Hashes } from '../hashes.ts'
 import { createSecret } from '../images/identities.ts'
+import { idIn } from '../images/ids.ts'
 import { findImage, isOnRecord } from '../images/status.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ClientAddress } from '../quota/quota.ts'
@@ -67,7 +67,6 @@ const MAX_NAME_LENGTH = 200
 const MAX_EMAIL_LENGTH = 254
 
 const RECEIPT_PATTERN = /^[0-9a-f]{64}$/
-const ID_IN_LINK = /^(?:https?:\/\/[^/?#\s]+)?\/(?:raw\/)?([0-9A-Za-z]{11})(?:\.[a-z]{3,4})?(?:[?#]\S*)?$/
 
 /** Name of the alert for a flood of reports on one day, raised once across all servers. */
 export function floodOn(day: string): string {
@@ -236,9 +235,8 @@ function validated(form: ReportForm): {
   text: string
   contact: string
 } {
-  const image = form.image.trim()
-  const id = ID_PATTERN.test(image) ? image : ID_IN_LINK.exec(image)?.[1]
-  if (id === undefined) bad('image', 'Enter the link to the image, or its 11-character ID.')
+  const id = idIn(form.image)
+  if (id === null) bad('image', 'Enter the link to the image, or its 11-character ID.')
   const { category } = form
   if (!isCategory(category))
     bad('category', `Choose a category: one of ${Object.keys(CATEGORIES).join(', ')}.`)
