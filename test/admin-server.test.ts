@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
+import { holdMany } from '../src/http/operator/forms.ts'
 import { adminSession } from './support/admin-session.ts'
 import { atAdmin } from './support/at-admin.ts'
 import { request } from './support/http.ts'
@@ -159,6 +160,18 @@ it('holds a flood in one action: pasted links, or all uploads of a period', asyn
   const far = await store(server.url, gif(), '192.0.3.1')
   assert.equal((await send({ images: network[0]!.id, 'same-network': 'on', reason: 'bots' })).status, 303)
   assert.deepEqual(await statuses([...network, far]), [403, 403, 403, 200])
+})
+
+it('holds no flood in part that is larger than an action may be', async () => {
+  const ledger = {
+    uploadedBetween: async (_from: number, _to: number, limit: number) =>
+      Array.from({ length: Math.min(limit, 5000) }, (_, index) => `${index}`.padStart(11, '0')),
+  }
+  const parts = { ledger, takedown: {}, decisions: {}, now: () => 0 } as unknown as Parameters<
+    typeof holdMany
+  >[0]
+  const form = new URLSearchParams({ minutes: '60', reason: 'bots' })
+  assert.match((await holdMany(parts, form, 'me'))!, /more than 1000 images/)
 })
 
 it('rejects forms from other sites, and forms without the form token', async () => {

@@ -2,7 +2,7 @@
 import { forEachConcurrent } from '../../async.ts'
 import type { Principal } from '../../service/admin-sessions.ts'
 import { findImage, recordAnywhere } from '../../service/images/status.ts'
-import { type RelatedImages, withRelated } from '../../service/moderation/takedown.ts'
+import { withRelated } from '../../service/moderation/takedown.ts'
 import type { DecidedAct } from '../../stores/decisions.ts'
 import { LedgerUnavailable } from '../../stores/ledger.ts'
 import { DamagedObject, type ObjectStore, StoreUnavailable } from '../../stores/object-store.ts'
@@ -18,7 +18,6 @@ import { missedMessage, parseGrounds, relationsIn } from './forms.ts'
 /** Further cases are neither listed nor searched for duplicates. The most urgent come first. */
 const MAX_LISTED_CASES = 1000
 const MAX_SHOWN_REPORTS = 20
-const MAX_OTHERS = 1000
 
 const ACTIONS: Record<string, { act: DecidedAct; block: boolean }> = {
   keep: { act: 'keep', block: false },
@@ -30,10 +29,6 @@ const ACTIONS: Record<string, { act: DecidedAct; block: boolean }> = {
 export function createCasePages(parts: OperatorParts, { contextOf, send, mistaken }: Access) {
   const { ledger, objects, takedown, decisions, now } = parts
   const digests = createDigests(objects, parts.maxImages)
-  const related: RelatedImages = {
-    sameUploader: (id) => ledger.sameUploader(id, MAX_OTHERS),
-    sameNetwork: (id) => ledger.sameNetwork(id, MAX_OTHERS),
-  }
 
   /** Other images in the queue with identical bytes. */
   async function duplicatesOf(id: string, cases: Case[]): Promise<string[]> {
@@ -50,7 +45,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
   /** `null` when unavailable, e.g. on a full disk: a case can be decided without the related uploads. */
   async function othersOf(id: string): Promise<string[] | null> {
     try {
-      return await related.sameUploader(id)
+      return await takedown.sameUploader(id)
     } catch (error) {
       if (!(error instanceof LedgerUnavailable)) throw error
       parts.log.warn({ err: error }, 'failed to read related uploads')
@@ -107,7 +102,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     async showOthers(c: AppContext, principal: Principal): Promise<Response> {
       const id = idOf(c)
       const [others, pending, found] = await Promise.all([
-        related.sameUploader(id),
+        takedown.sameUploader(id),
         decisions.pending(),
         ledger.caseOf(id),
       ])
@@ -131,7 +126,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
       const found = await ledger.caseOf(id)
       const duplicates =
         form.get('same-bytes') === 'on' ? await duplicatesOf(id, await casesIn(found?.state)) : []
-      const ids = [...new Set([...(await withRelated(related, [id], relationsIn(form))), ...duplicates])]
+      const ids = [...new Set([...(await withRelated(takedown, [id], relationsIn(form))), ...duplicates])]
       const { missed } = await decisions.decide(ids, action.act, { block: action.block, reason, by })
       const mistake = missedMessage(missed.length, ids.length)
       if (mistake !== null) return mistaken(c, mistake)

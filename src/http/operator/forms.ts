@@ -103,13 +103,13 @@ export async function holdMany(
   const recent =
     minutes === ''
       ? []
-      : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MAX_IMAGES)
+      : await ledger.uploadedBetween(now() - Number(minutes) * 60_000, now() + 1, MAX_IMAGES + 1)
   const named = [...(ids as string[]), ...recent]
   if (named.length === 0)
     return 'Enter images or a period. If you entered a period, no uploads are recorded in it.'
   const all = await withRelated(takedown, named, relationsIn(form))
   if (all.length > maxImages)
-    return `This would hold ${all.length} images. At most ${maxImages} can be held at a time: hold them in batches.`
+    return `These are more than ${maxImages} images. Hold fewer at a time, or use the command: hold --since.`
   const { missed } = await decisions.decide(all, 'hold', { block: false, ...grounds })
   return missedMessage(missed.length, all.length)
 }

@@ -6,15 +6,7 @@ import { isHeld, recordAnywhere, treatDamagedAsPresent } from '../images/status.
 import { type Evidence, SEALED_RULE } from './evidence.ts'
 import type { Moves } from './moves.ts'
 
-/** Other images from the same source, according to the ledger. */
-export interface RelatedImages {
-  /** IDs of images stored by the same uploader within two days of this one, newest first. */
-  sameUploader(id: string): Promise<string[]>
-  /** Likewise for the uploader's network: a /24 or a /48. */
-  sameNetwork(id: string): Promise<string[]>
-}
-
-export interface Takedown extends RelatedImages {
+export interface Takedown {
   /**
    * `removed`: whether the image existed. Either way, its ID answers 410 from now on. With a `decision` to carry out, does
    * nothing if a later action has superseded it.
@@ -38,6 +30,10 @@ export interface Takedown extends RelatedImages {
   block(sha256: string, reason: string, by?: Actor): Promise<void>
   /** `false` if the bytes were not blocked. */
   unblock(sha256: string, reason: string, by?: Actor): Promise<boolean>
+  /** IDs of images stored by the same uploader within two days of this one, newest first. */
+  sameUploader(id: string): Promise<string[]>
+  /** Likewise for the uploader's network: a /24 or a /48. */
+  sameNetwork(id: string): Promise<string[]>
 }
 
 /**
@@ -141,7 +137,7 @@ export function createTakedown(parts: {
 
 /** The given IDs plus those of related images as requested, without duplicates. */
 export async function withRelated(
-  related: RelatedImages,
+  related: Pick<Takedown, 'sameUploader' | 'sameNetwork'>,
   ids: readonly string[],
   { sameUploader, sameNetwork }: { sameUploader: boolean; sameNetwork: boolean },
 ): Promise<string[]> {
