@@ -183,6 +183,27 @@ for (const act of ['release', 'keep'] as const) {
   })
 }
 
+test('a large batch can still be undone once it is hidden', async (t) => {
+  const parts = await partsWithImage(t)
+  const ids = Array.from({ length: 500 }, (_, index) => `${index}`.padStart(11, '0'))
+  const carryOut = async () => {
+    parts.clock.now += 20
+    return true
+  }
+  const decisions = createDecisions({
+    ...parts,
+    ...newProcess(parts),
+    objects: { ...parts.objects, head: async () => parts.record },
+    moves: { ...newProcess(parts).moves, carryOut },
+    evidence: null,
+    now: () => parts.clock.now,
+    onFailure: (error) => assert.fail(String(error)),
+  })
+  const { batch } = await decisions.decide(ids, 'remove', { block: true, reason: 'z', by: { who: 'ann' } })
+  assert.equal((await decisions.undo(batch, 'ann')).length, ids.length)
+  await decisions.stop()
+})
+
 test('a removal delayed by the store is carried out despite a later release', async (t) => {
   const parts = await partsWithImage(t)
   const { moves, takedown } = newProcess(parts)

@@ -29,13 +29,15 @@ export interface Decisions extends BackgroundJob {
 
 /** How long a decision can be undone. */
 export const UNDO_MS = 10_000
+/** The same per image of a large batch: undo is offered once all are hidden, which takes up to half of this on S3. */
+const UNDO_MS_PER_IMAGE = 30
 
 const INTERVAL_MS = 5000
 const LEASE_MS = 60_000
 const RETRY_MS = 5000
 const BATCH = 20
 const MAX_LISTED = 1000
-const MOVE_CONCURRENCY = 8
+const CONCURRENCY = 8
 
 /** `decide`, `pending` and `undo` throw whatever the ledger and the store throw. Errors of the job go to `onFailure`. */
 export function createDecisions(parts: {
@@ -101,7 +103,7 @@ export function createDecisions(parts: {
   }
 
   function moveAll(ids: string[]): Promise<void> {
-    return forEachConcurrent(ids, MOVE_CONCURRENCY, async (id) => {
+    return forEachConcurrent(ids, CONCURRENCY, async (id) => {
       await moves.carryOut(id)
     })
   }
@@ -111,12 +113,13 @@ export function createDecisions(parts: {
       const batch = crypto.randomUUID()
       const missed: string[] = []
       const images: DecidedImage[] = []
-      for (const id of new Set(ids)) {
+      await forEachConcurrent([...new Set(ids)], CONCURRENCY, async (id) => {
         const image = await currentImage(id)
         if (await isApplicable(act, id, image.isVisible)) images.push(image)
         else missed.push(id)
-      }
+      })
       const at = now()
+      const undoMs = Math.max(UNDO_MS, images.length * UNDO_MS_PER_IMAGE)
       const decision = {
         batch,
         act,
@@ -125,10 +128,10 @@ export function createDecisions(parts: {
         who: by.who,
         rule: by.rule ?? '',
         at,
-        dueAt: at + UNDO_MS,
+        dueAt: at + undoMs,
       }
       const added = images.length === 0 ? [] : await ledger.addDecisions(decision, images)
-      runAfter(UNDO_MS + 1)
+      runAfter(undoMs + 1)
       const toHide = images.filter((image) => image.isVisible && added.includes(image.id)).map(({ id }) => id)
       if (act !== 'keep') await moveAll(toHide)
       if (isSealed({ act, rule: decision.rule })) {
