@@ -5,7 +5,8 @@ import { stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
-import { holdMany } from '../src/http/operator/forms.ts'
+import { factsOf, holdMany } from '../src/http/operator/forms.ts'
+import { overviewPage } from '../src/web/operator/overview.ts'
 import { adminSession } from './support/admin-session.ts'
 import { atAdmin } from './support/at-admin.ts'
 import { request } from './support/http.ts'
@@ -154,7 +155,8 @@ it('holds a flood in one action: pasted links, or all uploads of a period', asyn
     assert.equal((await send(wrong)).status, 400)
   }
   assert.deepEqual(await statuses(others), [200, 200, 200], 'a mistake holds nothing')
-  await send({ minutes: '60', reason: 'bots' })
+  const all = await send({ minutes: '60', reason: 'bots' })
+  assert.match(all.text, /2 of \d+ images do not exist or have already been decided\. The others are done\./)
   assert.deepEqual(await statuses(images), [403, 403, 403, 403, 403])
   const network = await Promise.all([1, 2, 3].map((host) => store(server.url, gif(), `192.0.2.${host}`)))
   const far = await store(server.url, gif(), '192.0.3.1')
@@ -172,6 +174,21 @@ it('holds no flood in part that is larger than an action may be', async () => {
   >[0]
   const form = new URLSearchParams({ minutes: '60', reason: 'bots' })
   assert.match((await holdMany(parts, form, 'me'))!, /more than 1000 images/)
+})
+
+it('says when there are more cases than it counts', async () => {
+  const cases = Array.from({ length: 1001 }, () => ({ severity: 5, dueAt: 2 }))
+  const ledger = {
+    counts: async () => ({}),
+    cases: async () => cases,
+    heldIds: async () => [],
+    auditLog: async () => [],
+  }
+  const settings = { refresh: async () => {}, current: () => ({}), changed: () => ({}) }
+  const decisions = { pending: async () => [] }
+  const parts = { ledger, settings, decisions, now: () => 1 } as unknown as Parameters<typeof factsOf>[0]
+  const ctx = { styles: [], script: '', icon: '', who: 'me', formToken: '' }
+  assert.match(`${overviewPage(ctx, await factsOf(parts))}`, /: more than 1000, 0 of them urgent/)
 })
 
 it('rejects forms from other sites, and forms without the form token', async () => {

@@ -1,4 +1,4 @@
-/** Image digests of the review queue while the store is partly unavailable. */
+/** Image digests of the review queue while the store is partly unavailable, or known to lack an image. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createDigests } from '../../src/http/operator/cases.ts'
@@ -20,7 +20,9 @@ it('returns the digests that it could look up and leaves out the others', async 
     ['present', 'digest'],
     ['gone', null],
   ]
-  const all = ['present', 'gone', 'damaged', 'unavailable']
+  const all = ['present', 'gone', 'damaged', 'unavailable'].map((id) => ({ id }))
   assert.deepEqual([...(await createDigests(objects).of(all))], expected)
-  assert.deepEqual([...(await createDigests(objects, 1).of(['present', ...all]))], expected.slice(0, 1))
+  assert.deepEqual([...(await createDigests(objects, 1).of([all[0]!, ...all]))], expected.slice(0, 1))
+  const known = { id: 'unavailable', isImageGone: true }
+  assert.deepEqual([...(await createDigests(objects).of([known]))], [['unavailable', null]], 'not looked up')
 })

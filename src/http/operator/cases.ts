@@ -32,7 +32,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
 
   /** Other images in the queue with identical bytes. */
   async function duplicatesOf(id: string, cases: Case[]): Promise<string[]> {
-    const digestOf = await digests.of([id, ...cases.map((each) => each.id)])
+    const digestOf = await digests.of([{ id }, ...cases])
     const digest = digestOf.get(id)
     if (digest === undefined || digest === null) return []
     return cases.map((each) => each.id).filter((other) => other !== id && digestOf.get(other) === digest)
@@ -88,7 +88,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     async list(c: AppContext, principal: Principal): Promise<Response> {
       const isHeld = c.req.query('state') === 'held'
       const [cases, pending] = await Promise.all([casesIn(isHeld ? 'held' : 'open'), decisions.pending()])
-      const digestOf = await digests.of(cases.map(({ id }) => id))
+      const digestOf = await digests.of(cases)
       return send(
         c,
         queuePage(contextOf(principal), { cases, digests: digestOf, isHeld, pending, now: now() }),
@@ -152,7 +152,7 @@ const MAX_CONCURRENT_READS = 16
 export function createDigests(
   objects: Pick<ObjectStore, 'head' | 'headHeld'>,
   maxLookups = Number.POSITIVE_INFINITY,
-): { of(ids: string[]): Promise<ReadonlyMap<string, string | null>> } {
+): { of(images: { id: string; isImageGone?: boolean }[]): Promise<ReadonlyMap<string, string | null>> } {
   const cached = new Map<string, string>()
 
   function remember(id: string, digest: string): void {
@@ -161,12 +161,14 @@ export function createDigests(
   }
 
   return {
-    async of(ids) {
-      const all = [...new Set(ids)]
-      const found = new Map<string, string | null>(
-        all.flatMap((id) => (cached.has(id) ? [[id, cached.get(id)!]] : [])),
-      )
-      const unknown = all.filter((id) => !found.has(id)).slice(0, maxLookups)
+    async of(images) {
+      const found = new Map<string, string | null>()
+      for (const { id, isImageGone } of images) {
+        const digest = isImageGone ? null : cached.get(id)
+        if (digest !== undefined) found.set(id, digest)
+      }
+      const ids = new Set(images.map(({ id }) => id))
+      const unknown = [...ids].filter((id) => !found.has(id)).slice(0, maxLookups)
       let isUnavailable = false
       await forEachConcurrent(unknown, MAX_CONCURRENT_READS, async (id) => {
         if (isUnavailable) return

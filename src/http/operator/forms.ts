@@ -4,21 +4,20 @@ import { RULE_PATTERN } from '../../service/moderation/report-categories.ts'
 import { withRelated } from '../../service/moderation/takedown.ts'
 import { SETTING_NAMES, SettingError } from '../../service/settings.ts'
 import type { Actor } from '../../stores/ledger.ts'
-import type { OverviewFacts } from '../../web/operator/overview.ts'
+import { MAX_COUNTED_CASES, type OverviewFacts } from '../../web/operator/overview.ts'
 import type { OperatorParts } from './access.ts'
 
 type Parts = Pick<OperatorParts, 'takedown' | 'decisions' | 'settings' | 'ledger' | 'now' | 'maxImages'>
 
 const MAX_SHOWN_ENTRIES = 50
 const MAX_SHOWN_HELD = 200
-const MAX_COUNTED_CASES = 1000
 /** Default limit on images that one form may hold. */
 const MAX_IMAGES = 1000
 
 export async function factsOf({ settings, ledger, decisions, now }: Parts): Promise<OverviewFacts> {
   const [counts, cases, held, acts, pending] = await Promise.all([
     ledger.counts(),
-    ledger.cases(['open'], MAX_COUNTED_CASES),
+    ledger.cases(['open'], MAX_COUNTED_CASES + 1),
     ledger.heldIds(MAX_SHOWN_HELD),
     ledger.auditLog(MAX_SHOWN_ENTRIES),
     decisions.pending(),
@@ -124,7 +123,9 @@ export function relationsIn(form: URLSearchParams): { sameUploader: boolean; sam
 
 /** Error message when some images could not be acted on. */
 export function missedMessage(missed: number, all: number): string | null {
-  return missed === 0 ? null : `${missed} of ${all} images do not exist or have already been decided.`
+  if (missed === 0) return null
+  const message = `${missed} of ${all} images do not exist or have already been decided.`
+  return missed === all ? message : `${message} The others are done.`
 }
 
 /** The reason and the actor of a form, or an error message. */

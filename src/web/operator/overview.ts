@@ -13,7 +13,7 @@ export interface OverviewFacts {
   settings: { name: string; value: string; isChanged: boolean }[]
   isPaused: boolean
   counts: LedgerCounts
-  /** Open cases, in order of priority. */
+  /** Open cases, in order of priority. More than `MAX_COUNTED_CASES` are not counted. */
   cases: Case[]
   /** Epoch milliseconds. */
   now: number
@@ -22,6 +22,8 @@ export interface OverviewFacts {
   /** Decisions that can still be undone. */
   pending: Decision[]
 }
+
+export const MAX_COUNTED_CASES = 1000
 
 export function overviewPage(ctx: AdminContext, facts: OverviewFacts): Page {
   const { settings, isPaused, counts, cases, now, held, acts, pending } = facts
@@ -97,7 +99,8 @@ function count(name: string, value: number | null): Page {
 
 function queueSummary(cases: Case[], now: number): string {
   if (cases.length === 0) return 'Nothing is waiting for a decision.'
+  const count = cases.length > MAX_COUNTED_CASES ? `more than ${MAX_COUNTED_CASES}` : cases.length
   const urgent = cases.filter(({ severity }) => severity <= 1).length
   const overdue = cases.filter(({ dueAt }) => dueAt < now).length
-  return `Waiting for a decision: ${cases.length}, ${urgent} of them urgent, ${overdue} overdue.`
+  return `Waiting for a decision: ${count}, ${urgent} of them urgent, ${overdue} overdue.`
 }
