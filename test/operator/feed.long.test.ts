@@ -1,6 +1,7 @@
 /** The feed of pending decisions, the export of past ones, and what the public learns about them. */
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
+import { feedDocument } from '../../src/web/operator/feed.ts'
 import { adminSession } from '../support/admin-session.ts'
 import { atAdmin } from '../support/at-admin.ts'
 import { request } from '../support/http.ts'
@@ -56,6 +57,13 @@ it('lists categories, counts and links of open cases, and none of the reportersâ
   assert.equal(new Set(ids).size, ids.length)
   assert.ok((await server.operator(['keep', id, '--reason', 'x'])).code === 0)
   assert.ok(!(await feed(basic(TOKEN))).text.includes(id))
+})
+
+it('lists every alert that is not about a case', () => {
+  const names = ['due 11111111111', 'purges', 'tombstones', 'scanner', 'flood 2026-07-31', 'disk host']
+  const alerts = names.map((name) => ({ name, since: 0 }))
+  const feed = `${feedDocument({ url: 'https://ops.example', cases: [], alerts, acts: [], now: 1 })}`
+  assert.equal(feed.split('<entry>').length - 1, 5)
 })
 
 it('exports audit entries and decisions as JSON lines, oldest first, without the reportersâ€™ text', async () => {

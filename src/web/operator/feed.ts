@@ -19,6 +19,9 @@ export interface FeedFacts {
 
 const TITLES: [prefix: string, title: string][] = [
   ['purges', 'A cache purge is failing'],
+  ['tombstones', 'TOMBSTONES_URL is unreachable'],
+  ['scanner', 'The scanner is behind'],
+  ['flood ', 'A flood of reports'],
   ['disk ', 'A disk is nearly full'],
 ]
 
