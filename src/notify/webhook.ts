@@ -18,7 +18,8 @@ export function webhook(url: URL, now: () => number = Date.now): Notifier {
   const { protocol, host, pathname, search } = url
   const key = crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   return {
-    name: `${protocol}//${host}${pathname}`,
+    // Without the path, which is a secret for many receivers.
+    name: `${protocol}//${host}`,
     async deliver(notice) {
       const body = JSON.stringify(payloadOf(notice))
       const timestamp = `${Math.floor(now() / 1000)}`

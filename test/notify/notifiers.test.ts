@@ -40,7 +40,7 @@ notifierContract(
   'webhook',
   () =>
     httpReceiver(({ target, headers, body }) => {
-      assert.equal(target, '/hook?a=1', 'the secret is not sent')
+      assert.equal(target, '/hook/hunter2?a=1', 'the signing secret is not sent')
       const [id, timestamp] = [headers['webhook-id'], headers['webhook-timestamp']]
       assert.equal(timestamp, `${NOW / 1000}`)
       const mac = createHmac('sha256', SECRET).update(`${id}.${timestamp}.${body}`).digest('base64')
@@ -51,7 +51,7 @@ notifierContract(
       const { urgent, ...rest } = data
       return { id: String(id), isUrgent: urgent, ...rest }
     }),
-  (host) => webhook(new URL(`http://${host}/hook?a=1${FRAGMENT}`), () => NOW),
+  (host) => webhook(new URL(`http://${host}/hook/hunter2?a=1${FRAGMENT}`), () => NOW),
 )
 
 notifierContract(
@@ -174,7 +174,7 @@ test('parses each address in NOTIFY, and explains mistakes without revealing sec
   const opened = await openNotifiers(right)
   assert.deepEqual(
     opened.map(({ name }) => name),
-    ['https://ops.example/hook', 'ntfy://ntfy.sh', 'smtps://mail.example'],
+    ['https://ops.example', 'ntfy://ntfy.sh', 'smtps://mail.example'],
   )
   const wrong = [
     'https://ops.example/hook',
