@@ -6,7 +6,7 @@ import { startServer } from '../support/processes/server.ts'
 import { report } from '../support/report.ts'
 import { remove, store } from '../support/upload.ts'
 
-const TEXT = 'This picture shows my garden.\nWithout my leave.'
+const TEXT = 'This picture shows my garden, می\u200cخواهم.\nWithout my leave.'
 
 const server = await startServer()
 after(() => server.stop())
@@ -29,7 +29,8 @@ it('lists cases by severity, and shows a case with its reports, without the imag
   const gone = await store(server.url, gif())
   await report(server.url, gone.id, { text: TEXT, category: 'other', name: 'Ada', email: 'ada@b.example' })
   assert.equal((await remove(server.url, gone.key)).status, 200)
-  await report(server.url, id, { text: TEXT, category: 'child-abuse' })
+  const sent = TEXT.replace('garden', '\x1b\u202egar\u0007den')
+  await report(server.url, id, { text: sent, category: 'child-abuse' })
 
   const [first, second, ...rest] = (await operate('queue')).trim().split('\n')
   assert.match(first!, new RegExp(`^${id} child-abuse severity 0 1 report open due in \\d+ min$`))

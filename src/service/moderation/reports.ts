@@ -269,10 +269,13 @@ function contactOf(form: ReportForm, category: ReportCategory): string {
   return [name, email && `<${email}>`, signature && `signed: ${signature}`].filter(Boolean).join(' ')
 }
 
-/** Strips control characters, which could manipulate the operator's terminal. `isText`: keeps line breaks. */
+/**
+ * Strips control characters, which could manipulate the operator's terminal, except the joiners (U+200C, U+200D) that scripts
+ * need. `isText`: keeps line breaks.
+ */
 function clean(text: string, isText = false): string {
   const lines = text.replaceAll('\r\n', '\n')
-  return lines.replace(isText ? /[^\P{C}\n]/gu : /\p{C}/gu, '').trim()
+  return lines.replace(isText ? /[^\P{C}\n\u200c\u200d]/gu : /[^\P{C}\u200c\u200d]/gu, '').trim()
 }
 
 function bad(field: string, detail: string): never {
