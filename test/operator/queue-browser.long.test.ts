@@ -186,6 +186,12 @@ for (const screen of [
       await open(`/cases/${first}${step}`)
       await checkState(`case${step}`)
     }
+    const long = { category: 'violence', text: `${'a\n'.repeat(999)}b` }
+    await report(site.server.url, first, long, newAddress())
+    await open(`/cases/${first}`)
+    await checkState('a report of a thousand lines')
+    const height = await page.evaluate(() => document.documentElement.scrollHeight)
+    assert.ok(height < 4000, `${height} pixels high`)
     await open(`/cases/${first}/others?show=mosaic`)
     await checkState('others')
     await open('/cases/zzzzzzzzzzz')

@@ -90,7 +90,7 @@ function reportsSection({ found, reports }: CaseFacts): Page | '' {
 <ol class="reports">${reports.map(
     ({ category, text, contact, at }) => html`<li>
 <p><time>${new Date(at).toISOString().slice(0, 16)}Z</time> ${categoryName(category)}</p>
-<blockquote>${text === '' ? '(text not kept)' : text}</blockquote>
+<blockquote dir="auto" tabindex="0">${text === '' ? '(text not kept)' : text}</blockquote>
 ${contact === '' ? '' : html`<details><summary>Reporter</summary><p>${contact}</p></details>`}
 </li>`,
   )}</ol>
