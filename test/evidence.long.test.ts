@@ -11,6 +11,7 @@ import { adminSession } from './support/admin-session.ts'
 import { folderOf } from './support/folder.ts'
 import { previewed } from './support/images/previewed.ts'
 import { gif } from './support/images/tiny-images.ts'
+import { operate } from './support/processes/operator.ts'
 import { run } from './support/processes/process.ts'
 import { serverFor } from './support/processes/server.ts'
 import { fetchRaw, remove, store } from './support/upload.ts'
@@ -87,8 +88,11 @@ it('seals an image before it is removed, opens it offline, and never serves it',
     await store(server.url),
   ]
   await server.operator(['hold', held.id, '--reason', 'a report'])
-  const done = await server.operator(['remove', abuse.id, held.id, ...REMOVE])
-  assert.equal(done.code, 0, done.stderr)
+  for (const { id } of [abuse, held]) {
+    // Even without the server's variables.
+    const done = await operate(['remove', id, ...REMOVE], { DATA_DIR: server.dataDir })
+    assert.equal(done.code, 0, done.stderr)
+  }
   await server.operator(['remove', other.id, '--reason', 'x', '--rule', 'copyright'])
   for (const { id } of [abuse, held, other]) assert.equal((await fetchRaw(server.url, id)).status, 410)
 

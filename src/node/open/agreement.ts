@@ -1,7 +1,7 @@
 /**
  * Settings that all servers and commands on one ledger must agree on. A server with another `CDN_URL` would leave its purges
  * to a cache that nobody purges; one with another store would not find the others' images; one with other limits would
- * accept uploads that the others refuse.
+ * accept uploads that the others refuse; one without `EVIDENCE_KEY` would seal nothing.
  */
 import type { Config } from '../../config.ts'
 import { renewIdentities } from '../../service/images/identities.ts'
@@ -30,6 +30,7 @@ export function agreementOf(config: Config, folder: string | null): Agreement {
     DAILY_BYTES: `${config.dailyBytes}`,
     MAX_UPLOAD_BYTES: `${config.maxUploadBytes}`,
     STRIP_METADATA: config.stripMetadata ? 'on' : 'off',
+    EVIDENCE_KEY: config.evidenceKey ?? '',
   }
 }
 
@@ -43,6 +44,11 @@ export async function isOtherStore(ledger: Pick<Ledger, 'facts'>, agreement: Agr
 /** Whether no server has used the ledger yet. */
 export async function isUnused(ledger: Pick<Ledger, 'facts'>): Promise<boolean> {
   return (await ledger.facts())[`${PREFIX}OBJECTS_URL`] === undefined
+}
+
+/** The servers' public key for evidence. `undefined` or empty if they seal none. */
+export async function agreedEvidenceKey(ledger: Pick<Ledger, 'facts'>): Promise<string | undefined> {
+  return (await ledger.facts())[`${PREFIX}EVIDENCE_KEY`]
 }
 
 /** Makes these settings the agreed ones from now on. */

@@ -9,6 +9,7 @@ import { openFolderFiles } from '../../stores/filesystem/files.ts'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { ObjectStore } from '../../stores/object-store.ts'
 import { utcDayOf } from '../../utc-day.ts'
+import { agreedEvidenceKey } from './agreement.ts'
 
 /** A backup's ledger snapshots and manifests. `url`: `file:` and a folder, or `s3://…`. */
 export function openBackupFiles(url: string, config: Config): Promise<Files> {
@@ -40,13 +41,15 @@ async function openFiles(
   return openS3Files({ url, folder: inBucket, ...s3Options(config) })
 }
 
-/** Creates the evidence sealer. `null`: no key, so nothing is sealed. Throws an `Error` for an invalid key. */
+/** Creates the evidence sealer. `null`: there is no key, so nothing is sealed. Throws an `Error` for an invalid key. */
 export async function openEvidence(
   config: Config,
   { objects, ledger, clock }: { objects: ObjectStore; ledger: Ledger; clock: Clock },
 ): Promise<Evidence | null> {
-  if (config.evidenceKey === null) return null
-  const [seal, files] = await Promise.all([sealerFor(config.evidenceKey), openEvidenceFiles(config)])
+  // A command may run without the servers' variables, but must seal what they would.
+  const key = config.evidenceKey ?? (await agreedEvidenceKey(ledger))
+  if (!key) return null
+  const [seal, files] = await Promise.all([sealerFor(key), openEvidenceFiles(config)])
   return createEvidence({ seal, files, objects, ledger, now: clock.now })
 }
 
