@@ -116,6 +116,9 @@ export function pullScanSuite(name: string, start: StartPulled): void {
       assert.deepEqual([again.status, again.json().error], [403, 'blocked-image'])
       const { removals } = (await calls.ask('GET', '/scans/removals')).json()
       assert.deepEqual([removals[0].id, removals[0].category], [id, 'child-abuse'])
+      const given = { on: 'ledger', call: 'caseOf', given: [id] }
+      const { value } = (await calls.ask('POST', '/calls', given, OPERATOR_TOKEN)).json()
+      assert.deepEqual([value.state, value.category], ['removed', 'child-abuse'], 'raises a notice')
       const acts = (await calls.ask('GET', '/acts', undefined, OPERATOR_TOKEN)).json()
       const act = acts.find(({ subject }: { subject: string }) => subject === id)
       assert.deepEqual(

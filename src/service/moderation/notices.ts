@@ -23,7 +23,7 @@ const WORDINGS: Record<NoticeKind, Wording> = {
   'case.urgent': {
     isUrgent: true,
     title: (count) => `${count} urgent ${count === 1 ? 'report' : 'reports'}`,
-    text: 'An image was reported that needs your attention within hours. Nothing was removed.',
+    text: 'An image was reported that needs your attention within hours, or your scanner removed one. The queue and the audit log have it.',
   },
   'case.new': {
     isUrgent: false,

@@ -4,7 +4,6 @@
  * `fault` is `hold`, hides an image no longer than the time limit.
  */
 import { type BackgroundJob, backoffMs, createIntervalJob } from '../../async.ts'
-import { toHex } from '../../bytes.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { Scanner, ScanTarget, Verdict } from '../../scan/scanner.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -100,12 +99,12 @@ export function createScanning(parts: {
     else await ledger.endScan(scan, 'dropped')
   }
 
-  /** Files a report, so that the case appears in the queue and the operator is notified. */
+  /** Files a report, so that the image has a case and the operator is notified. */
   async function openCase(record: ImageRecord, verdict: Verdict): Promise<void> {
     const { category: named, finding } = verdict
     const category = named !== null && isCategory(named) ? named : 'other'
-    // Nobody holds a receipt for this report.
-    const randomSha256 = () => parts.hashes.sha256(toHex(crypto.getRandomValues(new Uint8Array(32))))
+    // The same when the verdict is carried out again, so that it is reported once. Nobody holds such a receipt.
+    const receiptSha256 = parts.hashes.sha256(`scanner ${record.id} ${category}`)
     await ledger.fileReport(
       {
         id: record.id,
@@ -113,8 +112,8 @@ export function createScanning(parts: {
         text: `Scanner: ${reasonOf(finding)}`,
         contact: '',
         ...newCase(category, now()),
-        receiptSha256: randomSha256(),
-        sharedReceiptSha256: randomSha256(),
+        receiptSha256,
+        sharedReceiptSha256: receiptSha256,
         keepsText: true,
         isCrowded: false,
       },
@@ -127,11 +126,11 @@ export function createScanning(parts: {
     const { id } = scan
     const { verdict, category, finding } = result
     const reason = reasonOf(finding)
+    if (verdict !== 'clean') await openCase(record, result)
     if (verdict === 'block' && isSevere(category)) {
       await takedown.remove(id, reason, { block: true, by: { who: SCANNER, rule: category } })
       return ledger.endScan(scan, 'dropped')
     }
-    if (verdict !== 'clean') await openCase(record, result)
     if (verdict === 'hold' || verdict === 'block') {
       const rule = category !== null && isCategory(category) ? { rule: category } : {}
       await takedown.hold(id, reason, { who: SCANNER, ...rule })
