@@ -173,7 +173,7 @@ it('holds no flood in part that is larger than an action may be', async () => {
     typeof holdMany
   >[0]
   const form = new URLSearchParams({ minutes: '60', reason: 'bots' })
-  assert.match((await holdMany(parts, form, 'me'))!, /more than 1000 images/)
+  assert.match((await holdMany(parts, form, 'me'))!, /At most 1000 can be held at a time/)
 })
 
 it('says when there are more cases than it counts', async () => {

@@ -108,7 +108,7 @@ export async function holdMany(
     return 'Enter images or a period. If you entered a period, no uploads are recorded in it.'
   const all = await withRelated(takedown, named, relationsIn(form))
   if (all.length > maxImages)
-    return `These are more than ${maxImages} images. Hold fewer at a time, or use the command: hold --since.`
+    return `These are too many images. At most ${maxImages} can be held at a time, any number by the command hold --since.`
   const { missed } = await decisions.decide(all, 'hold', { block: false, ...grounds })
   return missedMessage(missed.length, all.length)
 }
