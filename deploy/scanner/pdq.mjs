@@ -28,14 +28,25 @@ export function pdq(luma, width, height) {
   return { hashes: [...new Set(turnsOf(spectrum).map(hashOf))], quality }
 }
 
-/** The number of differing bits (Hamming distance). */
-export function distance(a, b) {
+/** 32-bit words in a hash. */
+export const WORDS = 8
+
+/** The words of a hash in hex. */
+export function wordsOf(hash) {
+  return Uint32Array.from(hash.match(/.{8}/g), (hex) => Number.parseInt(hex, 16))
+}
+
+/** The number of bits (Hamming distance) in which a hash differs from the one at `index` of `list`; `limit` or more if too many. */
+export function distance(words, list, index = 0, limit = 257) {
   let bits = 0
-  for (let at = 0; at < 64; at += 8) {
-    let differ = Number.parseInt(a.slice(at, at + 8), 16) ^ Number.parseInt(b.slice(at, at + 8), 16)
-    for (; differ !== 0; differ &= differ - 1) bits++
-  }
+  for (let at = 0; at < WORDS && bits < limit; at++) bits += setBits(words[at] ^ list[index * WORDS + at])
   return bits
+}
+
+function setBits(word) {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
 /** A tent filter, applied as two box filters, followed by subsampling. */

@@ -9,7 +9,7 @@ import { fork } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { distance } from './pdq.mjs'
+import { distance, WORDS, wordsOf } from './pdq.mjs'
 
 const { PINHOLE, SCANNER_TOKEN, LISTS = '', STATE = './state' } = process.env
 const DISTANCE = Number(process.env.DISTANCE ?? 31)
@@ -74,14 +74,29 @@ function hashesOf(bytes) {
   })
 }
 
-/** Categories by hash. List format: lines with a hash in hex and, after a space, a category. */
+/** Positions of known hashes in `knownWords` and `categories`. A million must be compared with within a second. */
 const known = new Map()
+let knownWords = new Uint32Array(1024 * WORDS)
+const categories = []
 
+/** List format: lines with a hash in hex and, after a space, a category. */
 function learn(text) {
   for (const line of text.split('\n')) {
     const [, hash, category = 'child-abuse'] = /^([0-9a-f]{64})(?:[ ,]+([a-z-]+))?/i.exec(line.trim()) ?? []
-    if (hash !== undefined) known.set(hash.toLowerCase(), category)
+    if (hash !== undefined) add(hash.toLowerCase(), category)
   }
+}
+
+function add(hash, category) {
+  const index = known.get(hash) ?? known.size
+  known.set(hash, index)
+  if (index * WORDS === knownWords.length) {
+    const larger = new Uint32Array(2 * knownWords.length)
+    larger.set(knownWords)
+    knownWords = larger
+  }
+  knownWords.set(wordsOf(hash), index * WORDS)
+  categories[index] = category
 }
 
 /** Hashes by image ID, oldest first. */
@@ -135,10 +150,13 @@ async function learnRemovals() {
 /** The closest known hash within the distance, over all frames and orientations. */
 function match(hashes) {
   let nearest = null
-  for (const hash of hashes) {
-    for (const [other, category] of known) {
-      const bits = distance(hash, other)
-      if (bits <= DISTANCE && bits < (nearest?.bits ?? 257)) nearest = { bits, category }
+  let limit = DISTANCE + 1
+  for (const words of hashes.map(wordsOf)) {
+    for (let index = 0; index < known.size; index++) {
+      const bits = distance(words, knownWords, index, limit)
+      if (bits >= limit) continue
+      limit = bits
+      nearest = { bits, category: categories[index] }
     }
   }
   return nearest
