@@ -1,5 +1,6 @@
 /** operator hold, remove, release, keep, block and unblock: apply one decision to many images or digests. */
 import { Command } from 'commander'
+import { forEachConcurrent } from '../../../async.ts'
 import { recordAnywhere, treatDamagedAsPresent } from '../../../service/images/status.ts'
 import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
@@ -146,14 +147,24 @@ function onImages<Options extends ImageOptions>(
   })
 }
 
-/** Returns the exit code: 1 if the action failed for any subject. */
+/** A flood must be hidden quickly, although a bucket takes a while for each image. */
+const CONCURRENCY = 8
+
+/** Returns the exit code: 1 if the action failed for any subject. The first error ends the command. */
 async function runEach(subjects: string[], apply: (subject: string) => Promise<Outcome>): Promise<number> {
   let code = 0
-  for (const subject of subjects) {
-    const [isDone, message] = await apply(subject)
-    if (!isDone) code = 1
-    print(message)
-  }
+  const errors: unknown[] = []
+  await forEachConcurrent(subjects, CONCURRENCY, async (subject) => {
+    if (errors.length > 0) return
+    try {
+      const [isDone, message] = await apply(subject)
+      if (!isDone) code = 1
+      print(message)
+    } catch (error) {
+      errors.push(error)
+    }
+  })
+  if (errors.length > 0) throw errors[0]
   return code
 }
 
