@@ -43,7 +43,10 @@ export interface DecisionLedger {
   addDecisions(decision: NewDecision, images: DecidedImage[]): Promise<string[]>
   /** Decisions that can still be undone at `now`, newest first, at most `limit`. */
   pendingDecisions(now: number, limit: number): Promise<Decision[]>
-  /** Undoes a batch, with audit log entries: images it hid become visible again. Resolves to its IDs; none if too late. */
+  /**
+   * Undoes a batch, with audit log entries: images it hid become visible again, and cases that were kept are kept. Resolves to
+   * its IDs; none if too late.
+   */
   undoDecisions(batch: string, reason: string, at: Date, who: string): Promise<string[]>
   /** Claims due decisions exclusively for this process, until `now + leaseMs`. */
   claimDecisions(limit: number, now: number, leaseMs: number): Promise<Decision[]>

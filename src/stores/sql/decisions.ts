@@ -18,8 +18,15 @@ export function decisionsLedger(database: SqlDatabase): DecisionLedger {
 
   /** Hides or shows the images of decisions that match `condition`. `entry`: reason, name and rule for the audit log. */
   function move(act: 'hold' | 'release', at: number, condition: Part, entry: Part): Statement[] {
+    // A case that the operator kept before is kept again.
     const [wanted, state, decidedAt] =
-      act === 'hold' ? (['held', 'held', at] as const) : (['visible', 'open', 0] as const)
+      act === 'hold'
+        ? (['held', sql`'held'`, sql`${at}`] as const)
+        : ([
+            'visible',
+            sql`case when kept_sha256 = '' then 'open' else 'kept' end`,
+            sql`case when kept_sha256 = '' then 0 else cast(${at} as bigint) end`,
+          ] as const)
     return [
       queueMoves(wanted, sql`decisions where ${condition}`),
       sql`insert into audit_log (number, at_ms, recorded_us, act, subject, reason, who, rule)

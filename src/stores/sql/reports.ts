@@ -66,6 +66,7 @@ function addToCase(report: Report, number: string, condition: Part): Statement {
       named_by = case when ${outranks} or ${reopens} or cases.image_gone_at_ms > 0
         then excluded.named_by else cases.named_by end,
       image_gone_at_ms = 0,
+      kept_sha256 = case when ${reopens} then '' else cases.kept_sha256 end,
       decided_at_ms = case when ${reopens} then 0 else cases.decided_at_ms end,
       state = case when ${reopens} then 'open' else cases.state end`
 }

@@ -7,7 +7,7 @@ import { file } from './new-report.ts'
 
 const AT = Date.parse('2026-07-31T12:00:00Z')
 const DUE = AT + 10_000
-const [ONE, TWO] = ['AAAAAAAAAAA', 'aaaaaaaaaaa']
+const [ONE, TWO, KEPT] = ['AAAAAAAAAAA', 'aaaaaaaaaaa', 'kkkkkkkkkkk']
 
 const decision = (batch: string, act: DecidedAct) =>
   sample({ batch, act, block: true, reason: 'a reason', who: 'ann@host', rule: 'spam', at: AT, dueAt: DUE })
@@ -50,6 +50,13 @@ export function decisionsCases({ on }: Harness): void {
 
   on('undoes a batch, but images held before stay held', async (ledger) => {
     await file(ledger, { id: ONE })
+    await file(ledger, { id: KEPT })
+    await ledger.recordKeep(KEPT, 'x', new Date(AT), undefined, 'a'.repeat(64))
+    await ledger.addDecisions(decision('wrong', 'hold'), [{ id: KEPT, isVisible: true }])
+    assert.equal(await stateOf(ledger, KEPT), 'held')
+    assert.deepEqual(await ledger.undoDecisions('wrong', 'x', new Date(AT + 1), 'ann'), [KEPT])
+    const { state, decidedAt } = (await ledger.caseOf(KEPT))!
+    assert.deepEqual([state, decidedAt], ['kept', AT + 1])
     await ledger.recordHold(TWO, 'before', new Date(AT))
     await ledger.addDecisions(decision('b', 'remove'), [
       { id: ONE, isVisible: true },
@@ -66,8 +73,10 @@ export function decisionsCases({ on }: Harness): void {
     assert.deepEqual((await ledger.claimMoves(10, AT, 1000)).map(({ id, to }) => `${id} ${to}`).sort(), [
       `${ONE} visible`,
       `${TWO} held`,
+      `${KEPT} visible`,
     ])
-    assert.deepEqual(await actsOf(ledger), [`hold ${ONE}`, `hold ${TWO}`, `release ${ONE}`])
+    const expected = [`hold ${ONE}`, `hold ${TWO}`, `hold ${KEPT}`, `keep ${KEPT}`]
+    assert.deepEqual(await actsOf(ledger), [...expected, `release ${ONE}`, `release ${KEPT}`])
     assert.deepEqual(await ledger.claimDecisions(10, DUE, 1000), [])
   })
 
