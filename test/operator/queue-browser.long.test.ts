@@ -99,7 +99,17 @@ it('decides with single keys, shows the next case, and undoes the last decision'
   await page.waitForURL(`**/cases/${ids[1]}`)
   await page.keyboard.press('k')
   await page.waitForURL(`**/cases/${ids[0]}`)
+  // A second press before the answer to the first one has arrived.
+  const answered = Promise.withResolvers<void>()
+  await page.route(`**/cases/${ids[0]}`, async (route) => {
+    const response = await route.fetch({ maxRedirects: 0 })
+    await answered.promise
+    await route.fulfill({ response }).catch(() => {})
+  })
   await page.keyboard.press('h')
+  await until('it is held', async () => (await statusOf(ids[0]!)) === 403)
+  await page.keyboard.press('h')
+  answered.resolve()
   await page.waitForURL(`**/cases/${ids[1]}`)
   assert.equal(await statusOf(ids[0]!), 403)
   await page.keyboard.press('r')

@@ -31,6 +31,17 @@ document.addEventListener('keydown', (event) => {
   control.click()
 })
 
+// Pressed twice, a key would decide twice, and the answer would be that of the second decision: that it came too late.
+let isSent = false
+addEventListener('submit', (event) => {
+  if (isSent) event.preventDefault()
+  isSent = true
+})
+// The browser may show the page again as it was left.
+addEventListener('pageshow', () => {
+  isSent = false
+})
+
 for (const form of document.querySelectorAll<HTMLElement>('form[data-left]')) {
   const until = performance.now() + Number(form.dataset.left) * 1000
   const seconds = form.querySelector('span')!
