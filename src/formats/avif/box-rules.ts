@@ -2,7 +2,7 @@
 import { type Edit, writeEdits, zeroEdits } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
-import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
+import { ICC_HEADER_BYTES, profileLength, validProfile, withoutDisplay } from '../metadata/icc.ts'
 import { AUXILIARY_TYPES } from './kept-items.ts'
 import type { Meta, Property } from './meta.ts'
 import { configEdits } from './obus.ts'
@@ -110,7 +110,7 @@ const BODY_BYTES = new Map<string, number | Length>(
   } satisfies Record<string, number | Length>),
 )
 
-/** Edits for fields that viewers ignore: times, names, reserved fields. */
+/** Edits for fields that viewers ignore: times, names, serial numbers, reserved fields. */
 const IGNORED_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
   Object.entries({
     mvhd: movieHeaderEdits,
@@ -120,6 +120,7 @@ const IGNORED_FIELDS = new Map<string, (fields: Fields, box: Box) => Edit[]>(
     dinf: dataReferenceEdits,
     av01: sampleEntryEdits,
     av1C: configEdits,
+    colr: profileEdits,
   }),
 )
 
@@ -272,6 +273,15 @@ function sampleEntryEdits(fields: Fields, { start }: Box): Edit[] {
     ...zeroEdits(fields, start + 44, start + 48),
     ...zeroEdits(fields, name === COMPRESSOR ? nameAt + name.length : nameAt, nameAt + 32),
   ]
+}
+
+function profileEdits(fields: Fields, box: Box): Edit[] {
+  const body = fields.bodyOf(box)
+  if (lacksColourInfo(fields.bodyOf(box)) || body.code().startsWith('ncl')) return []
+  const at = body.at
+  const profile = validProfile(body.rest())
+  const changed = profile && withoutDisplay(profile)
+  return changed ? writeEdits(fields, at, changed) : []
 }
 
 function countAt(body: Fields, skipped: number): number {

@@ -3,7 +3,7 @@ import { concatBytes } from '../../bytes.ts'
 import { sameBytes } from '../bytes/kept-runs.ts'
 import type { Segment } from '../image.ts'
 import { EXIF_PREFIX, minimalExif } from '../metadata/exif.ts'
-import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
+import { profileLength, withoutDisplay } from '../metadata/icc.ts'
 import {
   APP1,
   APP2,
@@ -99,12 +99,15 @@ function keptProfile(segments: JpegSegment[]): Map<JpegSegment, Segment[]> {
   const chunks = orderedIccChunks(segments)
   const [first] = chunks
   const available = chunks.reduce((sum, { length }) => sum + length, 0)
-  const start = first?.segment.body?.subarray(
-    ICC_CHUNK_HEADER_BYTES,
-    ICC_CHUNK_HEADER_BYTES + ICC_HEADER_BYTES,
-  )
+  const start = first?.segment.body?.subarray(ICC_CHUNK_HEADER_BYTES)
   const length = start ? profileLength(start, available) : null
-  if (length === null) return kept
+  if (!first || !start || length === null) return kept
+  // Only profiles of displays are changed, which fit in one chunk.
+  const changed = length <= start.length ? withoutDisplay(start.subarray(0, length)) : null
+  if (changed) {
+    const body = concatBytes(ICC_NAME, Uint8Array.of(1, 1), changed)
+    return kept.set(first.segment, [encodeSegment(APP2, body)])
+  }
   if (length === available) {
     for (const { segment } of chunks) kept.set(segment, [segment])
     return kept

@@ -5,7 +5,7 @@ import type { Cursor } from '../bytes/cursor.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
 import { deflate } from '../bytes/zlib.ts'
 import { CHUNK_BYTES, type Segment } from '../image.ts'
-import { ICC_HEADER_BYTES, MAX_PROFILE_BYTES, profileLength } from '../metadata/icc.ts'
+import { ICC_HEADER_BYTES, MAX_PROFILE_BYTES, profileLength, withoutDisplay } from '../metadata/icc.ts'
 import { encodeChunk, type PngChunk } from './chunks.ts'
 
 /** Default names written by encoders. Any other name may identify the user's display. */
@@ -32,8 +32,8 @@ const MAX_NAME_BYTES = 79
 const CHUNK_START = ascii('iCCPicc\0\0')
 
 /**
- * The replacement for an iCCP chunk: the chunk itself; or a chunk with the same profile, a neutral name and no trailing data;
- * or nothing when the profile is invalid, since decoders ignore it.
+ * The replacement for an iCCP chunk: the chunk itself; or a chunk with the profile, a neutral name and no trailing data; or
+ * nothing when the profile is invalid, since decoders ignore it.
  */
 export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segment[]> {
   const at = chunk.at + 8
@@ -47,18 +47,16 @@ export async function keptProfile(cursor: Cursor, chunk: PngChunk): Promise<Segm
   const { header, length, isExact, pieces, crc } = await inflated(cursor, zlibAt, end)
   const declared = profileLength(header, length)
   if (declared === null) return []
-  if (isExact && declared === length) {
+  const profile = declared <= MAX_RECOMPRESSED_BYTES ? concatBytes(...pieces).subarray(0, declared) : null
+  const changed = profile && withoutDisplay(profile)
+  if (isExact && declared === length && !changed) {
     if (DEFAULT_NAMES.has(name)) return [{ offset: chunk.at, length: 12 + chunk.length }]
     const zlib = { offset: zlibAt, length: end - zlibAt }
     return [concatBytes(be32(CHUNK_START.length - 4 + zlib.length), CHUNK_START), zlib, be32(crc)]
   }
-  if (declared > MAX_RECOMPRESSED_BYTES) return []
-  return [
-    encodeChunk(
-      'iCCP',
-      concatBytes(CHUNK_START.subarray(4), await deflate(concatBytes(...pieces).subarray(0, declared))),
-    ),
-  ]
+  if (!profile) return []
+  const deflated = await deflate(changed ?? profile)
+  return [encodeChunk('iCCP', concatBytes(CHUNK_START.subarray(4), deflated))]
 }
 
 interface Inflated {

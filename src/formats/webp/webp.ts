@@ -4,9 +4,9 @@ import { type Cursor, cursorOver } from '../bytes/cursor.ts'
 import { type KeptRuns, keptRuns, sameBytes } from '../bytes/kept-runs.ts'
 import { latin1 } from '../bytes/text.ts'
 import { checkAnimation, checkDimensions, cutOff } from '../damaged.ts'
-import { type Inspector, lengthOf, type Segment } from '../image.ts'
+import { CHUNK_BYTES, type Inspector, lengthOf, type Segment } from '../image.ts'
 import { minimalExif, readExif } from '../metadata/exif.ts'
-import { ICC_HEADER_BYTES, profileLength } from '../metadata/icc.ts'
+import { profileLength, withoutDisplay } from '../metadata/icc.ts'
 import { MAX_METADATA_BYTES, xmpHasLocation } from '../metadata/xmp.ts'
 import {
   CHUNK_START_BYTES,
@@ -176,10 +176,13 @@ async function walkExtended(cursor: Cursor, vp8x: WebpChunk): Promise<Webp> {
 
 /** Empty when the profile is invalid: decoders ignore it. */
 async function keptProfile(cursor: Cursor, chunk: WebpChunk): Promise<Segment[]> {
-  const at = chunk.at + 8
-  const start = cursor.peek(at, ICC_HEADER_BYTES) ?? (await cursor.load(at, ICC_HEADER_BYTES))
-  const length = profileLength(start.subarray(0, Math.min(ICC_HEADER_BYTES, chunk.length)), chunk.length)
-  return length === null ? [] : firstBytes(chunk, length)
+  const wanted = Math.min(8 + chunk.length, CHUNK_BYTES)
+  const start = (cursor.peek(chunk.at, wanted) ?? (await cursor.load(chunk.at, wanted))).subarray(8, wanted)
+  const length = profileLength(start, chunk.length)
+  if (length === null) return []
+  // Only profiles of displays are changed, which are smaller.
+  const changed = length <= start.length ? withoutDisplay(start.subarray(0, length)) : null
+  return changed ? [encodeChunk('ICCP', changed)] : firstBytes(chunk, length)
 }
 
 function sameSize(a: PictureSize | undefined, b: PictureSize): boolean {

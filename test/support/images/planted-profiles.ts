@@ -6,8 +6,8 @@ import { MARKER } from './planting.ts'
 
 const tiny = { width: 16, height: 16 }
 
-/** sharp's P3 profile with the marker as its description, as its copyright, or in a private tag. */
-export async function profiles(): Promise<Record<'description' | 'copyright' | 'tag', Buffer>> {
+/** sharp's P3 profile with the marker as its description, as its copyright, in a private tag, or as a display's serial number. */
+export async function profiles(): Promise<Record<'description' | 'copyright' | 'tag' | 'display', Buffer>> {
   const profile = await cleanProfile()
   const tagAt = (name: string) => {
     const entry = profile.indexOf(name, 132, 'latin1')
@@ -19,17 +19,25 @@ export async function profiles(): Promise<Record<'description' | 'copyright' | '
     MARKER.copy(copy, at + length - MARKER.length)
     return copy
   }
-  return { description: overwritten('desc'), copyright: overwritten('cprt'), tag: grown(profile) }
+  const display = grown(profile, 'mmod')
+  // The date, in the header.
+  MARKER.copy(display, 24)
+  return {
+    description: overwritten('desc'),
+    copyright: overwritten('cprt'),
+    tag: grown(profile, 'PRVT'),
+    display,
+  }
 }
 
-/** Adds a tag of an unknown type. */
-function grown(profile: Buffer): Buffer {
+/** Adds a tag. */
+function grown(profile: Buffer, name: string): Buffer {
   const tags = profile.readUInt32BE(128)
   const tableEnd = 132 + 12 * tags
   const table = Buffer.from(profile.subarray(0, tableEnd))
   for (let tag = 0; tag < tags; tag++)
     table.writeUInt32BE(table.readUInt32BE(136 + 12 * tag) + 12, 136 + 12 * tag)
-  const entry = Buffer.alloc(12, 'PRVT')
+  const entry = Buffer.alloc(12, name)
   const data = Buffer.concat([Buffer.from('text\0\0\0\0'), MARKER])
   entry.writeUInt32BE(profile.length + 12, 4)
   entry.writeUInt32BE(data.length, 8)

@@ -8,7 +8,7 @@ import { MARKER } from './planting.ts'
 export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
   const picture = await coded(noise(64, 48))
   const small = await coded(noise(32, 24))
-  const { description, copyright, tag } = await profiles()
+  const { description, copyright, tag, display } = await profiles()
   const derived = (type: string, data: Uint8Array, ...from: number[]) =>
     assemble({
       primary: 1,
@@ -61,6 +61,7 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
     'the description of a profile': withProperty(box('colr', 'prof', description)),
     'the copyright of a profile': withProperty(box('colr', 'prof', copyright)),
     'a private tag of a profile': withProperty(box('colr', 'prof', tag)),
+    'the display in a profile': withProperty(box('colr', 'prof', display)),
     'the luminance of a mastering display': withProperty(box('mdcv', new Uint8Array(16).fill(1), MARKER)),
     'the numbers of a tone map': derived(
       'tmap',

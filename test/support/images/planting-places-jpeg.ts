@@ -16,7 +16,7 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
   const jpeg = await picture(tiny).jpeg().toBuffer()
   const progressive = await picture(tiny).jpeg({ progressive: true }).toBuffer()
   const restarts = codeJpeg({ ...tiny, restartInterval: 1 })
-  const { description, copyright, tag } = await profiles()
+  const { description, copyright, tag, display } = await profiles()
   const before = (...segments: Uint8Array[]) => withSegments(jpeg, ...segments)
   const app = (marker: number, ...body: (string | Uint8Array)[]) =>
     segment(marker, ...body.map((part) => Buffer.from(part as string)))
@@ -43,6 +43,7 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
     'the description of a profile': withJpegProfile(jpeg, description),
     'the copyright of a profile': withJpegProfile(jpeg, copyright),
     'a private tag of a profile': withJpegProfile(jpeg, tag),
+    'the display in a profile': withJpegProfile(jpeg, display),
     'after the last block': Buffer.concat([jpeg.subarray(0, -2), MARKER, EOI]),
     'after the last block of a restart interval': Buffer.concat([
       restarts.subarray(0, restarts.indexOf(Buffer.from([0xff, 0xd0]))),
