@@ -128,7 +128,8 @@ curl -sS -X DELETE '${baseUrl}${DELETE_PATH}?key=KEY'
 ## Errors
 
 \`application/problem+json\` with a code in \`error\` and a sentence in \`detail\`. After a 429, wait \`Retry-After\` seconds.
-Send an \`Idempotency-Key\` with uploads that you may retry.
+Send a random \`Idempotency-Key\`, such as a UUID, with uploads that you may retry, and keep it secret: never derive it from
+the picture, because whoever guesses it gets the deletion key.
 
 ## More
 

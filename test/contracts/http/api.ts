@@ -144,6 +144,7 @@ export function documentCases(world: World): void {
     assert.match(guide.headers.get('Content-Type') ?? '', /^text\/plain/)
     assert.ok(guide.text.includes(`curl -sS -F file=@picture.png ${me.host.baseUrl}/api/upload`))
     assert.match(guide.text, /up to 25 MB/)
+    assert.match(guide.text, /random `Idempotency-Key`.*keep it secret/)
   })
 }
 
