@@ -48,30 +48,35 @@ async function call(method, path, given) {
   return answer
 }
 
-/** The decoder process; replaced if it dies. */
+/** The decoder process; replaced if it dies, which it may do between two pictures. */
 let decoder = null
+let onDeath = () => {}
 
-function hashesOf(bytes) {
-  decoder ??= fork(fileURLToPath(new URL('decode.mjs', import.meta.url)), { serialization: 'advanced' })
-  const child = decoder
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), DECODE_MS)
-    const ended = () => {
-      clearTimeout(timer)
-      child.removeAllListeners()
-    }
-    child.once('message', (found) => {
-      ended()
-      if (found.error === undefined) resolve(found)
-      else reject(new Error(found.error))
-    })
-    child.once('exit', () => {
-      ended()
-      decoder = null
-      reject(new Error('the decoder died'))
-    })
-    child.send(bytes)
+function startDecoder() {
+  const child = fork(fileURLToPath(new URL('decode.mjs', import.meta.url)), { serialization: 'advanced' })
+  child.once('exit', () => {
+    decoder = null
+    onDeath(new Error('the decoder died'))
   })
+  return child
+}
+
+async function hashesOf(bytes) {
+  decoder ??= startDecoder()
+  const child = decoder
+  const timer = setTimeout(() => child.kill('SIGKILL'), DECODE_MS)
+  try {
+    const found = await new Promise((resolve, reject) => {
+      onDeath = reject
+      child.once('message', resolve)
+      // If it can't be sent, the process is about to exit.
+      child.send(bytes, () => {})
+    })
+    if (found.error !== undefined) throw new Error(found.error)
+    return found
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Positions of known hashes in `knownWords` and `categories`. A million must be compared with within a second. */
