@@ -28,25 +28,21 @@ export function pdq(luma, width, height) {
   return { hashes: [...new Set(turnsOf(spectrum).map(hashOf))], quality }
 }
 
-/** 32-bit words in a hash. */
-export const WORDS = 8
-
-/** The words of a hash in hex. */
-export function wordsOf(hash) {
-  return Uint32Array.from(hash.match(/.{8}/g), (hex) => Number.parseInt(hex, 16))
+/** Concatenated hashes in hex as eight words each. */
+export function wordsOf(hashes) {
+  return new Uint32Array(Uint8Array.from(Buffer.from(hashes, 'hex')).buffer)
 }
 
-/** The number of bits (Hamming distance) in which a hash differs from the one at `index` of `list`; `limit` or more if too many. */
-export function distance(words, list, index = 0, limit = 257) {
+/** The number of differing bits (Hamming distance) of the hashes at two positions. Stops counting beyond `max`. */
+export function distance(words, at, others, otherAt, max) {
   let bits = 0
-  for (let at = 0; at < WORDS && bits < limit; at++) bits += setBits(words[at] ^ list[index * WORDS + at])
+  for (let index = 0; index < 8 && bits <= max; index++) {
+    let differ = words[at + index] ^ others[otherAt + index]
+    differ = (differ - ((differ >>> 1) & 0x55555555)) | 0
+    differ = (differ & 0x33333333) + ((differ >>> 2) & 0x33333333)
+    bits += Math.imul((differ + (differ >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  }
   return bits
-}
-
-function setBits(word) {
-  const pairs = word - ((word >>> 1) & 0x55555555)
-  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
-  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
 /** A tent filter, applied as two box filters, followed by subsampling. */

@@ -9,7 +9,7 @@ import { fork } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { distance, WORDS, wordsOf } from './pdq.mjs'
+import { distance, wordsOf } from './pdq.mjs'
 
 const { PINHOLE, SCANNER_TOKEN, LISTS = '', STATE = './state' } = process.env
 const DISTANCE = Number(process.env.DISTANCE ?? 31)
@@ -79,29 +79,27 @@ async function hashesOf(bytes) {
   }
 }
 
-/** Positions of known hashes in `knownWords` and `categories`. A million must be compared with within a second. */
-const known = new Map()
-let knownWords = new Uint32Array(1024 * WORDS)
-const categories = []
+/** Known hashes: the words of each, and its category. Not a map by hash: real lists have millions. */
+const known = []
 
-/** List format: lines with a hash in hex and, after a space, a category. */
+/** Hashes in hex that were learned from removals. */
+const learned = new Set()
+
+/** List format: lines with a hash in hex and, after a space, a category. Returns the hashes. */
 function learn(text) {
+  const [hashes, categories] = [[], []]
   for (const line of text.split('\n')) {
     const [, hash, category = 'child-abuse'] = /^([0-9a-f]{64})(?:[ ,]+([a-z-]+))?/i.exec(line.trim()) ?? []
-    if (hash !== undefined) add(hash.toLowerCase(), category)
+    if (hash === undefined) continue
+    hashes.push(hash)
+    categories.push(category)
   }
+  known.push({ words: wordsOf(hashes.join('')), categories })
+  return hashes
 }
 
-function add(hash, category) {
-  const index = known.get(hash) ?? known.size
-  known.set(hash, index)
-  if (index * WORDS === knownWords.length) {
-    const larger = new Uint32Array(2 * knownWords.length)
-    larger.set(knownWords)
-    knownWords = larger
-  }
-  knownWords.set(wordsOf(hash), index * WORDS)
-  categories[index] = category
+function learnFromRemoval(text) {
+  for (const hash of learn(text)) learned.add(hash)
 }
 
 /** Hashes by image ID, oldest first. */
@@ -118,7 +116,7 @@ function load() {
     }
     learn(readFileSync(file, 'utf8'))
   }
-  if (existsSync(files.learned)) learn(readFileSync(files.learned, 'utf8'))
+  if (existsSync(files.learned)) learnFromRemoval(readFileSync(files.learned, 'utf8'))
   if (!existsSync(files.seen)) return
   for (const line of readFileSync(files.seen, 'utf8').split('\n')) {
     const [id, ...hashes] = line.split(' ')
@@ -143,11 +141,11 @@ function remember(id, hashes) {
 async function learnRemovals() {
   const { removals } = await (await call('GET', '/scans/removals')).json()
   for (const { id, category } of removals) {
-    const own = (seen.get(id) ?? []).filter((hash) => !known.has(hash))
+    const own = (seen.get(id) ?? []).filter((hash) => !learned.has(hash))
     if (own.length === 0) continue
     const text = own.map((hash) => `${hash} ${category}\n`).join('')
     appendFileSync(files.learned, text, { mode: 0o600 })
-    learn(text)
+    learnFromRemoval(text)
     console.log(`learned from the removal of ${id}`)
   }
 }
@@ -155,13 +153,14 @@ async function learnRemovals() {
 /** The closest known hash within the distance, over all frames and orientations. */
 function match(hashes) {
   let nearest = null
-  let limit = DISTANCE + 1
-  for (const words of hashes.map(wordsOf)) {
-    for (let index = 0; index < known.size; index++) {
-      const bits = distance(words, knownWords, index, limit)
-      if (bits >= limit) continue
-      limit = bits
-      nearest = { bits, category: categories[index] }
+  const own = wordsOf(hashes.join(''))
+  for (const { words, categories } of known) {
+    for (let at = 0; at < own.length; at += 8) {
+      for (let other = 0; other < words.length; other += 8) {
+        const max = nearest === null ? DISTANCE : nearest.bits - 1
+        const bits = distance(own, at, words, other, max)
+        if (bits <= max) nearest = { bits, category: categories[other / 8] }
+      }
     }
   }
   return nearest
@@ -203,7 +202,9 @@ async function scanNext() {
 }
 
 load()
-console.log(`scanning for ${PINHOLE}: ${known.size} known hashes`)
+console.log(
+  `scanning for ${PINHOLE}: ${known.reduce((sum, { categories }) => sum + categories.length, 0)} known hashes`,
+)
 for (let learnedAt = Number.NEGATIVE_INFINITY, failures = 0; ; ) {
   try {
     if (performance.now() - learnedAt > LEARN_MS) {
