@@ -191,4 +191,5 @@ it('blocks listed images, and near copies of images removed for a severe categor
     'blocked-image',
     'its bytes are blocked too',
   )
+  assert.doesNotMatch(output(), new RegExp(`removal of ${copy.id}`), 'it learns only what people removed')
 })
