@@ -78,12 +78,12 @@ export default defineConfig({
             // What the home page needs at once, though parts that come later use it as well.
             {
               name: 'upload',
-              test: /src\/web\/(pages\/embed-codes|share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|sending-card|gallery-card|describe|actions|thumbnail)|upload\/(?!uploading|cancellable|throughput|reasons|reconnect)|intake\/drop|history\/preferences))/,
+              test: /src\/web\/(share-path|browser\/(card\/(?!qr|menu|done-card|failed-card|sending-card|gallery-card|describe|actions|codes|thumbnail)|upload\/(?!uploading|cancellable|throughput|reasons|reconnect)|intake\/drop|history\/preferences))/,
             },
             // Shared by uploads and the history, whose rows come with the page.
             {
               name: 'picture',
-              test: /src\/web\/browser\/(card\/(actions|thumbnail)|upload\/reasons|intake\/(unsent|kept-files))/,
+              test: /src\/web\/(pages\/embed-codes|browser\/(card\/(actions|codes|thumbnail)|upload\/reasons|intake\/(unsent|kept-files)))/,
             },
             // What the first picture waits for: a round trip, not four.
             {

@@ -5,8 +5,11 @@ import { copyAndSay } from '../page/clipboard.ts'
 import { say } from '../page/status.ts'
 import { facts, inWords, locale, words } from '../upload/facts.ts'
 import { reasonOf } from '../upload/reasons.ts'
+import { codesOf } from './codes.ts'
 import type { MenuAction } from './menu.ts'
-import { codesOf } from './picture.ts'
+
+/** The share action, where the device has a share sheet. */
+export const SHARE: 'share'[] = 'share' in navigator ? ['share'] : []
 
 /** "Available until …", or undefined when the picture doesn't expire. */
 export function staysUntil({ expires }: HistoryEntry): string | undefined {

@@ -30,9 +30,6 @@ export interface CardView {
   actions: Action[]
 }
 
-/** The share action, where the device has a share sheet. */
-export const SHARE: 'share'[] = 'share' in navigator ? ['share'] : []
-
 export type Card = ReturnType<typeof createCard>
 
 export function createCard(name: string) {

@@ -5,9 +5,9 @@ import type { History, HistoryEntry } from '../history/history.ts'
 import { say } from '../page/status.ts'
 import { facts, words } from '../upload/facts.ts'
 import type { Item } from '../upload/queue.ts'
-import { deleteAndSay, runAction, staysUntil } from './actions.ts'
-import { type Action, type Card, SHARE } from './card.ts'
-import { codesOf } from './picture.ts'
+import { deleteAndSay, runAction, SHARE, staysUntil } from './actions.ts'
+import type { Action, Card } from './card.ts'
+import { codesOf } from './codes.ts'
 
 export interface DoneCardOptions {
   history: History

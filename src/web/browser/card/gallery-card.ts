@@ -2,7 +2,8 @@
 import { hashOf } from '../gallery/link.ts'
 import type { HistoryEntry } from '../history/history.ts'
 import { facts, inWords, words } from '../upload/facts.ts'
-import { createCard, SHARE } from './card.ts'
+import { SHARE } from './actions.ts'
+import { createCard } from './card.ts'
 import { showQr } from './qr.ts'
 
 /** Capacity of the largest QR code at error correction level M, in byte mode (ISO/IEC 18004, table 7). Unit: bytes. */

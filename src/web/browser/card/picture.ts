@@ -1,16 +1,7 @@
-/** Links and display name of a picture. */
-import { type EmbedCodes, embedCodes } from '../../pages/embed-codes.ts'
+/** The gallery of several pictures, and the display name of one. */
 import type { HistoryEntry } from '../history/history.ts'
 import { say } from '../page/status.ts'
-import { facts, inWords, locale, words } from '../upload/facts.ts'
-
-export function codesOf(picture: HistoryEntry): EmbedCodes {
-  return embedCodes(facts.baseUrl, picture)
-}
-
-export function codesOfAll(pictures: HistoryEntry[], format: keyof EmbedCodes): string {
-  return pictures.map((picture) => codesOf(picture)[format]).join('\n')
-}
+import { inWords, locale, words } from '../upload/facts.ts'
 
 /** Creates one link to all the pictures and shows it on its own card. */
 export async function makeGallery(pictures: HistoryEntry[]): Promise<void> {

@@ -1,10 +1,9 @@
 /** List row of a picture from an earlier visit. */
 
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { deleteAndSay, runAction, staysUntil } from '../card/actions.ts'
-import { SHARE } from '../card/card.ts'
+import { deleteAndSay, runAction, SHARE, staysUntil } from '../card/actions.ts'
+import { codesOf } from '../card/codes.ts'
 import { openMenu } from '../card/menu.ts'
-import { codesOf } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { locale, words } from '../upload/facts.ts'
 import type { History, HistoryEntry } from './history.ts'

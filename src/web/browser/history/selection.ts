@@ -1,6 +1,7 @@
 /** Bulk actions on selected rows: copy links, create a gallery, delete. */
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
-import { codesOfAll, makeGallery } from '../card/picture.ts'
+import { codesOfAll } from '../card/codes.ts'
+import { makeGallery } from '../card/picture.ts'
 import { copyAndSay } from '../page/clipboard.ts'
 import { confirming } from '../page/confirming.ts'
 import { say } from '../page/status.ts'

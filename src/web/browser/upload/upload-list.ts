@@ -2,7 +2,7 @@
 import type { Lifetime, Mode } from '../../../client/types.ts'
 import type { EmbedCodes } from '../../pages/embed-codes.ts'
 import { type Card, type CardView, createCard } from '../card/card.ts'
-import { codesOf, codesOfAll, nameOf } from '../card/picture.ts'
+import { nameOf } from '../card/picture.ts'
 import { codeOf, SKIPPABLE_MS, viewOf } from '../card/upload-card.ts'
 import type { History, HistoryEntry } from '../history/history.ts'
 import type { Unsent } from '../intake/unsent.ts'
@@ -142,7 +142,7 @@ export function createUploadList(options: UploadListOptions) {
     entry.picture = picture
     if (remaining !== undefined) showQuota(remaining)
     uploading.resetBackoff()
-    batch.add({ name, link: codesOf(picture)[format()], remark: isEdited && words.firstStays })
+    batch.add({ name, link: uploading.codesOf(picture)[format()], remark: isEdited && words.firstStays })
     const known = await history
     const showDone = (isSaved: boolean) => {
       entry.isSaved = isSaved
@@ -267,7 +267,9 @@ export function createUploadList(options: UploadListOptions) {
 
   async function copyAll(): Promise<void> {
     const all = pictures()
-    await copyAndSay(codesOfAll(all, format()), { said: inWords.count(words.copiedAll, all.length) })
+    await copyAndSay(uploading!.codesOfAll(all, format()), {
+      said: inWords.count(words.copiedAll, all.length),
+    })
   }
 
   /** Sort key of the topmost card. */

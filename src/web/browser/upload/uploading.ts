@@ -5,6 +5,7 @@ import { cancellable } from './cancellable.ts'
 import { estimatedRate, prefetchesCodecs } from './throughput.ts'
 
 export { compress } from '../../../client/browser.ts'
+export { codesOf, codesOfAll } from '../card/codes.ts'
 export { entryOf, notesFor, showDone } from '../card/done-card.ts'
 export { isRejected, outlookOf, viewOfFailed, viewOfResuming } from '../card/failed-card.ts'
 export { describeCompression, viewOfSending } from '../card/sending-card.ts'
