@@ -49,8 +49,13 @@ function update(): void {
   root.toggleAttribute('data-busy', isBusy)
   find('pictures').hidden = !hasItems && !panel?.size
   find('pictures-head').hidden = !hasItems
-  const several = uploads.pictures().length > 1
-  find('copy-all').hidden = find('one-link').hidden = !several
+  const isExpected = ({ state }: Item) => state.at !== 'failed' && state.at !== 'cancelled'
+  for (const id of ['copy-all', 'one-link']) {
+    const button = find<HTMLButtonElement>(id)
+    // Here from the beginning, so that the cards below stay in place.
+    button.hidden = uploads.items.filter(isExpected).length < 2
+    button.disabled = uploads.pictures().length < 2
+  }
   const canRetry = ({ state }: Item) => state.at === 'failed' && state.outlook !== 'permanent'
   find('retry-all').hidden = uploads.items.filter(canRetry).length < 2
   showTotals(uploads.items)

@@ -66,6 +66,23 @@ export function phoneSuite(site: () => Site): void {
     })
   }
 
+  for (const width of [360, 1000]) {
+    test(`keeps the cards in place while several are uploaded: ${width}`, {
+      viewport: { width, height: 640 },
+    }, async ({ page, proxy }) => {
+      const uploading = Promise.withResolvers<void>()
+      proxy.onUpload = () => hold(uploading.promise)
+      const top = () => page.locator('#uploads').evaluate((list) => (list as HTMLElement).offsetTop)
+      await choose(page, [await photo('1.jpg', 22), await photo('2.jpg', 23), await photo('3.jpg', 24)])
+      await page.locator('.card[data-state="uploading"]').first().waitFor()
+      const before = await top()
+      uploading.resolve()
+      await page.getByText(/^3 of 3 uploaded · .* smaller$/).waitFor()
+      await page.locator('#copy-all:enabled').waitFor()
+      assert.equal(await top(), before)
+    })
+  }
+
   test('always shows the ID of a link', { viewport: { width: 320, height: 640 } }, async ({ page }) => {
     const id = await uploadOne(page, await gif('long-name.gif', 13))
     const field = card(page, 'long-name.gif').locator('input')
