@@ -66,6 +66,19 @@ export function panelSuite(site: () => Site): void {
     )
   })
 
+  test('selects all pictures, also those that are not shown yet', async ({ page }) => {
+    const names = Array.from({ length: 26 }, (_, index) => `${index}.gif`)
+    await uploadGifs(page, names, 650)
+    await page.reload()
+    await page.locator('#show-more').waitFor()
+    assert.equal(await page.locator('.row').count(), 24)
+    await page.click('#select')
+    await page.click('#select-all')
+    await page.getByText('26 selected').waitFor()
+    await page.click('#select-all')
+    await page.getByText('0 selected').waitFor()
+  })
+
   test('copies row links in the chosen format, from either select', CLIPBOARD, async ({ page, url }) => {
     const id = await uploadOne(page, await gif('earlier.gif', 641))
     await page.reload()

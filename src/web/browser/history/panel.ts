@@ -50,7 +50,12 @@ export function createPanel({ history, format, isShown, onEdit, onChange }: Pane
   let maxRows = PAGE_SIZE
 
   syncFormats()
-  const selection = createSelection({ rows, history, format, onDeleted: drop })
+  const selection = createSelection({ rows, history, format, showAll, onDeleted: drop })
+
+  function showAll(): void {
+    maxRows = Number.POSITIVE_INFINITY
+    show()
+  }
 
   function drop(id: string): void {
     all = all.filter((picture) => picture.id !== id)

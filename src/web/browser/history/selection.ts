@@ -14,10 +14,12 @@ export interface SelectionOptions {
   rows: ReadonlyMap<string, Row>
   history: History
   format(): keyof EmbedCodes
+  /** Shows every row, also those behind "Show more". */
+  showAll(): void
   onDeleted(id: string): void
 }
 
-export function createSelection({ rows, history, format, onDeleted }: SelectionOptions) {
+export function createSelection({ rows, history, format, showAll, onDeleted }: SelectionOptions) {
   const find = (id: string) => document.getElementById(id) as HTMLButtonElement
   const [section, bar, start, end] = [find('earlier'), find('selection'), find('select'), find('select-end')]
   const [all, copy, link] = [find('select-all'), find('copy-selected'), find('link-selected')]
@@ -61,6 +63,7 @@ export function createSelection({ rows, history, format, onDeleted }: SelectionO
     start.focus()
   })
   all.addEventListener('click', () => {
+    showAll()
     const isAll = visible().every((row) => row.picked)
     for (const row of visible()) row.picked = !isAll
     update()
