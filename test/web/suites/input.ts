@@ -105,6 +105,11 @@ export function inputSuite(site: () => Site): void {
     await cardsIn(page, 'done', 1)
     await paste(page, [await gif('one.gif', 21), await gif('two.gif', 22)])
     await cardsIn(page, 'done', 3)
+    const html = '<p>A cat <img src="https://elsewhere.example/cat.jpg"></p>'
+    await paste(page, [], { 'text/plain': 'A cat', 'text/html': html })
+    await heard(page, /That’s only a link/)
+    await paste(page, [], { 'text/plain': 'A cat', 'text/html': '<p>A cat</p>' })
+    await heard(page, /No picture found/)
   })
 
   test('asks before sending files from the share sheet', async ({ page, proxy }) => {

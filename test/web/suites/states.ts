@@ -183,7 +183,7 @@ export function statesSuite(site: () => Site): void {
         Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
         document.dispatchEvent(new Event('visibilitychange'))
       }, hidden)
-    await paste(page, [], 'https://elsewhere.example/cat.jpg')
+    await paste(page, [], { 'text/plain': 'https://elsewhere.example/cat.jpg' })
     await page.clock.runFor(100)
     const sentence = (await status.textContent())!
     assert.match(sentence, /^That’s only a link/)

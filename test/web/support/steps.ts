@@ -128,14 +128,18 @@ export function transferOf(page: Page, files: ChosenFile[]): Promise<JSHandle<Da
   )
 }
 
-/** Pastes files or a text where the focus is. */
-export async function paste(page: Page, files: ChosenFile[], text?: string): Promise<void> {
+/** Pastes files, or texts by their types, where the focus is. */
+export async function paste(
+  page: Page,
+  files: ChosenFile[],
+  texts: Record<string, string> = {},
+): Promise<void> {
   const transfer = await transferOf(page, files)
-  await transfer.evaluate((clipboardData, text) => {
-    if (text) clipboardData.setData('text/plain', text)
+  await transfer.evaluate((clipboardData, texts) => {
+    for (const [type, text] of Object.entries(texts)) clipboardData.setData(type, text)
     const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
     document.activeElement!.dispatchEvent(event)
-  }, text)
+  }, texts)
 }
 
 /** Posts files to the share target, like a phone's share sheet. */

@@ -73,12 +73,14 @@ export function acceptPastes({ onFiles, onLink }: IntakeOptions): void {
       )
     )
       return
-    const files = [...(event.clipboardData?.files ?? [])]
-    if (files.length > 0) {
-      event.preventDefault()
-      onFiles(files)
-    } else if (/^https?:\/\/\S+$/i.test(event.clipboardData?.getData('text/plain').trim() ?? '')) {
-      onLink()
-    }
+    const clipboard = event.clipboardData!
+    const files = [...clipboard.files]
+    const isLink =
+      /^\s*https?:\/\/\S+\s*$/i.test(clipboard.getData('text/plain')) ||
+      // Copied from a document or a page together with its surroundings: only the picture's address.
+      /<img\b/i.test(clipboard.getData('text/html'))
+    event.preventDefault()
+    if (files.length === 0 && isLink) onLink()
+    else onFiles(files)
   })
 }
