@@ -30,19 +30,21 @@ export function inputSuite(site: () => Site): void {
     ])
   })
 
-  test('accepts dropped files, and only pictures from folders', DRAGGING, async (visit) => {
+  test('accepts dropped files, and only pictures from folders, in order', DRAGGING, async (visit) => {
     const folder = await onDisk([
       await photo('single.jpg', 11),
-      await photo('holiday/a.jpg', 12),
-      await photo('holiday/deep/b.jpg', 13),
+      await photo('holiday/10.jpg', 12),
+      await photo('holiday/9.jpg', 13),
+      await photo('holiday/deep/b.jpg', 16),
       { name: 'holiday/.DS_Store', mimeType: '', buffer: Buffer.from('x') },
     ])
     await drag(visit, { files: [join(folder, 'single.jpg'), join(folder, 'holiday')] })
-    await cardsIn(visit.page, 'done', 3)
-    assert.deepEqual((await visit.page.locator('.card-name').allTextContents()).sort(), [
-      'a.jpg',
-      'b.jpg',
+    await cardsIn(visit.page, 'done', 4)
+    assert.deepEqual(await visit.page.locator('.card-name').allTextContents(), [
       'single.jpg',
+      '9.jpg',
+      '10.jpg',
+      'b.jpg',
     ])
   })
 

@@ -36,7 +36,8 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
     const batch = await new Promise<FileSystemEntry[]>((resolve) =>
       reader.readEntries(resolve, () => resolve([])),
     )
-    if (batch.length === 0) return children.sort((a, b) => a.name.localeCompare(b.name))
+    if (batch.length === 0)
+      return children.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }))
     children.push(...batch)
   }
 }
