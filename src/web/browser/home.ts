@@ -184,6 +184,7 @@ if (device.open) void openDevice()
 else device.addEventListener('toggle', openDevice, { once: true })
 ;(await history).onForeignChange(() => void syncHistory())
 await showEarlier()
+root.dataset.listed = ''
 
 if ('caches' in globalThis) {
   const isShared = location.search.startsWith(SHARED_QUERY)

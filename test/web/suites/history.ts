@@ -17,6 +17,7 @@ import {
   press,
   remembered,
   row,
+  shiftsOf,
   textOf,
   uploadOne,
 } from '../support/steps.ts'
@@ -29,6 +30,8 @@ export function historySuite(site: () => Site): void {
     await page.reload()
     const earlier = row(page, 'kept.jpg')
     await earlier.waitFor()
+    await page.locator('.honesty:visible').waitFor()
+    if (site().engine === 'chromium') assert.equal(await shiftsOf(page), 0)
     assert.match(await textOf(earlier.locator('.card-state')), /^\d+:\d\d/)
     const { height } = (await earlier.boundingBox())!
     assert.ok(height >= 68 && height <= 80, `${height} px`)

@@ -6,7 +6,7 @@ import { picture } from '../../support/images/pictures.ts'
 import { at, hold } from '../support/fault-proxy.ts'
 import { type ChosenFile, photo } from '../support/pictures.ts'
 import { CLIPBOARD, PHONE, type Site, testsOn } from '../support/site.ts'
-import { uploadOne } from '../support/steps.ts'
+import { shiftsOf, uploadOne } from '../support/steps.ts'
 
 async function sized(width: number, height: number): Promise<ChosenFile> {
   const buffer = await picture({ width, height, seed: width }).jpeg({ quality: 60 }).toBuffer()
@@ -199,22 +199,5 @@ export function viewerSuite(site: () => Site): void {
       (await navigator.clipboard.read()).map(({ types }) => types),
     )
     assert.deepEqual(types, [['image/png']])
-  })
-}
-
-/** Number of layout shifts without input, up to the frame that renders the current content. */
-function shiftsOf(page: Page): Promise<number> {
-  return page.evaluate(async () => {
-    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
-    return new Promise<number>((resolve) => {
-      const observer = new PerformanceObserver((list) => {
-        const shifts = list.getEntriesByType('layout-shift') as unknown as { hadRecentInput: boolean }[]
-        resolve(shifts.filter(({ hadRecentInput }) => !hadRecentInput).length)
-      })
-      observer.observe({ type: 'layout-shift', buffered: true })
-      // Reported after all shifts, even if there were none.
-      observer.observe({ type: 'mark' })
-      performance.mark('end of the shifts')
-    })
   })
 }

@@ -198,6 +198,23 @@ export async function keyOf(page: Page, id: string): Promise<string> {
   return (await historyOf(page)).find((picture) => picture.id === id)!.key
 }
 
+/** Number of layout shifts without input, up to the frame that renders the current content. Not in Firefox. */
+export function shiftsOf(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
+    return new Promise<number>((resolve) => {
+      const observer = new PerformanceObserver((list) => {
+        const shifts = list.getEntriesByType('layout-shift') as unknown as { hadRecentInput: boolean }[]
+        resolve(shifts.filter(({ hadRecentInput }) => !hadRecentInput).length)
+      })
+      observer.observe({ type: 'layout-shift', buffered: true })
+      // Reported after all shifts, even if there were none.
+      observer.observe({ type: 'mark' })
+      performance.mark('end of the shifts')
+    })
+  })
+}
+
 /** True if the browser would ask before leaving the page. */
 export function leavingAsks(page: Page): Promise<boolean> {
   return page.evaluate(() => {
