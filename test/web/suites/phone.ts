@@ -4,7 +4,16 @@ import type { Locator, Page } from 'playwright-core'
 import { at, type Fault, hold, NONE } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
 import { PHONE, type Site, testsOn } from '../support/site.ts'
-import { card, cardsIn, choose, disableAutoCopy, uploadOne } from '../support/steps.ts'
+import {
+  card,
+  cardsIn,
+  choose,
+  disableAutoCopy,
+  press,
+  pressInMenu,
+  row,
+  uploadOne,
+} from '../support/steps.ts'
 
 export function phoneSuite(site: () => Site): void {
   const test = testsOn(site)
@@ -114,8 +123,29 @@ export function phoneSuite(site: () => Site): void {
     assert.ok((await page.locator('.card-link input').boundingBox())!.width > 120)
     await page.reload()
     await page.locator('.row').waitFor()
-    assert.deepEqual(await fits('.modes b, .row-words'), [true, true, true, true])
+    assert.deepEqual(await fits('.modes b, .row .card-name'), [true, true, true, true])
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 195)
+  })
+
+  test('names an earlier picture in full, also when asking whether to delete it', {
+    ...PHONE,
+    locale: 'fr-FR',
+    viewport: { width: 360, height: 640 },
+  }, async ({ page, url }) => {
+    const id = await uploadOne(page, await gif('Screenshot_20261129.gif', 99))
+    await page.reload()
+    const earlier = row(page, 'Screenshot_20261129.gif')
+    const name = earlier.locator('.card-name')
+    await pressInMenu(earlier, 'delete')
+    const { right } = await name.evaluate((heading) => {
+      const range = document.createRange()
+      range.selectNodeContents(heading)
+      return { right: range.getBoundingClientRect().right - heading.getBoundingClientRect().right }
+    })
+    assert.ok(right <= 0 && (await name.boundingBox())!.width > 100)
+    await press(earlier, 'keep')
+    await name.click({ force: true })
+    await page.waitForURL(`${url}/${id}`)
   })
 
   test('does not mention drag and drop on touch devices', PHONE, async ({ page }) => {
