@@ -9,6 +9,7 @@ import {
   cardsIn,
   choose,
   disableAutoCopy,
+  heard,
   press,
   pressInMenu,
   row,
@@ -146,6 +147,27 @@ export function phoneSuite(site: () => Site): void {
     await press(earlier, 'keep')
     await name.click({ force: true })
     await page.waitForURL(`${url}/${id}`)
+  })
+
+  test('breaks no words of a notice beside its button', {
+    ...PHONE,
+    locale: 'de-DE',
+    viewport: { width: 360, height: 640 },
+  }, async ({ page }) => {
+    const refused = { ...(await gif('refused.gif')), buffer: Buffer.alloc(0) }
+    await choose(page, [await gif('1.gif', 111), await gif('2.gif', 112), refused])
+    await heard(page, /2 Bilder hochgeladen. 1 fehlgeschlagen/)
+    await page.locator('#notice-copy').waitFor()
+    const broken = await page.locator('#status').evaluate((status) => {
+      const text = status.firstChild as Text
+      return [...text.data.matchAll(/\S+/g)].filter(({ 0: word, index }) => {
+        const range = document.createRange()
+        range.setStart(text, index)
+        range.setEnd(text, index + word.length)
+        return range.getClientRects().length > 1
+      })
+    })
+    assert.deepEqual(broken, [])
   })
 
   test('does not mention drag and drop on touch devices', PHONE, async ({ page }) => {
