@@ -127,7 +127,11 @@ if (form) {
 
 format.addEventListener('change', () => uploads.showFormat(formatNow()))
 find('copy-all').addEventListener('click', () => void uploads.copyAll())
-find('retry-all').addEventListener('click', uploads.retryAll)
+find('retry-all').addEventListener('click', () => {
+  // The button disappears.
+  find('pictures-title').focus()
+  uploads.retryAll()
+})
 find('one-link').addEventListener('click', () => void makeGallery(uploads.pictures()))
 
 confirmLeaving(uploads.items)

@@ -64,7 +64,7 @@ function earlier(messages: Messages): Page {
   const { upload } = messages
   return html`<section class="earlier" id="earlier" aria-labelledby="earlier-title" hidden>
 <header class="earlier-head">
-<h2 id="earlier-title" tabindex="-1">${upload.earlier}</h2>
+<h2 id="earlier-title">${upload.earlier}</h2>
 <input type="search" id="search" placeholder="${upload.search}" aria-label="${upload.search}" autocomplete="off" spellcheck="false" hidden>
 <div class="copy-as">${formatChoice(messages, 'earlier-format')}</div>
 <button type="button" class="button quiet" id="select">${upload.select}</button>

@@ -1,9 +1,10 @@
 /** Screen reader and keyboard: accessibility tree and focus order. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { NONE, refused } from '../support/fault-proxy.ts'
 import { gif, photo } from '../support/pictures.ts'
-import { GONE, type Site, testsOn } from '../support/site.ts'
-import { uploadOne } from '../support/steps.ts'
+import { CLIPBOARD, GONE, type Site, testsOn } from '../support/site.ts'
+import { cardsIn, choose, heard, uploadOne } from '../support/steps.ts'
 
 export function accessibilitySuite(site: () => Site): void {
   const test = testsOn(site)
@@ -77,6 +78,35 @@ export function accessibilitySuite(site: () => Site): void {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Picture deleted.' }).waitFor()
     assert.equal(await focused(page), 'Picture deleted.')
+  })
+
+  test('keeps the focus when a pressed button disappears', {
+    ...CLIPBOARD,
+    expected: /status of (404|503)/,
+  }, async ({ page, proxy }) => {
+    const press = async (id: string) => {
+      await page.focus(`#${id}`)
+      await page.keyboard.press('Enter')
+    }
+    proxy.onUpload = () => refused(503, 'uploads-paused')
+    await choose(page, [await gif('1.gif', 711), await gif('2.gif', 712)])
+    await cardsIn(page, 'failed', 2)
+    proxy.onUpload = () => NONE
+    await press('retry-all')
+    await cardsIn(page, 'done', 2)
+    assert.equal(await focused(page), 'Your pictures')
+    await heard(page, /2 pictures uploaded/)
+    await press('notice-copy')
+    await heard(page, /2 links copied/)
+    assert.equal(await focused(page), 'Copy all')
+    await page.reload()
+    await page.locator('.row').nth(1).waitFor()
+    await press('select')
+    await press('select-all')
+    await press('delete-selected')
+    await press('delete-confirm')
+    await page.locator('#earlier').waitFor({ state: 'hidden' })
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'file')
   })
 }
 

@@ -44,7 +44,10 @@ export function createSelection({ rows, history, format, showAll, onDeleted }: S
       if (hadFocus && !isDeleting) end.focus()
     }
     start.hidden = !bar.hidden || rows.size < 2
-    if (rows.size === 0 && !bar.hidden) setSelecting(false)
+    if (rows.size === 0 && !bar.hidden) {
+      if (bar.contains(document.activeElement)) document.getElementById('file')?.focus()
+      setSelecting(false)
+    }
   }
 
   function setSelecting(on: boolean): void {

@@ -30,9 +30,12 @@ export function say(sentence: string, { onCopy = null, copyLabel = '', text }: N
   setTimeout(() => {
     status.textContent = sentence
   }, CLEAR_MS)
-  copy.textContent = copyLabel
-  copy.hidden = !onCopy
-  copy.onclick = onCopy
+  // A keyboard's focus must not get lost when a press of the button is answered.
+  if (onCopy || !copy.matches(':focus-visible')) {
+    copy.textContent = copyLabel
+    copy.hidden = !onCopy
+    copy.onclick = onCopy
+  }
   field.hidden = text === undefined
   document.onvisibilitychange = text === undefined ? startTimer : null
   if (text === undefined) startTimer()
