@@ -40,6 +40,16 @@ it('does not refuse an upload while another server releases its reservation', as
   await assert.rejects(quota.reserve(CLIENT), { code: 'quota-exceeded' })
 })
 
+it('waits for an upload in flight, but not for one whose server died', async () => {
+  const client = { address: '192.0.2.8', network: '192.0.2.0' }
+  const noon = Date.UTC(2026, 0, 1, 12)
+  const quotaAfter = (minutes: number) =>
+    createQuota(ledger, { ...options, now: () => noon + minutes * 60_000 })
+  await quotaAfter(0).reserve(client)
+  assert.equal(await quotaAfter(14).reserve(client), null)
+  await assert.rejects(quotaAfter(15).reserve(client), { code: 'quota-exceeded' })
+})
+
 it('does not count an image against one limit if another limit refuses it', async () => {
   const caps = { 'daily-uploads': 1, 'daily-bytes': 100 }
   const capacity = createCapacity({
