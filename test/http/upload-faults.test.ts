@@ -170,9 +170,8 @@ test('counts an upload as refused when the inspector crashes, but not when the s
   }
 })
 
-test('does not count a refusal when the store fails a retry of the last upload of the day', async (t) => {
+test('a retry of the last upload of the day stores nothing if the store fails or the image is gone', async (t) => {
   const { ledger, objects } = await storesOf(t)
-  const counted: (number | undefined)[] = []
   const parts = partsOf(null, async () => {}, [])
   const derive = createDerive(ledger, nodeHashes)
   const uploadTo = (store: ObjectStore, reserve: AppParts['quota']['reserve']) =>
@@ -186,13 +185,18 @@ test('does not count a refusal when the store fails a retry of the last upload o
   const sent = requestOf(gif(), { 'idempotency-key': 'b'.repeat(32) })
   assert.equal((await uploadTo(objects, parts.quota.reserve)(sent)).status, 201)
 
-  const headDurable = () => Promise.reject(new StoreUnavailable())
-  const again = await uploadTo({ ...objects, headDurable }, async (_, options) => {
-    if (!options?.isRepeat) throw new Refusal('quota-exceeded', 'None is left.')
-    const release = async (bytes?: number) => void counted.push(bytes)
-    return { remaining: 0, used: 101, confirm() {}, release }
-  })(sent)
-  assert.equal(again.status, 503)
-  assert.equal(again.headers[again.headers.indexOf('X-RateLimit-Remaining') + 1], '0')
-  assert.deepEqual(counted, [undefined])
+  for (const [headDurable, status, refusedBytes] of [
+    [() => Promise.reject(new StoreUnavailable()), 503, undefined],
+    [async () => null, 429, sent.body.received()],
+  ] as const) {
+    const counted: (number | undefined)[] = []
+    const again = await uploadTo({ ...objects, headDurable }, async (_, options) => {
+      if (!options?.isRepeat) throw new Refusal('quota-exceeded', 'None is left.')
+      const release = async (bytes?: number) => void counted.push(bytes)
+      return { remaining: 0, used: 101, confirm() {}, release }
+    })(sent)
+    assert.equal(again.status, status)
+    assert.equal(again.headers[again.headers.indexOf('X-RateLimit-Remaining') + 1], '0')
+    assert.deepEqual(counted, [refusedBytes])
+  }
 })

@@ -176,12 +176,15 @@ export function challengeCases(world: World): void {
     }
   })
 
-  onChallenging('does not count refused uploads towards the first five', async (me) => {
+  onChallenging('does not count refused uploads towards the first five, nor concurrent ones', async (me) => {
     for (let i = 0; i <= UNCHALLENGED_UPLOADS; i++) {
       checkProblem(await me.upload(Buffer.from('no image')), 415, 'unsupported-type')
     }
-    for (let i = 0; i < UNCHALLENGED_UPLOADS; i++) await me.store()
-    challengeIn(await me.upload(gif()))
+    const answers = await Promise.all(Array.from({ length: 12 }, () => me.upload(gif())))
+    const refused = answers.filter(({ status }) => status !== 201)
+    for (const answer of refused) challengeIn(answer)
+    assert.equal(refused.length, 12 - UNCHALLENGED_UPLOADS)
+    assert.equal(await me.remaining(), 100 - UNCHALLENGED_UPLOADS)
   })
 }
 

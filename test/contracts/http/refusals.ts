@@ -5,7 +5,15 @@ import { gif } from '../../support/images/tiny-images.ts'
 import { formOf } from '../../support/multipart.ts'
 import { type Conversation, converse } from '../../support/socket.ts'
 import { until } from '../../support/until.ts'
-import { needsSingleQueue, uploadHead, type Visitor, visit, visitsTo, type World } from './host.ts'
+import {
+  idempotentUploads,
+  needsSingleQueue,
+  uploadHead,
+  type Visitor,
+  visit,
+  visitsTo,
+  type World,
+} from './host.ts'
 import { checkPage, checkProblem } from './rules.ts'
 
 const NO_IMAGE = Buffer.from('no image')
@@ -50,6 +58,14 @@ export function refusalCases(world: World): void {
     const me = await frugal()
     for (let n = 0; n < 2; n++) checkProblem(await me.upload(Buffer.alloc(60_000)), 415, 'unsupported-type')
     checkProblem(await me.upload(gif()), 429, 'too-many-refusals')
+  })
+
+  it('counts retries of a stored image, which are received in vain', async () => {
+    const me = await frugal()
+    const { newIdempotencyKey, send } = idempotentUploads(world)
+    const [file, key] = [gif(), newIdempotencyKey()]
+    for (let n = 0; n <= 3; n++) assert.equal((await send(me, file, key)).status, 201)
+    checkProblem(await send(me, file, key), 429, 'too-many-refusals')
   })
 
   it('counts concurrent refusals', async () => {

@@ -33,14 +33,18 @@ export function saltsCases({ on, onHooks }: Harness): void {
     for (const answer of answers.flat()) assert.deepEqual(new Uint8Array(answer as Uint8Array), salt)
   })
 
-  on('forgets the salts of earlier days only', async (ledger, { another }) => {
-    const old = await ledger.daySalt('2026-07-30')
+  on('forgets the salts of earlier and of far later days only', async (ledger, { another }) => {
+    const [first, far] = ['2026-07-30', '2026-08-02']
+    const old = await Promise.all([first, far].map((day) => ledger.daySalt(day)))
     const current = await ledger.daySalt(DAY)
-    await ledger.eraseDaysBefore(DAY)
+    await ledger.eraseDaysBefore(DAY, '2026-08-01')
     const fresh = await another()
     assert.deepEqual(await fresh.daySalt(DAY), current)
-    assert.notDeepEqual(await fresh.daySalt('2026-07-30'), old)
     assert.deepEqual(await ledger.daySalt(DAY), current)
-    assert.notDeepEqual(await ledger.daySalt('2026-07-30'), old, 'even if it was cached')
+    for (const [i, day] of [first, far].entries()) {
+      const salt = await fresh.daySalt(day)
+      assert.notDeepEqual(salt, old[i])
+      assert.deepEqual(await ledger.daySalt(day), salt, 'even if it was cached')
+    }
   })
 }
