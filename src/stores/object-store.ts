@@ -232,8 +232,8 @@ export interface Draft extends ByteSource {
    * `record.sha256`, and the frame of its preview, if any. Throws `IdTaken` if the ID exists. Consumes the draft, whatever
    * the outcome.
    *
-   * `isContended`: the ID is not a random one, so other processes may commit it concurrently. Exactly one of them wins, and
-   * the winner's image is durable before `IdTaken` is thrown. A retired ID counts as taken.
+   * `isContended`: the ID is not a random one, so other processes may commit it concurrently. Exactly one of them wins; ask
+   * `headDurable` for its image. A retired ID counts as taken.
    */
   commit(record: ImageRecord, segments: Segment[], options?: { isContended: boolean }): Promise<void>
   /**

@@ -88,8 +88,7 @@ export function createCommitter(parts: {
   /**
    * Moves a draft to `target`, which another process may be creating or retiring concurrently. Uses link(2) because a rename
    * would replace an existing file. The name of `path` ends with `draftSuffix`, so that a retirement finds it. Throws
-   * `IdTaken`, once the existing image is durable, if the ID is in use, and also if it is held or retired, or if a
-   * retirement removed `path`.
+   * `IdTaken` if the ID is in use, held or retired, or if a retirement removed `path`.
    */
   async function linkExclusive(path: string, target: string): Promise<void> {
     const id = target.slice(objects.length + 1)
@@ -98,10 +97,7 @@ export function createCommitter(parts: {
     try {
       await link(path, target)
     } catch (error) {
-      if (isCode(error, 'EEXIST')) {
-        await flushes.flush(objects)
-        throw new IdTaken()
-      }
+      if (isCode(error, 'EEXIST')) throw new IdTaken()
       if (!isCode(error, ...NO_LINKS)) retiredFault(error)
       if (await isThere(target)) throw new IdTaken()
       await rename(path, target).catch(retiredFault)
