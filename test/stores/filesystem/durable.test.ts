@@ -1,6 +1,7 @@
 /** Acknowledged commits and removals are durable, even if another process carried them out. */
 import assert from 'node:assert/strict'
 import { existsSync, fstatSync, rmSync, statSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createFolderFlush } from '../../../src/stores/filesystem/folder-flush.ts'
@@ -9,6 +10,7 @@ import { createRemover } from '../../../src/stores/filesystem/removal.ts'
 import { type FilesystemStore, openFilesystemStore } from '../../../src/stores/filesystem/store.ts'
 import { StoreUnavailable } from '../../../src/stores/object-store.ts'
 import { onFlush } from '../../support/disk-faults.ts'
+import { folderOf } from '../../support/folder.ts'
 import { storeFolder } from '../../support/store-folder.ts'
 import { bytesFor, idFor, put } from '../../support/stored-images.ts'
 import { until } from '../../support/until.ts'
@@ -62,6 +64,29 @@ test('flushes an image that another process is committing before reporting it as
   assert.deepEqual(await pending, await store.head(ID))
   held[0]!()
   await commit
+})
+
+test('flushes a new folder and the one that holds its name', async (t) => {
+  const parent = await folderOf(t)
+  const folder = join(parent, 'images')
+  const flushed = new Set<number>()
+  await onFlush(t, async function () {
+    flushed.add(fstatSync(this.fd).ino)
+  })
+  await makeFolders(folder)
+  for (const each of [folder, parent]) assert.ok(flushed.has(statSync(each).ino), each)
+})
+
+test('flushes through a new handle after a failure: the old one may be stale', async (t) => {
+  const { openStore } = await storeFolder(t)
+  const store = await openStore()
+  let stale: FileHandle | undefined
+  await onFlush(t, async function () {
+    stale ??= this
+    if (stale === this) throw Object.assign(new Error('injected'), { code: 'ESTALE' })
+  })
+  await assert.rejects(put(store, ID, bytesFor(1, 1000)), StoreUnavailable)
+  await put(store, ID, bytesFor(1, 1000))
 })
 
 test('flushes a removal even if the completion of an earlier one deleted its file', async (t) => {
