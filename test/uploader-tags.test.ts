@@ -38,7 +38,7 @@ it('holds and removes all uploads of one uploader', async () => {
 it('holds all uploads from one network', async () => {
   const flood = await Promise.all([5, 6, 7].map((host) => store(server.url, gif(), `198.51.100.${host}`)))
   const ipv6 = await Promise.all(
-    ['1::1', '2::1'].map((end) => store(server.url, gif(), `2001:db8:88:${end}`)),
+    ['1::1', 'ff02::1'].map((end) => store(server.url, gif(), `2001:db8:88:${end}`)),
   )
   const others = [
     await store(server.url, gif(), '198.51.101.5'),

@@ -64,6 +64,9 @@ export function checkAnswer(
     for (const directive of PAGE_POLICY)
       assert.ok(policy.split('; ').includes(directive), `${where}: ${directive}`)
     assert.doesNotMatch(policy, /'unsafe-(eval|inline)'/, where)
+    assert.equal(headers.get('Cross-Origin-Opener-Policy'), 'same-origin', where)
+    assert.equal(headers.get('X-Frame-Options'), 'DENY', where)
+    assert.match(headers.get('Vary') ?? '', /Accept-Language/, where)
   }
   if (method === 'HEAD' || status === 304) assert.equal(body.length, 0, where)
   // Includes CORS preflights.
