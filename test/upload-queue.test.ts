@@ -102,6 +102,18 @@ describe('the upload queue', () => {
     assert.equal(two[1]!.result, 'quota-exceeded')
   })
 
+  it('refuses an upload whose time runs out while it is tried in vain', async () => {
+    const world = createWorld()
+    const attempt = Promise.withResolvers<null>()
+    let attempts = 0
+    const client = { address: '0', network: '0', waitingBytes: 0, onDisconnect: () => () => {} }
+    const upload = world.line.enter(client, async () => (attempts++ === 0 ? null : attempt.promise))
+    await world.settle()
+    await world.pass(LIMITS.waitMs)
+    attempt.resolve(null)
+    await assert.rejects(upload, { code: 'busy' })
+  })
+
   it('serves addresses round robin: one with many uploads does not delay one with few', async () => {
     const world = createWorld({ uploadsAtOnce: 1, maxConcurrentReads: 2, waitMs: 1e6 })
     for (const address of [0, 0, 0, 0, 2, 2, 4]) {
