@@ -6,7 +6,7 @@
 
 import { type BackgroundJob, backoffMs, createIntervalJob, MAX_RETRY_AFTER_MS } from '../../async.ts'
 import type { Cdn } from '../../cdn/cdn.ts'
-import { MAX_PURGE_MS, purgeName } from '../../cdn/cdn.ts'
+import { purgeName } from '../../cdn/cdn.ts'
 import { RemoteFailure } from '../../errors.ts'
 import type { ImageType } from '../../protocol.ts'
 import type { Ledger } from '../../stores/ledger.ts'
@@ -31,7 +31,7 @@ const INTERVAL_MS = 1000
 /** How long deletions wait to be batched into one purge call. */
 const BATCH_DELAY_MS = 200
 
-/** Lease of a claim: if its process dies, another one takes over after this time. */
+/** Lease of a claim: if its process dies, another one takes over after this time, longer than any purge takes. */
 const LEASE_MS = 15_000
 
 /** For instances without a cache in front. */
@@ -75,11 +75,9 @@ export function createPurges(parts: {
           return
         }
       }
-      const claimedAt = now()
-      const due = await ledger.claimPurges(cdn.batchSize, claimedAt, LEASE_MS)
+      const due = await ledger.claimPurges(cdn.batchSize, now(), LEASE_MS)
       if (due.length === 0) return
-      // Skipped if a slow ledger used up the lease: the purge could still be in flight when another process claims it.
-      if (now() + MAX_PURGE_MS <= claimedAt + LEASE_MS) await send(due)
+      await send(due)
       // Purges queued meanwhile are flushed after this run: they share the next call instead of taking one each.
       if (due.length < cdn.batchSize) return
     }
