@@ -252,7 +252,7 @@ test('only ever reads the salts of today and tomorrow, whatever a token contains
 })
 
 test('turns challenges on for all servers when their combined rate is exceeded, and off again', async (t) => {
-  const { server, clock } = await sceneFor(t)
+  const { server, clock, ledger } = await sceneFor(t)
   // 400 an hour: a burst of 100, and one every 9 seconds.
   const servers = [await server('auto', 400), await server('auto', 400)]
   const flush = () => Promise.all(servers.map((running) => running.stop()))
@@ -270,6 +270,11 @@ test('turns challenges on for all servers when their combined rate is exceeded, 
   for (let index = 0; index < 50; index++) assert.equal(await upload(index), true, 'challenges are off again')
   await flush()
   assert.equal(servers[0]!.exceeded() + servers[1]!.exceeded(), 1)
+  // Set by a server whose clock was ahead.
+  await ledger.writeFacts({ 'challenges.until': `${clock.now + 100 * ON_MS}` }, { replace: true })
+  clock.now += 5000
+  assert.equal(await upload(0), true)
+  await flush()
   // A steady rate below the limit never turns challenges on.
   for (let index = 0; index < 200; index++) {
     clock.now += 10_000

@@ -5,6 +5,7 @@ import type { Cdn } from '../src/cdn/cdn.ts'
 import { createPurges } from '../src/service/images/purges.ts'
 import { createMoves } from '../src/service/moderation/moves.ts'
 import { createTakedown } from '../src/service/moderation/takedown.ts'
+import { LedgerUnavailable } from '../src/stores/ledger.ts'
 import { gif } from './support/images/tiny-images.ts'
 import { inChunks } from './support/stored-images.ts'
 import { imagesOn, storesOf } from './support/stores.ts'
@@ -68,3 +69,14 @@ for (const [act, state] of [
     assert.deepEqual([moves, await pending()], [1, 1])
   })
 }
+
+test('deletes an image while the ledger is unavailable, unless a restore relies on the ledger to report it', async (t) => {
+  const { objects, ledger } = await storesOf(t)
+  const recordDeletion = () => Promise.reject(new LedgerUnavailable())
+  const parts = { objects, ledger: { ...ledger, recordDeletion } }
+  const { record, key } = await imagesOn(parts).publish(inChunks(gif()))
+  await assert.rejects(imagesOn({ ...parts, isReplicated: true }).remove(key), { code: 'unavailable' })
+  assert.ok(await objects.head(record.id))
+  assert.equal(await imagesOn(parts).remove(key), true)
+  assert.equal(await objects.headDurable(record.id), 'retired')
+})

@@ -66,6 +66,7 @@ export function checkAnswer(
     assert.doesNotMatch(policy, /'unsafe-(eval|inline)'/, where)
     assert.equal(headers.get('Cross-Origin-Opener-Policy'), 'same-origin', where)
     assert.equal(headers.get('X-Frame-Options'), 'DENY', where)
+    assert.equal(headers.get('CDN-Cache-Control'), 'no-store', where)
     assert.match(headers.get('Vary') ?? '', /Accept-Language/, where)
   }
   if (method === 'HEAD' || status === 304) assert.equal(body.length, 0, where)
