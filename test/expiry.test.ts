@@ -78,7 +78,7 @@ const view: Step = { act: 'view', index: 1 }
 /** Sequences that must always be tested. */
 const EXAMPLES: [Step[]][] = [
   // A small image, cached in memory.
-  [[{ ...short, size: 200 }, expire, view]],
+  [[{ ...short, size: 200 }, view, { act: 'pass', ms: 30_000 }, view, expire, view]],
   [[longer, { act: 'jump', ms: TEN_DAYS_MS }, { act: 'work' }, view, { act: 'jump', ms: 0 }, view]],
   [
     [
