@@ -12,6 +12,8 @@ import * as site from './uploader.ts'
 
 test('upload prints only the link and saves the key privately; delete deletes by link', async () => {
   const me = await site.uploader()
+  const folder = join(me.dataHome, 'pinhole/uploads')
+  await mkdir(folder, { recursive: true, mode: 0o755 })
   const { code, stdout, stderr } = await me.run(['upload', 'photo.jpg'])
   assert.deepEqual([code, stderr], [0, ''])
   const link = stdout.trimEnd()
@@ -20,7 +22,6 @@ test('upload prints only the link and saves the key privately; delete deletes by
   const stored = (await site.bytesOf(link)) as Buffer
   assert.ok(stored.length < 0.6 * site.jpeg.length, `${stored.length} of ${site.jpeg.length}`)
 
-  const folder = join(me.dataHome, 'pinhole/uploads')
   const [file, ...others] = await readdir(folder)
   assert.deepEqual(others, [])
   assert.equal((await stat(join(folder, file!))).mode & 0o777, 0o600)
