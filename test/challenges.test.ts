@@ -177,13 +177,17 @@ test('rejects solutions for the wrong purpose, and malformed answers', async (t)
   assert.equal(await passes(one, { solution: await solve(await one.forPass()) }), false)
   await assert.rejects(one.issuePass(await solved(one)), Refusal)
   await assert.rejects(one.issuePass(undefined), Refusal)
-  // Too hard to solve by chance.
-  const ledger = { daySalt: async () => new Uint8Array(32) }
-  const tokens = createTokens({ ledger, hashes, now: Date.now })
-  const { token } = await tokens.challenge('upload', { ...EASY, bits: 30 })
-  assert.equal((await tokens.readChallenge(token))!.bits, 30)
+  const challenge = (await one.next(UNCHALLENGED_UPLOADS))!
+  const isAnswer = await checkerOf(challenge)
+  const beyond = [2 ** 32, 2 ** 32]
+  for (const index of beyond.keys()) while (!(await isAnswer(index, beyond[index]!))) beyond[index]!++
+  assert.equal(
+    await passes(one, { solution: `${challenge.token}:${beyond}` }),
+    false,
+    'answers, but too large',
+  )
   const used = await solved(one)
-  for (const counters of ['', '0', '4294967296,0', '99999999999,1', '-1,0', '0,0,0', '1e3,0', '0x1,0']) {
+  for (const counters of ['', '0', '99999999999,1', '-1,0', '0,0,0', '1e3,0', '0x1,0']) {
     assert.equal(await passes(one, { solution: `${used.split(':')[0]}:${counters}` }), false, counters)
   }
 })
