@@ -2,7 +2,7 @@
  * Runs the contract suites on all hosts and adapters, or on some:
  *
  *     npm run contract                               all; fails if a case fails that the saved outcomes don't list
- *     npm run contract -- --runtime bun              the HTTP contract and the crash loop, on Bun or Deno
+ *     npm run contract -- --runtime bun              the HTTP contract and the kill drill, on Bun or Deno
  *     npm run contract -- --only R2 --save           saves the outcomes, and writes the tables of the README
  */
 import { spawnSync } from 'node:child_process'
@@ -21,7 +21,7 @@ const { values } = readArguments(
     options: {
       runtime: { type: 'string' },
       only: { type: 'string', default: '' },
-      rounds: { type: 'string', default: '50' },
+      rounds: { type: 'string', default: '5' },
       save: { type: 'boolean', default: false },
     },
   },
@@ -101,6 +101,6 @@ function countByReason(skipped: { reason: string }[]): Record<string, number> {
 /** Kills a server repeatedly, and checks that it keeps everything acknowledged. */
 function killLoop(runtime: string): number {
   const env = { ...process.env, PINHOLE_RUNTIME: runtime }
-  const args = ['scripts/crash-loop.ts', values.rounds]
+  const args = ['scripts/drill.ts', values.rounds, 'kill']
   return spawnSync(process.execPath, args, { stdio: 'inherit', env }).status === 0 ? 0 : 1
 }

@@ -5,8 +5,8 @@ import { run } from './support/processes/process.ts'
 
 for (const runtime of ['bun', 'deno']) {
   it(`fulfils the contract on ${runtime}, with known exceptions, and loses nothing acknowledged when killed`, async () => {
-    const ran = await run(['scripts/contract.ts', '--runtime', runtime, '--rounds', '10'], { CI: '1' })
+    const ran = await run(['scripts/contract.ts', '--runtime', runtime, '--rounds', '2'], { CI: '1' })
     assert.equal(ran.code, 0, ran.stdout + ran.stderr)
-    assert.match(ran.stdout, /Every acknowledgement held/)
+    assert.match(ran.stdout, /\| kill \|.*\| passed \|/)
   })
 }

@@ -7,18 +7,19 @@ import { onOneServer } from './one-server.ts'
 
 export const kill: Drill = {
   name: 'kill',
-  story: 'kill -9 of server and workers under load, followed by a restart.',
+  story:
+    'kill -9 of one process, and of a server with two workers, in turn under load, followed by a restart.',
   mayFail: true,
-  run: (rounds) =>
-    onOneServer(
-      rounds * 3,
-      async ({ server }) => {
-        await sleep(Math.random() * 200)
-        await server.kill()
-        await server.restart()
-      },
-      { env: { WORKERS: '2' } },
-    ),
+  run: (rounds) => {
+    let kills = 0
+    return onOneServer(rounds * 6, async ({ server }) => {
+      await sleep(Math.random() * 200)
+      await server.kill()
+      // Other runtimes than Node run a single process.
+      const workers = process.env.PINHOLE_RUNTIME === undefined ? 1 + (++kills % 2) : 1
+      await server.restart({ WORKERS: `${workers}` })
+    })
+  },
 }
 
 export const stop: Drill = {
