@@ -1,4 +1,3 @@
-import { fastClock } from './clocks.ts'
 import { dead, failing, full, readOnly } from './disks.ts'
 import type { Drill } from './drill.ts'
 import { expiry } from './expiry.ts'
@@ -17,7 +16,6 @@ export const DRILLS: readonly Drill[] = [
   full,
   readOnly,
   dead,
-  fastClock,
   rollingRestart,
   restoreDrill,
   restoreBesideLedger,
