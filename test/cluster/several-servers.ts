@@ -10,11 +10,6 @@ import { everywhere, fake, page, postgres, remainingOf, urls } from './servers.t
 const RETIRED_BYTES = 7
 
 describe('several servers', () => {
-  it('accept exactly 100 of 150 concurrent uploads from one address, besides ten aborted ones', async () => {
-    const { statuses } = await burst(urls, 150, { from: '198.51.100.11', aborted: 10 })
-    assert.deepEqual(statuses, { 201: 100, 429: 50 })
-  })
-
   it('accept exactly 100 of 300 concurrent uploads from one address', async () => {
     const from = '198.51.100.10'
     const before = fake.objects.size
