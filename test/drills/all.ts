@@ -1,11 +1,10 @@
 import { dead, failing, full, readOnly } from './disks.ts'
 import type { Drill } from './drill.ts'
 import { expiry } from './expiry.ts'
-import { lostMachine } from './lost-machine.ts'
 import { moderation } from './moderation.ts'
 import { powerCut } from './power.ts'
 import { hang, kill, stop } from './processes.ts'
-import { restoreBesideLedger, restoreDrill } from './restore.ts'
+import { lostImages, lostMachine } from './restore.ts'
 import { rollingRestart } from './rolling-restart.ts'
 
 export const DRILLS: readonly Drill[] = [
@@ -17,9 +16,8 @@ export const DRILLS: readonly Drill[] = [
   readOnly,
   dead,
   rollingRestart,
-  restoreDrill,
-  restoreBesideLedger,
   lostMachine,
+  lostImages,
   expiry('varnish'),
   expiry('nginx'),
   moderation('varnish'),
