@@ -94,25 +94,6 @@ describe('pending purges', () => {
       [],
     )
   })
-
-  it('are each processed by one process at a time', async () => {
-    const inFlight = new Map<string, number>()
-    let max = 0
-    provider.answer((asked) => {
-      for (const id of idsIn(asked)) {
-        inFlight.set(id, (inFlight.get(id) ?? 0) + 1)
-        max = Math.max(max, inFlight.get(id)!)
-      }
-      return { status: 200 }
-    })
-    const images = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => store(server.url, undefined, `198.51.100.${index + 1}`)),
-    )
-    await Promise.all(images.map(({ key }) => remove(server.url, key)))
-    await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
-    assert.equal(inFlight.size, 30)
-    assert.ok(max <= 3, `one purge each before the removal, after it, and after the fill, but not ${max}`)
-  })
 })
 
 it('does not send a purge when a slow ledger used up its lease', async (t) => {
