@@ -216,14 +216,6 @@ it('restricts every layer to its allowed imports', async () => {
   )
 })
 
-it('imports files with their extension', async () => {
-  const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
-  assert.deepEqual(
-    imports.filter(({ to }) => !/\.(ts|css|json)$/.test(to)),
-    [],
-  )
-})
-
 it('has no import cycles, not even of types', async () => {
   const imports = (await allImports()).filter(({ to }) => to.startsWith('src/'))
   assert.deepEqual(cyclesIn(imports), [])

@@ -48,16 +48,3 @@ test('a hold survives a Worker whose clock is an hour ahead of the bucket’s', 
   assert.equal(await holds, true)
   await assertHeld(store, record, bytes)
 })
-
-test('a hold fails if its copy is gone', async () => {
-  const bucket = r2InMemory(() => {})
-  const stopped = blockedAtMarker(bucket)
-  const store = openR2Store({ bucket: stopped.bucket })
-  await put(store, ID, bytesFor(1, 3000))
-  const holds = store.hold(ID)
-  await stopped.reached
-  const listed = { prefix: 'held/', limit: 10, delimiter: '/', include: [] }
-  for (const { key } of (await bucket.list(listed)).objects) await bucket.delete(key)
-  stopped.resume()
-  assert.equal(await holds, false)
-})
