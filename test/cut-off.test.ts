@@ -103,12 +103,12 @@ describe('a connection that is cut off', () => {
   })
 })
 
-/** Both strategies of the guard: the server's normal one, and the fallback for an unknown parser. */
 /** Baseline: the parser continues to the end of the read, up to 64 KiB, and allocates an object per chunk or request. */
 const destroy: typeof cutOff = (socket) => {
   socket.destroy()
 }
 
+// The server's normal strategy, and the fallback for an unknown parser.
 for (const cut of [cutOff, destroy]) {
   describe(`the guard against small chunks, with ${cut.name}`, () => {
     const guarded = (t: TestContext, onChunk = () => {}) =>

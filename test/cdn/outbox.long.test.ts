@@ -71,29 +71,6 @@ describe('pending purges', () => {
     assert.match((await atAdmin(server.dataDir, 'GET', '/metrics')).text, /^pinhole_purges_owed 0\n/m)
     assert.ok(provider.asked.flatMap(idsIn).includes(id))
   })
-
-  it('are recorded before the object is removed, whenever the server dies', async () => {
-    provider.answer({ status: 500 })
-    const images = await Promise.all(Array.from({ length: 20 }, () => store(server.url)))
-    const removals = images.map(({ key }) => remove(server.url, key).catch(() => null))
-    await Promise.race(removals)
-    await server.kill()
-    await Promise.all(removals)
-    await server.restart()
-    const gone: string[] = []
-    for (const { id } of images) {
-      if ((await request(server.url, 'GET', `/raw/${id}`)).status === 404) gone.push(id)
-    }
-    assert.ok(gone.length > 0)
-    provider.asked.length = 0
-    provider.answer({ status: 200 })
-    await until('no purges are pending', async () => (await readyz(server)).purgesOwed === 0, GIVE_UP_MS)
-    const purged = new Set(provider.asked.flatMap(idsIn))
-    assert.deepEqual(
-      gone.filter((id) => !purged.has(id)),
-      [],
-    )
-  })
 })
 
 it('does not send a purge when a slow ledger used up its lease', async (t) => {
