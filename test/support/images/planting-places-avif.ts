@@ -1,5 +1,5 @@
 /** AVIF files with the marker in known hiding places. */
-import { assemble, coded, image, ispe, noise, still } from './avif/assembly.ts'
+import { alphaKind, assemble, coded, configured, image, ispe, noise, still } from './avif/assembly.ts'
 import { box, bytes, fullBox, u16, u32 } from './avif/boxes.ts'
 import { film } from './avif/tracks-assembly.ts'
 import { profiles } from './planted-profiles.ts'
@@ -8,6 +8,7 @@ import { MARKER } from './planting.ts'
 export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
   const picture = await coded(noise(64, 48))
   const small = await coded(noise(32, 24))
+  const alpha = await coded(noise(64, 48).greyscale())
   const { description, copyright, tag, display } = await profiles()
   const derived = (type: string, data: Uint8Array, ...from: number[]) =>
     assemble({
@@ -22,6 +23,13 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
   const filmWith = (...extras: Uint8Array[]) =>
     film(picture, { extras }, { brands: ['avis', 'avif', 'mif1'], primary: 1, items: [image(1, picture)] })
   const marked = { ...small, data: bytes(small.data.subarray(0, -8), MARKER) }
+  const unit = (type: number) => bytes([(type << 3) | 2, MARKER.length], MARKER)
+  const withData = (...more: Uint8Array[]) => still({ ...picture, data: bytes(picture.data, ...more) })
+  const header = picture.data.subarray(4, 4 + picture.data[3]!)
+  const config = (more: Uint8Array) => still(configured(picture, picture.av1C.subarray(12), more))
+  const alphaKindOf = (type: string) => ({ box: fullBox('auxC', 0, 0, type, [0]), essential: true })
+  const luminance = (numbers: Uint8Array) => ({ box: box('mdcv', numbers) })
+  const filmAs = (setting: Uint8Array) => film({ ...picture, av1C: bytes(picture.av1C, setting) })
   const toneMap = bytes(new Uint8Array(6), new Uint8Array(56).fill(1))
   return {
     'the name of an item': assemble({
@@ -73,6 +81,51 @@ export async function avifPlaces(): Promise<Record<string, Uint8Array>> {
     'the background colour of an overlay': derived('iovl', bytes([0, 0], MARKER, u16(64, 48, 0, 0)), 2),
     'after the last tile': still({ ...picture, data: tailed(picture.data) }),
     'another image in the file': still(picture, { items: [image(2, marked)] }),
+    'AV1 metadata': withData(unit(5)),
+    'AV1 padding': withData(bytes([0x7a, MARKER.length + 1], MARKER, [0x80])),
+    'AV1 redundant frame header': withData(unit(7)),
+    'AV1 tile list': withData(unit(8)),
+    'AV1 reserved unit': withData(unit(11)),
+    'AV1 temporal delimiter': still({
+      ...picture,
+      data: bytes([0x12, MARKER.length], MARKER, picture.data.subarray(2)),
+    }),
+    'AV1 sequence header': still({
+      ...picture,
+      data: bytes(
+        [0x12, 0, 0x0a, header.length + MARKER.length],
+        header,
+        MARKER,
+        picture.data.subarray(4 + header.length),
+      ),
+    }),
+    'a sequence header in av1C': config(bytes([0x0a, header.length + MARKER.length], header, MARKER)),
+    // Decoders reject it.
+    'a unit of AV1 without a size': withData(bytes([0x28], MARKER)),
+    'units in av1C': config(unit(5)),
+    'an av1C without valid units': config(bytes([0xff], MARKER)),
+    'a brand': still(picture, { brands: ['avif', 'S3CR', 'ET!!', 'mif1'] }),
+    'an auxiliary image of an unknown type': still(picture, {
+      items: [image(2, alpha, alphaKindOf(MARKER.toString()))],
+      references: [['auxl', 2, 1]],
+    }),
+    'the auxiliary type of the primary image': still(
+      { ...picture, data: picture.data },
+      { primary: 2, items: [image(2, picture, alphaKindOf(MARKER.toString()))] },
+    ),
+    'a second type of an auxiliary image': still(picture, {
+      items: [image(2, alpha, alphaKind(), alphaKindOf(MARKER.toString()))],
+      references: [['auxl', 2, 1]],
+    }),
+    'an auxiliary type in a sample entry': filmAs(fullBox('auxi', 0, 0, MARKER, [0])),
+    'an invalid profile in a sample entry': filmAs(box('colr', 'prof', MARKER)),
+    'the extent index, which only locations in other items use': indexed(still(picture, { dataFirst: true })),
+    'a second property of a kind': still(picture, {
+      items: [image(2, picture, luminance(new Uint8Array(24)), luminance(bytes(new Uint8Array(16), MARKER)))],
+    }),
+    'a property that no image has': still(picture, {
+      items: [{ id: 2, type: 'Exif', properties: [{ box: box('colr', 'nclx', MARKER) }] }],
+    }),
     'edits of a track': filmWith(
       box('edts', fullBox('elst', 0, 0, u32(2, 0, 0, 0x10000), MARKER, u32(0x10000))),
     ),
@@ -88,4 +141,36 @@ function tailed(data: Uint8Array): Uint8Array {
   const length = (wide ? (low & 0x7f) | (high << 7) : low) + MARKER.length
   const frame = data.subarray(at + (wide ? 3 : 2))
   return bytes(data.subarray(0, at + 1), [(length & 0x7f) | 0x80, length >> 7], frame, MARKER)
+}
+
+/** The marker in the data references of items, two bytes each; and the file without it. */
+export async function scatteredReferences(): Promise<[planted: Buffer, clean: Buffer]> {
+  const picture = await coded(noise(16, 16))
+  const clean = Buffer.from(still(picture, { items: [2, 3, 4].map((id) => image(id, picture)) }))
+  const planted = Buffer.from(clean)
+  // After the version, the field widths and the number of items. Each item has 16 bytes, with the reference after 4.
+  const first = planted.indexOf('iloc') + 4 + 8 + 4
+  for (let item = 0; item < 4; item++) MARKER.copy(planted, first + 16 * item, 2 * item, 2 * item + 2)
+  return [planted, clean]
+}
+
+/** Adds the marker as extent index to the only extent in `iloc`. The data must precede `iloc`. */
+function indexed(file: Uint8Array): Uint8Array {
+  const made = Buffer.from(file)
+  const [meta, iloc] = [made.indexOf('meta') - 4, made.indexOf('iloc') - 4]
+  const end = iloc + made.readUInt32BE(iloc)
+  made.writeUInt32BE(made.readUInt32BE(meta) + MARKER.length, meta)
+  // After the item ID, the method, the data reference and the extent count.
+  const extent = iloc + 16 + 8
+  const whole = fullBox(
+    'iloc',
+    1,
+    0,
+    [0x44, MARKER.length],
+    u16(1),
+    made.subarray(iloc + 16, extent),
+    MARKER,
+    made.subarray(extent, end),
+  )
+  return bytes(made.subarray(0, iloc), whole, made.subarray(end))
 }

@@ -50,6 +50,13 @@ export async function jpegPlaces(): Promise<Record<string, Uint8Array>> {
       MARKER,
       restarts.subarray(restarts.indexOf(Buffer.from([0xff, 0xd0]))),
     ]),
+    'an excess restart': Buffer.concat([restarts.subarray(0, -2), Buffer.from([0xff, 0xd3]), MARKER, EOI]),
+    'a restart in a scan without restarts': Buffer.concat([
+      jpeg.subarray(0, -2),
+      Buffer.from([0xff, 0xd0]),
+      MARKER,
+      EOI,
+    ]),
     'codes that no block uses': codeJpegWith('codes'),
     'quantisation values that no block uses': codeJpegWith('quantisation'),
   }

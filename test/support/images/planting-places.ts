@@ -17,6 +17,7 @@ import {
 import { picture } from './pictures.ts'
 import { cleanProfile, profiles } from './planted-profiles.ts'
 import { MARKER } from './planting.ts'
+import { scatteredReferences } from './planting-places-avif.ts'
 import { scatteredAdobe, scatteredIntervals, scatteredReplaced } from './planting-places-jpeg.ts'
 import { tiff } from './private-metadata.ts'
 
@@ -128,6 +129,14 @@ export async function webpPlaces(): Promise<Places> {
       ...extendedWebp(webp, tiny, 0),
       { type: 'VP8 ', body: Buffer.concat([coded!.body, MARKER]) },
     ]),
+    'a frame in a still image': webpOf(
+      extendedWebp(webp, tiny, 0).toSpliced(
+        1,
+        0,
+        { type: 'ANIM', body: Buffer.alloc(6) },
+        { type: 'ANMF', body: Buffer.concat([Buffer.alloc(16), webp.subarray(12), MARKER]) },
+      ),
+    ),
     'the resolution of Exif': webpOf([
       ...extendedWebp(webp, tiny, 8),
       {
@@ -151,6 +160,7 @@ export async function scatteredPlaces(): Promise<[planted: Buffer, clean: Buffer
   return [
     [dots('padding'), dots()],
     [dots('flags'), dots()],
+    await scatteredReferences(),
     await scatteredIntervals(),
     await scatteredAdobe(),
     ...(await scatteredReplaced()),
