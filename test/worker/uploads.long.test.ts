@@ -103,6 +103,20 @@ it('loses no reservations or slots when 200 clients reset their connections', as
   assert.equal((await places()).used, before + 100)
 })
 
+it('accepts exactly 100 of 300 concurrent uploads', async (t) => {
+  const host = await worker(t)
+  const answers = await Promise.all(Array.from({ length: 300 }, () => uploadWithRetries(host, gif())))
+  const statuses = answers.map(({ status }) => status)
+  const count = (status: number) => statuses.filter((each) => each === status).length
+  // Uploads may be refused because the queue is full; they do not count.
+  const busy = answers.filter(({ status }) => status === 503)
+  for (const answer of busy) assert.equal(answer.json().error, 'busy')
+  assert.equal(count(429) + count(201) + busy.length, 300, JSON.stringify(statuses))
+  for (let left = 100 - count(201); left > 0; left--) assert.equal((await upload(host, gif())).status, 201)
+  assert.equal(await stored(host), 100)
+  assert.equal((await upload(host, gif())).status, 429)
+})
+
 it('answers 30 concurrent uploads of 25 MB with 201 or 503 and stays available', async (t) => {
   const host = await worker(t)
   const large = gif({ size: 26_214_400 })
