@@ -7,6 +7,7 @@ import { it } from 'node:test'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { childrenOf } from '../support/attack/process-costs.ts'
+import { apngOf } from '../support/chunks.ts'
 import { folderOf } from '../support/folder.ts'
 import { png } from '../support/images/tiny-images.ts'
 import { freePort } from '../support/processes/caches.ts'
@@ -165,18 +166,20 @@ it('blocks listed images, and near copies of images removed for a severe categor
     )
 
   const [bad, near, other, broken] = [await jpeg(4), await nearCopyOf(listed), await film(), undecodable()]
-  const [first, copy, fine, undecoded] = [
+  const animated = apngOf([png(200, 100), png(200, 100)])
+  const [first, copy, fine, ...undecoded] = [
     await store(server.url, bad),
     await store(server.url, near),
     await store(server.url, other),
     await store(server.url, broken),
+    await store(server.url, animated),
   ]
   await untilStatus(first.id, 200)
   await untilStatus(copy.id, 410)
   await untilStatus(fine.id, 200)
-  await until(`the undecodable image is held: ${output()}`, async () => {
+  await until(`what can't be decoded is held: ${output()}`, async () => {
     const { stdout } = await server.operator(['queue', '--held'])
-    return stdout.includes(undecoded.id)
+    return undecoded.every(({ id }) => stdout.includes(id))
   })
   await server.operator(['remove', first.id, '--reason', 'seen', '--rule', 'child-abuse'])
   await until('the scanner has learned the removal', () =>
