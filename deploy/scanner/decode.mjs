@@ -27,7 +27,8 @@ async function hashesOf(bytes) {
     // Scaled while decoding, so that a large picture is never in memory completely.
     const scaled = isLarge ? image.resize(MAX_SIDE, MAX_SIDE, { fit: 'fill' }) : image
     const { data, info } = await scaled
-      .removeAlpha()
+      // As a page shows it: the alpha channel alone can draw a picture, in black or white.
+      .flatten({ background: '#808080' })
       .toColourspace('srgb')
       .raw()
       .toBuffer({ resolveWithObject: true })
