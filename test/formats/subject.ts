@@ -4,7 +4,14 @@ import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import sharp, { type Metadata } from 'sharp'
 import { Refusal } from '../../src/errors.ts'
-import { type ByteSource, type Inspection, isWhole, memorySource, readAll } from '../../src/formats/image.ts'
+import {
+  type ByteSource,
+  type Inspection,
+  isWhole,
+  lengthOf,
+  memorySource,
+  readAll,
+} from '../../src/formats/image.ts'
 import { inspect } from '../../src/formats/inspect.ts'
 
 export interface Scrubbed extends Inspection {
@@ -22,6 +29,36 @@ export async function scrub(file: Uint8Array): Promise<Scrubbed> {
     file: Buffer.from(await readAll(source, inspection.segments)),
     unchanged: isWhole(inspection.segments, file.length),
   }
+}
+
+/** Maximum length added by `minimalExif`, a gain map's XMP and new headers. Unit: bytes. */
+const ADDED_BYTES = 2048
+
+/** Asserts that the file is refused (`null`), or gives a consistent result that needs no more scrubbing. */
+export async function assertHandled(bytes: Uint8Array): Promise<Scrubbed | null> {
+  let result: Scrubbed
+  try {
+    result = await scrub(bytes)
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error))
+    assert.match(error.code, /^(damaged-image|unsupported-type)$/)
+    return null
+  }
+  const { type, width, height, animated, segments } = result
+  assert.ok(width >= 1 && height >= 1)
+  let end = 0
+  for (const segment of segments) {
+    if (segment instanceof Uint8Array) continue
+    assert.ok(segment.length > 0 && segment.offset >= end && segment.offset + segment.length <= bytes.length)
+    end = segment.offset + segment.length
+  }
+  assert.ok(lengthOf(segments) <= bytes.length + (type === 'image/avif' ? 0 : ADDED_BYTES))
+  const again = await scrub(result.file)
+  assert.deepEqual(
+    [again.unchanged, again.type, again.width, again.height, again.animated],
+    [true, type, width, height, animated],
+  )
+  return result
 }
 
 /** All pixels of all frames, and all metadata that affects display. Throws even on a warning of sharp. */
