@@ -13,14 +13,20 @@ test('Caddy keeps serving images while uploads are impossible', {
   const checks: string[] = []
   const { url } = await listening(({ url, headers }, outgoing) => {
     if (headers['x-forwarded-for'] === undefined) checks.push(url!)
-    outgoing.writeHead(url === '/readyz' ? 503 : 200).end()
+    outgoing.writeHead(url === '/readyz' ? 503 : 200).end(headers['x-forwarded-for'])
   })
   const caddy = await startCaddy(Number(new URL(url).port))
   t.after(() => caddy.stop())
   // When the third check arrives, Caddy has processed the answer to the second.
   const before = checks.length
   await until('Caddy has checked', () => checks.length >= before + 3)
-  assert.equal((await fetch(`${caddy.url}/raw/AAAAAAAAAAA`)).status, 200)
+  const forged = { 'X-Forwarded-For': '203.0.113.9' }
+  const image = await fetch(`${caddy.url}/raw/AAAAAAAAAAA`, { headers: forged })
+  assert.deepEqual(
+    [image.status, await image.text()],
+    [200, '127.0.0.1'],
+    'and forwards the client’s address',
+  )
 })
 
 test('a container checks its server’s port, even if PORT is empty', async () => {
