@@ -249,8 +249,8 @@ export function openBucketStore(bucket: ImageBucket, options: BucketStoreOptions
         return false
       }
       if (!(await bucket.copy(key, copyKey))) continue
-      // The copy may be that of another hold's marker, if the image was held and released meanwhile: a released image has
-      // the same ETag as before its hold.
+      // Amazon begins its answer to a copy before the end, so a copy may have failed in spite of it. Or it is that of another
+      // hold's marker, if the image was held and released meanwhile: a released image has the same ETag as before its hold.
       if ((await bucket.head(copyKey))?.marker !== null) continue
       // The copy may soon be removed as abandoned.
       if (performance.now() - startedAt > ABANDONED_COPY_MS / 2) break

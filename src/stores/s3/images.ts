@@ -5,7 +5,7 @@ import { MARKER } from '../bucket/markers.ts'
 import { cacheControlOf, encodeRecord } from '../bucket/record.ts'
 import type { BucketStoreOptions, ImageBucket, PutOutcome } from '../bucket/store.ts'
 import type { NewImage } from '../drafts/draft.ts'
-import { chunksOf, DamagedObject, isCopyOf, StoreUnavailable, storedSize } from '../object-store.ts'
+import { chunksOf, DamagedObject, isCopyOf, storedSize } from '../object-store.ts'
 import { createCheck } from './bucket.ts'
 import type { S3Client, S3Request } from './client.ts'
 import {
@@ -18,7 +18,7 @@ import {
   removeObject,
 } from './objects.ts'
 import { openObject } from './read.ts'
-import { errorOf, isAbsent, textOf } from './response.ts'
+import { errorOf, isAbsent } from './response.ts'
 import { encodeName, type S3Location } from './url.ts'
 
 type Put = Pick<S3Request, 'body' | 'operation'> & { key: string; headers: Record<string, string> }
@@ -81,14 +81,10 @@ export function createS3Bucket(
       const operation = 'COPY an image'
       const source = `/${[bucket, ...from.split('/')].map(encodeName).join('/')}`
       const headers = { 'x-amz-copy-source': source }
-      const { value, failure } = await client.request({ method: 'PUT', key: to, headers, operation })
-      if (failure !== null && isAbsent(failure)) return false
-      if (failure !== null) throw errorOf(failure)
-      // Amazon starts its response before the copy is complete, so a 200 may carry an error in its body.
-      const code = textOf(value, 'Code')
-      if (code !== null)
-        throw new StoreUnavailable({ cause: new Error(`S3 answered ${code} (${operation})`) })
-      return true
+      const { failure } = await client.request({ method: 'PUT', key: to, headers, operation })
+      if (failure === null) return true
+      if (isAbsent(failure)) return false
+      throw errorOf(failure)
     },
 
     async putBack(copy, { key, etag, release }) {

@@ -1,14 +1,16 @@
-/** Holds that race with a listing, which removes abandoned copies. */
+/** Holds that race with a listing, which removes abandoned copies; and a copy that fails. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MARKER_HEADER } from '../../../src/stores/s3/objects.ts'
 import { createTransport } from '../../../src/stores/s3/transport.ts'
 import { type FakeS3, startFakeS3 } from '../../support/s3/fake-s3.ts'
+import { on, onFake } from '../../support/s3/on-fake.ts'
 import { type OpenedS3, openS3UnderTest, withClockOffset } from '../../support/s3/under-test.ts'
 import { assertHeld, bytesFor, heldOf, idFor, put } from '../../support/stored-images.ts'
 
 const ID = idFor('a')
 const HOUR_MS = 3_600_000
+const { withStore } = onFake()
 
 /** Calls `run` after a hold has copied the image and before it puts the marker. `finish` lets the hold continue. */
 async function whileHolding(
@@ -72,4 +74,12 @@ describe('a hold', () => {
       assert.equal(await finish(), false)
     })
   })
+})
+
+withStore('a hold repeats a copy that fails after its answer has begun', async ({ store }, fake) => {
+  const record = await put(store, ID, bytesFor(1, 3000))
+  const body = '<Error><Code>InternalError</Code></Error>'
+  fake.faults.add({ kind: 'answer', status: 200, body }, { on: on('PUT', /held\//) })
+  assert.equal(await store.hold(ID), true)
+  await assertHeld(store, record, bytesFor(1, 3000))
 })
