@@ -73,6 +73,16 @@ for (const size of [2000, 700_000]) {
       })
     }
 
+    withStore(
+      'starts no attempt when its time is up',
+      async ({ store }, fake) => {
+        fake.faults.add(answer(500, 'InternalError'), { on: on('PUT'), times: 100 })
+        await assert.rejects(put(store, ID, bytes), StoreUnavailable)
+        assert.equal(fake.logOf(ID).filter((line) => line.startsWith('PUT')).length, 1)
+      },
+      { retryPolicy: { ...QUICK, giveUpAfterMs: 0 } },
+    )
+
     withStore('survives a store that hangs', async ({ store }, fake) => {
       fake.faults.add({ kind: 'hang' }, { on: on('PUT') })
       const record = await put(store, ID, bytes)
@@ -100,12 +110,17 @@ for (const size of [2000, 700_000]) {
       await assertHolds(store, record, other)
     })
 
-    withStore('treats the same bytes with another deletion key as another image', async ({ store }, fake) => {
-      const record = await put(store, ID, bytes, { keySha256: 'a'.repeat(64) })
-      fake.faults.add({ kind: 'reset' }, { on: on('PUT') })
-      await assert.rejects(put(store, ID, bytes, { keySha256: 'b'.repeat(64) }), IdTaken)
-      await assertHolds(store, record, bytes)
-    })
+    for (const [what, other] of [
+      ['with another deletion key', { keySha256: 'b'.repeat(64) }],
+      ['of a concurrent retry', { createdAt: '2026-01-01T00:00:00.000Z' }],
+    ] as const) {
+      withStore(`treats the same bytes ${what} as another image`, async ({ store }, fake) => {
+        const record = await put(store, ID, bytes)
+        fake.faults.add({ kind: 'reset' }, { on: on('PUT') })
+        await assert.rejects(put(store, ID, bytes, other), IdTaken)
+        await assertHolds(store, record, bytes)
+      })
+    }
 
     const full: [string, Fault][] = [
       ['507', answer(507)],

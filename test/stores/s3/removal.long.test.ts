@@ -60,6 +60,20 @@ describe('a removal', () => {
     },
   )
 
+  withStore(
+    'of a held image fails while its copy remains, and is completed by the next one',
+    async ({ store, prefix }, fake) => {
+      const copies = () => [...fake.objects.keys()].filter((key) => key.startsWith(`${prefix}held/`))
+      await put(store, ID, bytes)
+      await store.hold(ID)
+      fake.faults.add(answer(500, 'InternalError'), { on: on('DELETE', /held\//), times: 4 })
+      await assert.rejects(store.removeHeld(ID), StoreUnavailable)
+      assert.equal(copies().length, 1)
+      assert.equal(await store.removeHeld(ID), false)
+      assert.deepEqual(copies(), [])
+    },
+  )
+
   withStore('works in a full store', async ({ store, prefix }, fake) => {
     await put(store, ID, bytes)
     fake.faults.add(answer(403, 'QuotaExceeded'), { on: on('PUT'), times: 100 })
