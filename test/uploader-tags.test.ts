@@ -23,7 +23,7 @@ it('holds and removes all uploads of one uploader', async () => {
   const other = await store(server.url, gif(), OTHER)
   const six = [
     await store(server.url, gif(), MINE_6),
-    await store(server.url, gif(), '2001:db8:77:1234::1'),
+    await store(server.url, gif(), '2001:db8:77:1234::1%br-lan'),
     await store(server.url, gif(), '2001:db8:77:1235::1'),
   ]
   const status = async (image: { id: string }) => (await fetchRaw(server.url, image.id)).status

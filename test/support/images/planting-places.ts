@@ -71,6 +71,7 @@ export async function pngPlaces(): Promise<Places> {
       ),
     ),
     primaries: before('cHRM', Buffer.concat([MARKER, Buffer.alloc(24, 1)])),
+    'after the primaries': before('cHRM', Buffer.concat([Buffer.alloc(32, 1), MARKER])),
     'the luminance of a mastering display': before('mDCV', Buffer.concat([Buffer.alloc(16, 1), MARKER])),
     'the maximum luminance': before('cLLI', MARKER),
     'the description of a profile': profile(description),
