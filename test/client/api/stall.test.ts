@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fetchTransport } from '../../../src/client/api/fetch.ts'
 import { watchForStall } from '../../../src/client/api/transport.ts'
 
 test('reports a stall after 45 s without progress, but not after the exchange ended', (t) => {
@@ -17,4 +18,13 @@ test('reports a stall after 45 s without progress, but not after the exchange en
   ended.touch()
   t.mock.timers.tick(100_000)
   assert.equal(faults.length, 1)
+})
+
+test('leaves no timer, which would keep a program running', async (t) => {
+  const set = t.mock.method(globalThis, 'setTimeout')
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  assert.equal((await fetchTransport({ method: 'GET', url: 'data:,answer' })).text, 'answer')
+  const stopped = new Set(cleared.mock.calls.map(({ arguments: [timer] }) => timer))
+  assert.ok(set.mock.callCount() > 0)
+  for (const { result } of set.mock.calls) assert.ok(stopped.has(result))
 })
