@@ -49,6 +49,16 @@ function listedBefore(store: ObjectStore, act: () => Promise<unknown>): ObjectSt
   }
 }
 
+test('copies no bytes that do not match their record, and reports the image', async (t) => {
+  const { from, to } = await storesFor(t)
+  const open: ObjectStore['open'] = async (id, selection) => {
+    const image = await from.open(id, selection)
+    return image && { ...image, body: bytesFor(2, 3000) }
+  }
+  const { damaged } = await transferImages({ from: { ...from, open }, to, bytesPerSecond: null })
+  assert.deepEqual([damaged, await listOf(to), await heldOf(to)], [[VISIBLE], [], [HELD]])
+})
+
 test('copies an image that is released during the listing', async (t) => {
   const { from, to } = await storesFor(t)
   const released = listedBefore(from, () => from.release(HELD))
