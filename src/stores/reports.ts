@@ -112,7 +112,10 @@ export interface ReportLedger {
   reportsOf(id: string, limit: number): Promise<Pick<Report, 'category' | 'text' | 'contact' | 'at'>[]>
   /** `null` if the image has no case. */
   caseOf(id: string): Promise<Case | null>
-  /** Erases texts and contacts from reports of `categories` whose cases were decided before `before`. */
+  /**
+   * Erases texts and contacts from reports of `categories` whose cases were decided before `before`, or are open although
+   * their images were gone by then: nobody may ever decide those.
+   */
   forgetReporters(categories: string[], before: Date): Promise<void>
   caseTotals(): Promise<CaseTotal[]>
   /** Images removed by the operator, by rule; an empty rule where none was given. */

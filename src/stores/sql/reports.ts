@@ -170,7 +170,8 @@ export function reportsLedger(database: SqlDatabase, tables: Pick<PrivateTables,
           where category in ${list(categories)} and reporter not like ${`${SHARED}%`}
             and (reporter <> number or text <> '' or contact <> '') and id in (
             select id from cases
-            where state in ('kept', 'removed') and decided_at_ms > 0 and decided_at_ms < ${before.getTime()})`,
+            where (state in ('kept', 'removed') and decided_at_ms > 0 and decided_at_ms < ${before.getTime()})
+              or (state = 'open' and image_gone_at_ms > 0 and image_gone_at_ms < ${before.getTime()}))`,
       ])
       await database.wipe()
     },

@@ -138,6 +138,8 @@ export function reportsCases({ on }: Harness): void {
     await file(ledger)
     await file(ledger, { id: 'open0000000' })
     await file(ledger, { id: 'copy0000000', category: 'copyright' })
+    await file(ledger, { id: 'gone0000000' })
+    await ledger.recordImageGone('gone0000000', new Date(AT))
     await ledger.recordKeep(ID, 'harmless', new Date(AT))
     await ledger.recordRemoval('copy0000000', 'a copy', new Date(AT))
     await ledger.forgetReporters(['other'], new Date(AT))
@@ -145,12 +147,13 @@ export function reportsCases({ on }: Harness): void {
     await ledger.forgetReporters(['other'], new Date(AT + 1))
     const reportOf = async (id: string) => (await ledger.reportsOf(id, 1))[0]
     assert.deepEqual(await reportOf(ID), { category: 'other', text: '', contact: '', at: AT })
+    assert.equal((await reportOf('gone0000000'))?.contact, '')
     assert.notEqual((await reportOf('open0000000'))?.contact, '')
     assert.notEqual((await reportOf('copy0000000'))?.contact, '')
     assert.deepEqual(await ledger.caseTotals(), [
       { month: '2030-01', category: 'copyright', state: 'removed', count: 1 },
       { month: '2030-01', category: 'other', state: 'kept', count: 1 },
-      { month: '2030-01', category: 'other', state: 'open', count: 1 },
+      { month: '2030-01', category: 'other', state: 'open', count: 2 },
     ])
   })
 }
