@@ -141,6 +141,25 @@ it('undoes any decision in time, but not when it is too late', async () => {
   }
 })
 
+it('shows the next held case after a decision about a held one', async () => {
+  const ids: string[] = []
+  for (let count = 0; count < 3; count++) {
+    const { id } = await store(server.url)
+    await report(
+      server.url,
+      id,
+      { category: 'intimate', name: 'A', email: 'a@b.c', signature: 'A' },
+      newAddress(),
+    )
+    await server.operator(['hold', id, '--reason', 'x'])
+    ids.push(id)
+  }
+  const shown: (string | null)[] = [`/cases/${ids[0]}`]
+  for (const act of ['remove', 'keep'])
+    shown.push((await decide(shown.at(-1)!.slice('/cases/'.length), act)).headers.get('Location'))
+  assert.deepEqual(shown.sort(), ids.map((id) => `/cases/${id}`).sort())
+})
+
 it('applies one decision to the uploader’s other images and to identical ones', async () => {
   const from = '198.51.100.77'
   const same = gif({ size: 700 })

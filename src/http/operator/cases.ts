@@ -130,8 +130,11 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
       const { missed } = await decisions.decide(ids, action.act, { block: action.block, reason, by })
       const mistake = missedMessage(missed.length, ids.length)
       if (mistake !== null) return mistaken(c, mistake)
-      const [next] = await ledger.cases(['open'], 1)
-      return c.redirect(next === undefined ? '/queue' : `/cases/${next.id}`, 303)
+      // The first one left in the same list. Held cases stay in theirs until their decision is carried out.
+      const decided = new Set((await decisions.pending()).map((each) => each.id))
+      const next = (await casesIn(found?.state)).find((each) => !decided.has(each.id))
+      if (next !== undefined) return c.redirect(`/cases/${next.id}`, 303)
+      return c.redirect(found?.state === 'held' ? '/queue?state=held' : '/queue', 303)
     },
 
     async undo(c: AppContext, form: URLSearchParams, { who }: Principal): Promise<Response> {
