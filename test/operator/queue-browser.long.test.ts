@@ -241,6 +241,8 @@ it('can be navigated with Tab alone, in page order, with visible focus', async (
   const { page, open, end } = await site.visit()
   await open(`/cases/${id}?show=mosaic`)
   await loaded(page, 'mosaic')
+  // The decisions of earlier tests disappear when they can no longer be undone.
+  await until('none can be undone', async () => (await page.locator('.pending form').count()) === 0)
   const expected = await page.evaluate(() =>
     [...document.querySelectorAll('a, button, input:not([type="hidden"]), summary')]
       .filter((element) => element.checkVisibility())

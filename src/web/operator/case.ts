@@ -90,12 +90,17 @@ function reportsSection({ found, reports }: CaseFacts): Page | '' {
 <ol class="reports">${reports.map(
     ({ category, text, contact, at }) => html`<li>
 <p><time>${new Date(at).toISOString().slice(0, 16)}Z</time> ${categoryName(category)}</p>
-<blockquote dir="auto" tabindex="0">${text === '' ? '(text not kept)' : text}</blockquote>
+<blockquote dir="auto"${mayScroll(text) ? html` tabindex="0"` : ''}>${text === '' ? '(text not kept)' : text}</blockquote>
 ${contact === '' ? '' : html`<details><summary>Reporter</summary><p>${contact}</p></details>`}
 </li>`,
   )}</ol>
 ${found.reports > reports.length ? html`<p>And ${found.reports - reports.length} more.</p>` : ''}
 </section>`
+}
+
+/** Whether it may not fit into its box on a narrow phone. Safari can't focus what scrolls by itself. */
+function mayScroll(text: string): boolean {
+  return text.length > 250 || text.split('\n').length > 8
 }
 
 function recordLine(record: NonNullable<CaseFacts['image']['record']>): string {
