@@ -50,7 +50,11 @@ export class Refusal extends Error {
   constructor(
     code: RefusalCode,
     detail: string,
-    options: ErrorOptions & { rule?: string; retryAfterSeconds?: number; challenge?: Challenge } = {},
+    options: ErrorOptions & {
+      rule?: string
+      retryAfterSeconds?: number | undefined
+      challenge?: Challenge
+    } = {},
   ) {
     super(detail, options)
     this.name = 'Refusal'

@@ -50,7 +50,7 @@ export const PREVIEW_MAX_SIDE_PIXELS = 1200
 export const FRAME_HEAD_BYTES = 8
 export const FRAME_FOOT_BYTES = 12
 
-export const IMAGE_TYPES = Object.keys(EXTENSIONS) as ImageType[]
+export const IMAGE_TYPES = /* @__PURE__ */ Object.keys(EXTENSIONS) as ImageType[]
 
 /** 11 characters of base62: 65 random bits. */
 export const ID_LENGTH = 11

@@ -13,16 +13,13 @@ export class ServerRefusal extends Refusal {
   readonly status: number
   /** The problem details (RFC 9457) that the service sent. `null` if the response was something else, e.g. a proxy's. */
   readonly problem: Problem | null
-  /** How long to wait before trying again, if the service said so. */
-  override readonly retryAfterSeconds: number | undefined
 
   constructor(detail: string, status: number, problem: Problem | null, retryAfterSeconds?: number) {
     // A newer service may send codes that this client doesn't know yet: they are passed through.
-    super((problem?.error ?? 'unavailable') as RefusalCode, detail)
+    super((problem?.error ?? 'unavailable') as RefusalCode, detail, { retryAfterSeconds })
     this.name = 'ServerRefusal'
     this.status = status
     this.problem = problem
-    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
@@ -35,12 +32,8 @@ export class Unreachable extends Error {
   readonly attempts: number
 
   constructor(attempts: number, cause: Error) {
-    super(
-      attempts === 1
-        ? `The service can't be reached: ${cause.message}`
-        : `The service can't be reached (${attempts} attempts): ${cause.message}`,
-      { cause },
-    )
+    const count = attempts === 1 ? '' : ` (${attempts} attempts)`
+    super(`The service can't be reached${count}: ${cause.message}`, { cause })
     this.name = 'Unreachable'
     this.attempts = attempts
   }

@@ -7,7 +7,6 @@ export class TransientFailure extends Error {
 
   constructor(refusal: ServerRefusal) {
     super(`the service answered ${refusal.status}: ${refusal.detail}`)
-    this.name = 'TransientFailure'
     this.refusal = refusal
   }
 }
