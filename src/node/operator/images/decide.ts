@@ -1,6 +1,5 @@
 /** operator hold, remove, release, keep, block and unblock: apply one decision to many images or digests. */
 import { Command } from 'commander'
-import { forEachConcurrent } from '../../../async.ts'
 import { recordAnywhere, treatDamagedAsPresent } from '../../../service/images/status.ts'
 import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
@@ -150,21 +149,20 @@ function onImages<Options extends ImageOptions>(
 /** A flood must be hidden quickly, although a bucket takes a while for each image. */
 const CONCURRENCY = 8
 
-/** Returns the exit code: 1 if the action failed for any subject. The first error ends the command. */
+/** Prints the outcomes in order. Returns the exit code: 1 if the action failed for any subject. The first error ends the command. */
 async function runEach(subjects: string[], apply: (subject: string) => Promise<Outcome>): Promise<number> {
   let code = 0
-  const errors: unknown[] = []
-  await forEachConcurrent(subjects, CONCURRENCY, async (subject) => {
-    if (errors.length > 0) return
-    try {
-      const [isDone, message] = await apply(subject)
+  for (let at = 0; at < subjects.length; at += CONCURRENCY) {
+    const settled = await Promise.allSettled(subjects.slice(at, at + CONCURRENCY).map(apply))
+    for (const outcome of settled) {
+      if (outcome.status === 'rejected') continue
+      const [isDone, message] = outcome.value
       if (!isDone) code = 1
       print(message)
-    } catch (error) {
-      errors.push(error)
     }
-  })
-  if (errors.length > 0) throw errors[0]
+    const failed = settled.find((outcome) => outcome.status === 'rejected')
+    if (failed) throw failed.reason
+  }
   return code
 }
 
