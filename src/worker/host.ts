@@ -208,7 +208,10 @@ export function createHost(options: {
       requestId: crypto.randomUUID(),
     })
     await body.drain(limits.drainBytes)
-    context.waitUntil(Promise.allSettled([quota, capacity, challenges].map((part) => part.stop())))
+    const settled = Promise.allSettled([quota, capacity, challenges].map((part) => part.stop()))
+    // A stored image counts from its reservation on. A refused upload gives its reservation back before the client tries again.
+    if (answer.status === 201) context.waitUntil(settled)
+    else await settled
     return responseOf(answer)
   }
 
