@@ -3,6 +3,7 @@
  * that the local server responds, for containers without a shell.
  */
 import cluster from 'node:cluster'
+import { isIPv6 } from 'node:net'
 import { ENVIRONMENT } from '../../bin/tuning.mjs'
 import { main } from '../../src/node/main.ts'
 import { runOperator } from '../../src/node/operator/program.ts'
@@ -30,7 +31,9 @@ function runOperatorCommand(operatorArgs: string[]): void {
 }
 
 function checkHealth(): void {
-  fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then(
+  const host = process.env.HOST || '127.0.0.1'
+  // Linux connects to this machine for 0.0.0.0 and ::, too.
+  fetch(`http://${isIPv6(host) ? `[${host}]` : host}:${process.env.PORT || 3000}/healthz`).then(
     ({ ok }) => process.exit(ok ? 0 : 1),
     () => process.exit(1),
   )

@@ -29,14 +29,15 @@ test('Caddy keeps serving images while uploads are impossible', {
   )
 })
 
-test('a container checks its server’s port, even if PORT is empty', async () => {
+test('a container checks its server’s address and port, even if they are empty', async () => {
   const stubFetch = 'globalThis.fetch = async (url) => (process.stdout.write(url), { ok: true })'
   const args = ['--import', `data:text/javascript,${stubFetch}`, 'build/executable/entry.ts', 'health']
-  for (const [PORT, port] of [
-    ['', 3000],
-    ['8080', 8080],
-  ]) {
-    const { stdout, stderr } = await run(args, { PORT: `${PORT}` })
-    assert.equal(stdout, `http://127.0.0.1:${port}/healthz`, stderr)
+  for (const [HOST, PORT, origin] of [
+    ['', '', 'http://127.0.0.1:3000'],
+    ['0.0.0.0', '8080', 'http://0.0.0.0:8080'],
+    ['::1', '3000', 'http://[::1]:3000'],
+  ] as const) {
+    const { stdout, stderr } = await run(args, { HOST, PORT })
+    assert.equal(stdout, `${origin}/healthz`, stderr)
   }
 })
