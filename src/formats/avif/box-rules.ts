@@ -2,7 +2,7 @@
 import { type Edit, writeEdits, zeroEdits } from '../bmff/edits.ts'
 import type { Box, Fields } from '../bmff/fields.ts'
 import { ascii, latin1 } from '../bytes/text.ts'
-import { ICC_HEADER_BYTES, profileLength, validProfile, withoutDisplay } from '../metadata/icc.ts'
+import { ICC_HEADER_BYTES, profileLength, withoutDisplay } from '../metadata/icc.ts'
 import { AUXILIARY_TYPES } from './kept-items.ts'
 import type { Meta, Property } from './meta.ts'
 import { configEdits } from './obus.ts'
@@ -163,9 +163,16 @@ function isIgnoredProperty(type: string, fields: Fields): boolean {
 /** Rotations, mirrors and crops. */
 export const TRANSFORMATIONS: ReadonlySet<string> = new Set(['clap', 'irot', 'imir'])
 
+const PROFILE_KINDS: ReadonlySet<string> = new Set(['rICC', 'prof'])
+
+/** Colour type of a colr box. */
+function kindOf(fields: Fields): string {
+  return fields.left >= 4 ? fields.code() : ''
+}
+
 function lacksColourInfo(fields: Fields): boolean {
-  const kind = fields.left >= 4 ? fields.code() : ''
-  if (kind !== 'rICC' && kind !== 'prof') return kind !== 'nclx' && kind !== 'nclc'
+  const kind = kindOf(fields)
+  if (!PROFILE_KINDS.has(kind)) return kind !== 'nclx' && kind !== 'nclc'
   const { left } = fields
   return profileLength(fields.take(Math.min(ICC_HEADER_BYTES, left)), left) === null
 }
@@ -277,10 +284,9 @@ function sampleEntryEdits(fields: Fields, { start }: Box): Edit[] {
 
 function profileEdits(fields: Fields, box: Box): Edit[] {
   const body = fields.bodyOf(box)
-  if (lacksColourInfo(fields.bodyOf(box)) || body.code().startsWith('ncl')) return []
+  if (!PROFILE_KINDS.has(kindOf(body))) return []
   const at = body.at
-  const profile = validProfile(body.rest())
-  const changed = profile && withoutDisplay(profile)
+  const changed = withoutDisplay(body.rest())
   return changed ? writeEdits(fields, at, changed) : []
 }
 

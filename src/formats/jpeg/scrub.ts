@@ -103,7 +103,7 @@ function keptProfile(segments: JpegSegment[]): Map<JpegSegment, Segment[]> {
   const length = start ? profileLength(start, available) : null
   if (!first || !start || length === null) return kept
   // Only profiles of displays are changed, which fit in one chunk.
-  const changed = length <= start.length ? withoutDisplay(start.subarray(0, length)) : null
+  const changed = withoutDisplay(start)
   if (changed) {
     const body = concatBytes(ICC_NAME, Uint8Array.of(1, 1), changed)
     return kept.set(first.segment, [encodeSegment(APP2, body)])

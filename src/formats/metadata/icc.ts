@@ -42,10 +42,12 @@ export function validProfile(bytes: Uint8Array): Uint8Array | null {
 }
 
 /**
- * The valid profile without the serial number of the display and the time of its creation, if it is one that macOS adds to
- * screenshots. `null` when there is nothing to remove.
+ * The profile at the start of `bytes` without the serial number of the display and the time of its creation, if it is one that
+ * macOS adds to screenshots. `null` when there is no whole profile, or nothing to remove.
  */
-export function withoutDisplay(profile: Uint8Array): Uint8Array<ArrayBuffer> | null {
+export function withoutDisplay(bytes: Uint8Array): Uint8Array<ArrayBuffer> | null {
+  const profile = validProfile(bytes)
+  if (profile === null) return null
   const view = new DataView(profile.buffer, profile.byteOffset, profile.length)
   const tagsEnd = ICC_HEADER_BYTES + view.getUint32(ICC_HEADER_BYTES - 4) * TAG_BYTES
   let at = ICC_HEADER_BYTES

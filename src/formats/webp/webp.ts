@@ -181,7 +181,7 @@ async function keptProfile(cursor: Cursor, chunk: WebpChunk): Promise<Segment[]>
   const length = profileLength(start, chunk.length)
   if (length === null) return []
   // Only profiles of displays are changed, which are smaller.
-  const changed = length <= start.length ? withoutDisplay(start.subarray(0, length)) : null
+  const changed = withoutDisplay(start)
   return changed ? [encodeChunk('ICCP', changed)] : firstBytes(chunk, length)
 }
 
