@@ -38,8 +38,8 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
     return cases.map((each) => each.id).filter((other) => other !== id && digestOf.get(other) === digest)
   }
 
-  async function casesIn(state: Case['state'] | undefined): Promise<Case[]> {
-    return ledger.cases([state === 'held' ? 'held' : 'open'], MAX_LISTED_CASES)
+  async function casesIn(state: Case['state'] | undefined, limit = MAX_LISTED_CASES): Promise<Case[]> {
+    return ledger.cases([state === 'held' ? 'held' : 'open'], limit)
   }
 
   /** `null` when unavailable, e.g. on a full disk: a case can be decided without the related uploads. */
@@ -132,7 +132,7 @@ export function createCasePages(parts: OperatorParts, { contextOf, send, mistake
       if (mistake !== null) return mistaken(c, mistake)
       // The first one left in the same list. Held cases stay in theirs until their decision is carried out.
       const decided = new Set((await decisions.pending()).map((each) => each.id))
-      const next = (await casesIn(found?.state)).find((each) => !decided.has(each.id))
+      const next = (await casesIn(found?.state, decided.size + 1)).find((each) => !decided.has(each.id))
       if (next !== undefined) return c.redirect(`/cases/${next.id}`, 303)
       return c.redirect(found?.state === 'held' ? '/queue?state=held' : '/queue', 303)
     },
