@@ -195,6 +195,12 @@ export async function forEachConcurrent<Item>(
   await Promise.all(Array.from({ length: width }, worker))
 }
 
+/** Consecutive slices of at most `size` items. */
+export function batchesOf<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
+}
+
 /** Settles like `work`, or rejects with `onTimeout()` after `ms` milliseconds. A later result of `work` is dropped. */
 export function withDeadline<T>(work: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -7,6 +7,7 @@
  * Source: Cloudflare API, POST /zones/{zone_id}/purge_cache; "Purge by single-file", "Availability and limits". A 200 response
  * can still contain `"success": false`.
  */
+import { batchesOf } from '../async.ts'
 import { RemoteFailure } from '../errors.ts'
 import { parseJsonObject } from '../json.ts'
 import { type Cdn, cacheTag, imageTargets, MAX_PURGE_MS, purgeName } from './cdn.ts'
@@ -65,9 +66,7 @@ export function cloudflareCdn(url: URL, fetch: Fetch = globalThis.fetch, baseUrl
       if (baseUrl !== null) {
         const files = names.flatMap(imageTargets).map((target) => baseUrl + target)
         try {
-          for (let at = 0; at < files.length; at += URLS.perCall) {
-            await send({ files: files.slice(at, at + URLS.perCall) }, signal)
-          }
+          for (const batch of batchesOf(files, URLS.perCall)) await send({ files: batch }, signal)
           return
         } catch (error) {
           // After the timeout there is no time left for the fallback.

@@ -1,4 +1,5 @@
 /** Active alerts. The operator has been notified of each. */
+import { batchesOf } from '../../async.ts'
 import type { ActiveAlert, AlertLedger, Pause } from '../active-alerts.ts'
 import { record } from './audit-log.ts'
 import type { SqlDatabase, Statement } from './database.ts'
@@ -41,13 +42,8 @@ export function alertsLedger(database: SqlDatabase): AlertLedger {
     },
 
     async resolveAlerts(names) {
-      const sorted = [...names].sort()
-      const size = database.dialect.maxParameters
-      const statements: Statement[] = []
-      for (let start = 0; start < sorted.length; start += size) {
-        const batch = list(sorted.slice(start, start + size))
-        statements.push(sql`delete from active_alerts where name in ${batch}`)
-      }
+      const batches = batchesOf([...names].sort(), database.dialect.maxParameters)
+      const statements = batches.map((batch) => sql`delete from active_alerts where name in ${list(batch)}`)
       if (statements.length > 0) await database.write(statements)
     },
 

@@ -1,4 +1,5 @@
 /** Held images: the rows of `holds`, and the digests that uploads are compared with. */
+import { batchesOf } from '../../async.ts'
 import type { Absence, Digests, HoldLedger } from '../holds.ts'
 import type { SqlDatabase, Statement } from './database.ts'
 import { ALWAYS, list, type Part, sql } from './statement.ts'
@@ -51,8 +52,8 @@ export function holdsLedger(database: SqlDatabase): HoldLedger {
 
     async withheldReason(sha256) {
       let isHeld = false
-      for (let start = 0; start < sha256.length; start += batchSize) {
-        const batch = list(sha256.slice(start, start + batchSize))
+      for (const digests of batchesOf(sha256, batchSize)) {
+        const batch = list(digests)
         const rows = await database.read(sql`select 1 as rank from blocks where sha256 in ${batch}
           union all select 2 as rank from holds where sha256 in ${batch} or sent_sha256 in ${batch}
           order by rank limit 1`)

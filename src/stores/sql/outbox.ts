@@ -1,4 +1,5 @@
 /** Outbox: a queue table shared by several processes. Each row has a `claim` and a `due_at_ms`. */
+import { batchesOf } from '../../async.ts'
 import type { Row, SqlDatabase, Statement } from './database.ts'
 import { list, type Part, rawSql, sql } from './statement.ts'
 
@@ -104,11 +105,8 @@ function batchesByClaim(
 ): { claim: number; ids: string[] }[] {
   const size = dialect.maxParameters - 4
   return [...Map.groupBy(rows, ({ claim }) => claim)].flatMap(([claim, claimed]) => {
-    const ids = claimed.map(({ id }) => id).sort()
-    return Array.from({ length: Math.ceil(ids.length / size) }, (_, index) => ({
-      claim,
-      ids: ids.slice(index * size, (index + 1) * size),
-    }))
+    const sorted = claimed.map(({ id }) => id).sort()
+    return batchesOf(sorted, size).map((ids) => ({ claim, ids }))
   })
 }
 

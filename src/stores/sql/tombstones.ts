@@ -1,4 +1,5 @@
 /** Tombstones: an outbox shared by several processes, and the replay of what they wrote. */
+import { batchesOf } from '../../async.ts'
 import type { Ledger } from '../ledger.ts'
 import {
   LAST_FACT,
@@ -147,8 +148,8 @@ export function tombstonesLedger(database: SqlDatabase): TombstoneLedger {
     pendingTombstones: outbox.pending,
 
     async applyTombstones(tombstones) {
-      for (let start = 0; start < tombstones.length; start += APPLY_BATCH_SIZE) {
-        await database.write(tombstones.slice(start, start + APPLY_BATCH_SIZE).flatMap(applied))
+      for (const batch of batchesOf(tombstones, APPLY_BATCH_SIZE)) {
+        await database.write(batch.flatMap(applied))
       }
       // Later acts must have later times.
       const last = tombstones.reduce((last, { at, act }) => (act === 'delete' ? last : Math.max(last, at)), 0)

@@ -1,5 +1,7 @@
 /** operator hold, remove, release, keep, block and unblock: apply one decision to many images or digests. */
+
 import { Command } from 'commander'
+import { batchesOf } from '../../../async.ts'
 import { recordAnywhere, treatDamagedAsPresent } from '../../../service/images/status.ts'
 import { type Takedown, withRelated } from '../../../service/moderation/takedown.ts'
 import { digestsOf, type ObjectStore } from '../../../stores/object-store.ts'
@@ -152,8 +154,8 @@ const CONCURRENCY = 8
 /** Prints the outcomes in order. Returns the exit code: 1 if the action failed for any subject. The first error ends the command. */
 async function runEach(subjects: string[], apply: (subject: string) => Promise<Outcome>): Promise<number> {
   let code = 0
-  for (let at = 0; at < subjects.length; at += CONCURRENCY) {
-    const settled = await Promise.allSettled(subjects.slice(at, at + CONCURRENCY).map(apply))
+  for (const batch of batchesOf(subjects, CONCURRENCY)) {
+    const settled = await Promise.allSettled(batch.map(apply))
     for (const outcome of settled) {
       if (outcome.status === 'rejected') continue
       const [isDone, message] = outcome.value
